@@ -322,6 +322,7 @@ void ClusterBody::after_settle() {
             if (!from.is_done()) fail("deaths", Status::error("a message is cut off"));
             dead.insert(dead.end(), others.begin(), others.end());
         }
+        destroy_named(dead);  // before anything is named by what it refers to
     }
     // Newborn ones first, so that those who cross with a reference to one know its name.
     const ArrivedFrom arrived = num_newborn != 0 ? cross(newborn) : ArrivedFrom();
@@ -330,7 +331,6 @@ void ClusterBody::after_settle() {
     if (num_named != 0) cross(named);
     const std::vector<TableChange> changes = arrange(zones.own.now());
     if (!peers_.empty()) send_structure(changes, false);
-    if (ranks.size() > 1) destroy_named(dead);
     if (++num_settles_ % kSettlesUntilForgotten == 0) forget_unreferenced();
     update_columns();
     changes_at_settle_ = database.num_structural_changes();
