@@ -18,6 +18,26 @@ inline float length_of(Vec2 v) { return std::sqrt(v.x * v.x + v.y * v.y); }
 /// Plankton spreads: four times the meals, twice as wide.
 inline float bloom_radius(float meals) { return 0.8f * std::sqrt(meals); }
 
+/// A fish by its place in the cells of a tile, which may be another machine's.
+struct FishPlace {
+    Zone tile = 0;
+    std::uint32_t number = 0;
+};
+
+/// Returns how many fish there were when the frame began, on all machines.
+inline std::uint32_t count_fish(const Sea& sea) {
+    std::uint64_t count = 0;
+    for (const std::uint64_t some : sea.fish_of_tile) count += some;
+    return static_cast<std::uint32_t>(count);
+}
+
+/// Returns where fish number `number` of all is. Requires: there are more.
+inline FishPlace find_fish(const Sea& sea, std::uint64_t number) {
+    Zone tile = 0;
+    for (; number >= sea.fish_of_tile[tile]; ++tile) number -= sea.fish_of_tile[tile];
+    return {tile, static_cast<std::uint32_t>(number)};
+}
+
 struct Around {
     std::vector<Disc> reefs, blooms;
     std::vector<Vec2> sharks;

@@ -12,10 +12,13 @@ using namespace shoal;
 
 namespace {
 
-/// Asks for a fish next to an existing one.
-void bear_beside(const Sea& sea, Commands& commands, std::uint32_t parent, Random& random) {
+/// Asks for a fish next to an existing one. Draws as many numbers if another machine has to do it.
+void bear_beside(const Sea& sea, Commands& commands, FishPlace place_of_parent, Random& random) {
     const Cells& cells = sea.cells;
-    const Vec2 beside = {cells.x[parent] + random.unit() - 0.5f, cells.y[parent] + random.unit() - 0.5f};
+    const Vec2 aside = {random.unit(), random.unit()};
+    if (!sea.is_own(place_of_parent.tile)) return;
+    const std::uint32_t parent = cells.begin_of(place_of_parent.tile * kCellsPerTile) + place_of_parent.number;
+    const Vec2 beside = {cells.x[parent] + aside.x - 0.5f, cells.y[parent] + aside.y - 0.5f};
     // The parent existed when the frame began, so it still has its row.
     const DatabaseRow row = {sea.database.find_table(sea.fish, cells.tile_of(parent)), cells.row[parent]};
     const Vec3 place = {beside.x, beside.y, sea.database.get<&Place::position>(row).z};
@@ -29,6 +32,7 @@ void bear_first(const Sea& sea, Commands& commands, Random& random) {
     const Instance school{random.below(sea.schools.num_rows())};
     Vec3 place = sea.transforms.world_position(sea.transforms.instance(sea.schools.entity(school)));
     place += Vec3{random.unit() * 4 - 2, random.unit() * 4 - 2, -6};
+    if (!sea.is_own(sea.tiles.zone_of(place))) return;
     commands.create(sea.tiles.zone_of(place), Place{place}, Swim{}, Fish{sea.schools.get<&School::species>(school)},
                     Sated{});
 }
@@ -39,17 +43,17 @@ void add_births(Sea& sea) {
     const Database& database = sea.database;
     sea.world.schedule().add(
         "births",
-        {reads<&Place::position>(database), reads<&Swim::speed>(database), reads<&Fish::species>(database),
-         reads(sea.cells), reads(sea.transforms), reads(sea.schools)},
+        {reads<&Place::position>(database).in(sea.own()), reads<&Swim::speed>(database).in(sea.own()),
+         reads<&Fish::species>(database).in(sea.own()), reads(sea.cells), reads(sea.transforms), reads(sea.schools)},
         [&sea](PassContext& context) {
             Commands& commands = sea.database.commands();
             Random random(~sea.options.seed ^ context.frame << 32);
-            const std::uint32_t now = sea.cells.num_fish();
+            const std::uint32_t now = count_fish(sea);
             for (; now + context.num_rows < sea.options.num_fish; ++context.num_rows) {
                 if (now == 0)
                     bear_first(sea, commands, random);
                 else
-                    bear_beside(sea, commands, random.below(now), random);
+                    bear_beside(sea, commands, find_fish(sea, random.below(now)), random);
             }
         });
 }

@@ -24,9 +24,10 @@ Quaternion turned_to(Vec2 direction) {
 }  // namespace
 
 void add_carrying(Sea& sea) {
-    const auto sharks = query<Read<&Place::position>, Read<&Swim::velocity>, With<Hunter>>(sea.database);
+    const auto sharks = query<Read<&Place::position>, Read<&Swim::velocity>, With<Hunter>>(sea.database).in(sea.own());
     sea.world.schedule().add(
-        "carry", {reads<&Place::position>(sea.database), reads<&Swim::velocity>(sea.database), writes(sea.transforms)},
+        "carry", {reads<&Place::position>(sea.database).in(sea.own()), reads<&Swim::velocity>(sea.database).in(sea.own()),
+         writes(sea.transforms)},
         [&sea, sharks, carriers = std::vector<Entity>(),
          poses = std::vector<Transform>()](PassContext& context) mutable {
             carriers.clear(), poses.clear();

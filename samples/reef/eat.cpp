@@ -8,6 +8,8 @@
 
 #include <shoal/command/commands.h>
 
+#include <optional>
+
 namespace reef {
 
 using namespace shoal;
@@ -23,27 +25,32 @@ float feed(const Sea& sea, Commands& commands, Vec2 centre, float meals, std::ui
         if (meals < 1 || sea.cells.is_hungry[fish] == 0) return;
         if (length_of(Vec2{sea.cells.x[fish], sea.cells.y[fish]} - centre) > radius) return;
         const Entity entity = sea.database.find_table(sea.fish, tile)->entities()[sea.cells.row[fish]];
-        const float lasts = Random(entity.id ^ frame << 32).unit() * (kLastsMost - kLastsLeast) + kLastsLeast;
+        const float lasts = Random(sea.key(entity) ^ frame << 32).unit() * (kLastsMost - kLastsLeast) + kLastsLeast;
         commands.add(entity, Sated{lasts});
         meals -= 1;
     });
     return meals;
 }
 
-/// A random place, for a sea without fish.
-Vec3 near_some_fish(const Cells& cells, Random& random) {
+/// Returns a place near some fish, or a random one in a sea without fish; nothing if another machine has to do it.
+std::optional<Vec3> near_some_fish(const Sea& sea, Random& random) {
     constexpr float kWithin = 50;
-    Vec2 place = {(random.unit() - 0.5f) * kSeaSize, (random.unit() - 0.5f) * kSeaSize};
-    if (cells.num_fish() != 0) {
-        const std::uint32_t fish = random.below(cells.num_fish());
-        place = Vec2{cells.x[fish], cells.y[fish]} + place * (kWithin / kSeaSize);
+    const Vec2 place = {(random.unit() - 0.5f) * kSeaSize, (random.unit() - 0.5f) * kSeaSize};
+    const std::uint32_t num_fish = count_fish(sea);
+    if (num_fish == 0) {
+        const Vec3 anywhere{place.x, place.y, -3};
+        return sea.is_own(sea.tiles.zone_of(anywhere)) ? std::optional(anywhere) : std::nullopt;
     }
-    return {place.x, place.y, -3};
+    const auto [tile, number] = find_fish(sea, random.below(num_fish));
+    if (!sea.is_own(tile)) return std::nullopt;
+    const std::uint32_t fish = sea.cells.begin_of(tile * kCellsPerTile) + number;
+    const Vec2 near = Vec2{sea.cells.x[fish], sea.cells.y[fish]} + place * (kWithin / kSeaSize);
+    return Vec3{near.x, near.y, -3};
 }
 
 void add_grazing(Sea& sea) {
     sea.world.schedule().add(
-        "graze", query<Write<&Bloom::meals>, Read<&Place::position>>(sea.database), {reads(sea.cells)},
+        "graze", query<Write<&Bloom::meals>, Read<&Place::position>>(sea.database).in(sea.own()), {reads(sea.cells)},
         [&sea](const PassContext& context, Commands& commands, Entity bloom, float& meals, Vec3 position) {
             meals = feed(sea, commands, {position.x, position.y}, meals, context.frame);
             if (meals < 1) commands.destroy(bloom);
@@ -54,20 +61,19 @@ void add_grazing(Sea& sea) {
 
 void add_eating(Sea& sea) {
     add_grazing(sea);
-    sea.world.schedule().add("digest", query<Write<&Sated::left>>(sea.database),
+    sea.world.schedule().add("digest", query<Write<&Sated::left>>(sea.database).in(sea.own()),
                              [](Commands& commands, Entity fish, float& left) {
                                  left -= kFrameSeconds;
                                  if (left <= 0) commands.remove<Sated>(fish);
                              });
-    const auto blooms = query<With<Bloom>>(sea.database);
-    sea.world.schedule().add("bloom", {reads(sea.cells)}, [&sea, blooms](PassContext& context) {
+    sea.world.schedule().add("bloom", {reads(sea.cells)}, [&sea](PassContext& context) {
         Commands& commands = sea.database.commands();
         Random random(sea.options.seed ^ context.frame << 32);
-        const std::uint64_t now = blooms.num_rows(), wanted = sea.num_blooms_wanted();
-        for (; context.num_rows + now < wanted; ++context.num_rows) {
-            const Vec3 place = near_some_fish(sea.cells, random);
-            commands.create(sea.tiles.zone_of(place), Place{place}, Bloom{});
-        }
+        std::uint64_t now = 0;
+        for (const std::uint64_t some : sea.blooms_of_zone) now += some;
+        for (const std::uint64_t wanted = sea.num_blooms_wanted(); context.num_rows + now < wanted; ++context.num_rows)
+            if (const std::optional<Vec3> place = near_some_fish(sea, random))
+                commands.create(sea.tiles.zone_of(*place), Place{*place}, Bloom{});
     });
 }
 

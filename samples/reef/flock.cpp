@@ -50,8 +50,8 @@ Vec2 call_of(const std::vector<Disc>& blooms, Vec2 place) {
 }
 
 /// A random whim, new three times a second.
-Vec2 whim_of(Entity fish, std::uint64_t frame) {
-    Random random(fish.id * 0x9E3779B97F4A7C15ull ^ (frame + fish.id) / 20);
+Vec2 whim_of(std::uint64_t fish, std::uint64_t frame) {
+    Random random(fish * 0x9E3779B97F4A7C15ull ^ (frame + fish) / 20);
     return {random.unit() - 0.5f, random.unit() - 0.5f};
 }
 
@@ -63,8 +63,8 @@ struct TileColumns {
 
 class Flocking {
 public:
-    Flocking(const Cells& cells, Zone tile, std::uint64_t frame, const Around& around)
-        : cells_(cells), tile_(tile), frame_(frame), around_(around) {}
+    Flocking(const Sea& sea, Zone tile, std::uint64_t frame, const Around& around)
+        : sea_(sea), cells_(sea.cells), tile_(tile), frame_(frame), around_(around) {}
 
     void run(const TileColumns& columns) {
         const std::uint32_t left = tile_ % kTilesPerSide * kCellsPerTileSide;
@@ -89,7 +89,7 @@ private:
             urge += seen.offset * (part * kTogether) + (seen.velocity * part - velocity) * kAlign;
         }
         urge += pull_of_the_current(place, velocity) + push_of_shore(place) + push_of_reefs(around_.reefs, place);
-        urge += fear_of(around_.sharks, place) + whim_of(columns.entities[row], frame_) * 1.6f;
+        urge += fear_of(around_.sharks, place) + whim_of(sea_.key(columns.entities[row]), frame_) * 1.6f;
         if (cells_.is_hungry[i] != 0) urge += call_of(around_.blooms, place);
         const float speed = length_of(velocity);
         if (speed > 0) urge += velocity * (columns.speed[row] / speed - 1);
@@ -99,6 +99,7 @@ private:
         columns.urge_y[row] = urge.y;
     }
 
+    const Sea& sea_;
     const Cells& cells_;
     Zone tile_;
     std::uint64_t frame_;
@@ -112,15 +113,15 @@ void flock(Sea& sea, PassContext& context) {
     const ComponentType swim = sea.database.find_component<Swim>();
     std::vector<Around> around(context.executor.num_workers());
     for_each_tile(context.executor, [&](Zone tile, std::uint32_t worker) {
-        DatabaseTable* table = sea.database.find_table(sea.fish, tile);
+        DatabaseTable* table = sea.is_own(tile) ? sea.database.find_table(sea.fish, tile) : nullptr;
         if (table == nullptr || table->num_rows() == 0) return;
         around[worker].look(sea, tile);
         const auto urge = table->unmarked_column<&Swim::urge>(swim);
-        Flocking(sea.cells, tile, context.frame, around[worker])
+        Flocking(sea, tile, context.frame, around[worker])
             .run({urge.x(), urge.y(), table->column<&Swim::speed>(swim).span(), table->entities()});
     });
     for (Zone tile = 0; tile < kNumTiles; ++tile)
-        if (DatabaseTable* table = sea.database.find_table(sea.fish, tile))
+        if (DatabaseTable* table = sea.is_own(tile) ? sea.database.find_table(sea.fish, tile) : nullptr)
             table->mark_written<&Swim::urge>(swim, {0, table->num_rows()});
     context.num_rows = sea.cells.num_fish();
     context.num_bytes = context.num_rows * (7 * sizeof(float) + sizeof(Entity) + sizeof(std::uint32_t));
@@ -140,8 +141,8 @@ void add_looking_around(Sea& sea) {
                              });
     sea.world.schedule().add(
         "flock",
-        {reads<&Place::position>(database), reads<&Swim::speed>(database), reads<&Reef::radius>(database),
-         reads<&Bloom::meals>(database), reads(sea.cells), writes<&Swim::urge>(database)},
+        {reads<&Place::position>(database), reads<&Swim::speed>(database).in(sea.own()), reads<&Reef::radius>(database),
+         reads<&Bloom::meals>(database), reads(sea.cells), writes<&Swim::urge>(database).in(sea.own())},
         [&sea](PassContext& context) { flock(sea, context); });
 }
 

@@ -47,9 +47,10 @@ Vec2 cruise(const Sea& sea, Vec2 place, Vec2 velocity, float speed) {
 void add_hunting(Sea& sea) {
     Database& database = sea.database;
     const auto sharks = query<Write<&Swim::urge>, Write<&Hunter::rest>, Read<&Hunter::appetite>, Read<&Place::position>,
-                              Read<&Swim::velocity>, Read<&Swim::speed>>(database);
+                              Read<&Swim::velocity>, Read<&Swim::speed>>(database)
+                            .in(sea.own());
     sea.world.schedule().add(
-        "hunt", sharks, {reads<&Reef::radius>(database), reads<&Bloom::meals>(database), reads(sea.cells)},
+        "hunt", sharks, {reads<&Place::position>(database), reads<&Reef::radius>(database), reads<&Bloom::meals>(database), reads(sea.cells)},
         [&sea](const PassContext& context, Commands& commands, auto&& urge, float& rest, float appetite, Vec3 position,
                Vec2 velocity, float speed) {
             const Vec2 place = {position.x, position.y};

@@ -6,9 +6,11 @@
 //     passes.cpp                      what happens in a frame, and in which order
 //     flock.cpp, hunt.cpp, eat.cpp, swim.cpp, births.cpp, carry.cpp       one behaviour each
 //     report.cpp, picture.cpp         what you see of it
+//     ranks.cpp, ranks_picture.cpp    the same sea over several machines
 
 #include "options.h"
 #include "picture.h"
+#include "ranks.h"
 #include "report.h"
 
 #include <shoal/base/clock.h>
@@ -95,13 +97,20 @@ Status inspect(Sea&, const Run& run, Inspection&) {
 }
 #endif
 
+#if !REEF_HAS_CLUSTER
+Status start_ranks(const Options&, char**) {
+    return Status::error("shoal was built without MPI, so there is one rank; install libopenmpi-dev, and build it again");
+}
+Status live_in_ranks(Run&, Diagnostics&) { return {}; }
+#endif
+
 /// As fast as they go; while sources are watched or somebody looks on, at the pace of the clock.
 void run_frames(Sea& sea, Run& run, Inspection& inspection) {
     const std::int64_t begin_ns = monotonic_ns();
     std::string told;
     std::uint64_t frame = 0;
     for (; frame < run.options.num_frames && is_interrupted == 0; ++frame) {
-        sea.world.step(kFrameSeconds);
+        sea.step();
         if (run.options.watch) reload_edited(sea, run, told);
         if (inspection.is_on()) {
             inspection.wait_for_frame();
@@ -168,7 +177,8 @@ int run_program(int num_words, char** words) {
     Run run{.options = *options};
     if (run.options.sources.empty()) run.options.sources = REEF_SOURCES;
     Diagnostics diagnostics;
-    const Status status = live(run, diagnostics);
+    Status status = options->num_ranks == 0 ? live(run, diagnostics) : start_ranks(*options, words);
+    if (status && options->num_ranks != 0) status = live_in_ranks(run, diagnostics);
     print(stderr, diagnostics.format());
     if (status) return 0;
     print(stderr, concat("error: ", status.message(), "\n"));

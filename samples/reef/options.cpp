@@ -16,6 +16,8 @@ samples::CommandLine command_line(Options& out) {
         {"--fish", "N", "how many fish there are (100000)", Count{&out.num_fish, 0, 2'000'000}},
         {"--frames", "N", "frames of 1/60 s (600)", Count{&out.num_frames, 0, kMostFrames}},
         {"--workers", "N", "threads; 0: as many as the machine runs at once (0)", Count{&out.num_workers, 0, 1024}},
+        {"--ranks", "N", "divide the sea among N processes of MPI; 0: one process without it (0)",
+         Count{&out.num_ranks, 0, 4096}},
         {"--seed", "N", "another seed, another sea (1)", Count{&out.seed, 0, ~std::uint64_t(0)}},
         {"--picture", "FILE.svg", "draw the sea after the last frame", &out.picture},
         {"--trace", "FILE.json", "write what each worker did when, for chrome://tracing or Perfetto", &out.trace},
@@ -36,6 +38,9 @@ Result<Options> read_options(int num_words, char** words) {
     Options out;
     samples::CommandLine line = command_line(out);
     if (Status status = line.read(num_words, words); !status) return status;
+    if (out.num_ranks != 0 && (out.watch || out.inspect || !out.trace.empty() || !out.schema.empty()))
+        return Status::error("--ranks does not go with --watch, --inspect, --trace and --export-schema, which are about one "
+                             "process; leave one of them out");
     if ((out.watch || out.inspect) && !line.has("--frames")) out.num_frames = kMostFrames;
     return out;
 }
@@ -47,7 +52,7 @@ std::string help_text() {
            "The same seed gives the same state hash for any number of workers.\n\noptions:\n" +
            command_line(defaults).help() +
            "\nexamples:\n  reef --fish 20000 --frames 3600 --picture sea.svg\n  reef --workers 2 --json\n  reef "
-           "--inspect 8080\n\n"
+           "--ranks 4 --workers 1 --picture ranks.svg\n  reef --inspect 8080\n\n"
            "exit codes:\n  0  done    1  failed: standard error says what    2  wrong usage\n";
 }
 

@@ -10,7 +10,7 @@
 namespace reef {
 
 struct Options {
-    std::uint64_t num_fish = 100'000, num_frames = 600, num_workers = 0, seed = 1;
+    std::uint64_t num_fish = 100'000, num_frames = 600, num_workers = 0, seed = 1, num_ranks = 0;
     std::string sources, picture, trace, schema, plugin;
     bool json = false, help = false, watch = false;
     std::optional<std::uint16_t> inspect;  ///< the port

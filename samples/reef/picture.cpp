@@ -1,6 +1,7 @@
 #include "picture.h"
 
 #include "around.h"
+#include "picture_scale.h"
 
 #include <shoal/base/text.h>
 #include <shoal/inspect/positions.h>
@@ -11,10 +12,6 @@ namespace reef {
 using namespace shoal;
 
 namespace {
-
-// In pixels. Inside the plot one unit is a tenth of a pixel, so that coordinates are whole numbers.
-constexpr float kPlotSize = 1400, kLeft = 40, kTop = 110, kPageWidth = 1720, kPageHeight = 1560;
-constexpr float kUnitsPerMetre = kPlotSize / kSeaSize * 10;
 
 struct SpeciesLook {
     const char *name, *color;
@@ -39,10 +36,6 @@ constexpr std::string_view kDefinitions =
     "<stop offset=\"1\" stop-color=\"#5fd08a\" stop-opacity=\"0\"/></radialGradient>"
     "<clipPath id=\"plot\"><rect width=\"14000\" height=\"14000\"/></clipPath>"
     "<path id=\"shark\" d=\"M90 0C50 34 -20 30 -72 5L-108 34L-96 0L-108 -34L-72 -5C-20 -30 50 -34 90 0Z\"/></defs>\n";
-
-int units(float metres) { return static_cast<int>(std::lround(metres * kUnitsPerMetre)); }
-int across(Vec3 place) { return units(place.x + kShore); }
-int down(Vec3 place) { return units(kShore - place.y); }
 
 class Drawing {
 public:

@@ -45,6 +45,42 @@ double frames_per_second(const Run& run) {
     return run.run_ms > 0 ? static_cast<double>(run.options.num_frames) * 1000 / run.run_ms : 0;
 }
 
+#if REEF_HAS_CLUSTER
+/// A line for each rank: what it has, and what it has sent.
+std::string ranks_text(const Run& run) {
+    if (run.ranks.empty()) return {};
+    std::string text = "\n";
+    TextTable table({"rank", "zones", "rows", "copies", "messages", "halo", "structure", "crossing", "commands", "waited ms"});
+    for (const ClusterStatistics& rank : run.ranks)
+        table.add_row({concat(rank.rank), concat(rank.num_zones), count_text(rank.num_rows), count_text(rank.num_halo_rows),
+                   count_text(rank.num_messages), bytes_text(rank.halo_bytes), bytes_text(rank.structure_bytes),
+                   bytes_text(rank.crossing_bytes), bytes_text(rank.command_bytes),
+                   decimal_text(static_cast<double>(rank.wait_ns) * 1e-6, 0)});
+    return text + table.text();
+}
+
+void write_ranks(const Run& run, DocumentBuilder& builder) {
+    if (run.ranks.empty()) return;
+    builder.key("ranks");
+    builder.begin_list();
+    for (const ClusterStatistics& rank : run.ranks) {
+        builder.begin_mapping();
+        const std::pair<std::string_view, std::uint64_t> numbers[] = {
+            {"rank", rank.rank}, {"zones", rank.num_zones}, {"halo_zones", rank.num_halo_zones}, {"rows", rank.num_rows},
+            {"halo_rows", rank.num_halo_rows}, {"messages", rank.num_messages}, {"halo_bytes", rank.halo_bytes},
+            {"structure_bytes", rank.structure_bytes}, {"crossing_bytes", rank.crossing_bytes},
+            {"command_bytes", rank.command_bytes}, {"crossed", rank.num_crossed}, {"commands", rank.num_commands},
+            {"wait_ns", static_cast<std::uint64_t>(rank.wait_ns)}, {"pass_ns", static_cast<std::uint64_t>(rank.pass_ns)}};
+        for (const auto& [name, number] : numbers) builder.key(name), builder.unsigned_integer(number);
+        builder.end();
+    }
+    builder.end();
+}
+#else
+std::string ranks_text(const Run&) { return {}; }
+void write_ranks(const Run&, DocumentBuilder&) {}
+#endif
+
 std::string hex_text(std::uint64_t number) {
     std::string text;
     append_hex(text, number);
@@ -65,6 +101,7 @@ std::string text_of(const Sea& sea, const Run& run) {
         zones_text(report_zones(sea.database), 2), "\nzones       ", count_text(zones.num_tables), " tables in ",
         sea.tiles.num_zones(), " zones, ", count_text(zones.least), " to ", count_text(zones.most),
         " fish in one\nstate hash  ", hex_text(run.state_hash), "\n");
+    text += ranks_text(run);
     if (!run.options.picture.empty())
         text += concat("picture     ", run.options.picture, ", ", count_text(run.num_strokes), " fish, ",
                        bytes_text(run.picture_bytes), "\n");
@@ -103,6 +140,7 @@ std::string json_of(const Sea& sea, const Run& run) {
     count("most_fish_in_a_zone", zones.most);
     builder.key("state_hash");
     builder.string(hex_text(run.state_hash));
+    write_ranks(run, builder);
     write_report(report_of(sea), builder);
     builder.end();
     return write_json(builder.finish().root());

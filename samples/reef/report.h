@@ -4,6 +4,10 @@
 #include "options.h"
 #include "sea.h"
 
+#if REEF_HAS_CLUSTER
+#include <shoal/cluster/cluster.h>
+#endif
+
 namespace reef {
 
 /// Numbers that are not in the report of the world.
@@ -12,6 +16,9 @@ struct Run {
     std::uint32_t num_workers = 0;
     double run_ms = 0;
     std::uint64_t state_hash = 0;
+#if REEF_HAS_CLUSTER
+    std::vector<shoal::ClusterStatistics> ranks{};  ///< those of a cluster
+#endif
     std::uint64_t num_strokes = 0, picture_bytes = 0, num_traced = 0;
 };
 

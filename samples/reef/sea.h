@@ -38,6 +38,17 @@ struct SeaOptions {
 /// The length of every frame.
 inline constexpr float kFrameSeconds = 1.0f / 60;
 
+/// How a sea is divided among machines: see ranks.cpp. A sea alone has none of it.
+class Share {
+public:
+    virtual ~Share() = default;
+    virtual const shoal::LiveZones& own() const = 0;
+    /// A number that is the entity's on all machines, where ids are not.
+    virtual std::uint64_t key(shoal::Entity entity) const = 0;
+    /// Puts in the place of each zone's number that of its owner. Shape: by zone.
+    virtual void gather(std::vector<std::uint64_t>& of_zones) const = 0;
+};
+
 /// What has happened so far.
 struct SeaCounts {
     std::uint64_t num_spawned = 0;  ///< entities
@@ -68,9 +79,20 @@ struct Sea {
     Cells cells;
     std::vector<shoal::ZoneSet>
         touching;  ///< by tile: the zones of the tile, its neighbours, and things larger than a tile
+    shoal::LiveZones everywhere;
+    std::unique_ptr<Share> share;
+    std::vector<std::uint64_t> fish_of_tile, blooms_of_zone;  ///< on all machines, when the frame began
     SeaCounts counts;
     std::unique_ptr<SeaSources> sources;
     std::unique_ptr<shoal::Plugins> plugins;
+
+    /// The zones that passes change: all, or those of this machine.
+    const shoal::LiveZones& own() const { return share ? share->own() : everywhere; }
+    bool is_own(Zone zone) const { return !share || share->own().now().contains(zone); }
+    /// What random numbers of an entity begin with.
+    std::uint64_t key(shoal::Entity entity) const { return share ? share->key(entity) : std::uint64_t(entity.id); }
+    /// Runs a frame.
+    void step();
 
     /// Returns the number of entities of an archetype in all zones.
     std::uint64_t database_rows(const shoal::Archetype& type) const;

@@ -141,7 +141,13 @@ Sea::Sea(Executor& executor, const SeaOptions& given)
       sharks(database.archetype<Place, Swim, Hunter>()),
       blooms(database.archetype<Place, Bloom>()),
       reefs(database.archetype<Place, Reef>()),
-      touching(kNumTiles) {
+      touching(kNumTiles),
+      everywhere(ZoneSet()),
+      fish_of_tile(kNumTiles),
+      blooms_of_zone(kNumTiles + 1) {
+    ZoneSet all;
+    all.insert_range(0, tiles.num_zones());
+    everywhere.set(std::move(all));
     if (given.watches) reloader.emplace(world);
     for (Zone tile = 0; tile < kNumTiles; ++tile) {
         const Vec3 low = low_corner(tile), high = low + Vec3{kTileSize, kTileSize, 0}, far = {kFarthest, kFarthest, 0};
@@ -157,6 +163,18 @@ std::uint64_t Sea::database_rows(const Archetype& type) const {
 }
 
 Sea::~Sea() = default;
+
+void Sea::step() {
+    const auto count = [&](const Archetype& type, std::vector<std::uint64_t>& of_zones) {
+        for (Zone zone = 0; zone < of_zones.size(); ++zone) {
+            const DatabaseTable* const table = is_own(zone) ? database.find_table(type, zone) : nullptr;
+            of_zones[zone] = table == nullptr ? 0 : table->num_rows();
+        }
+        if (share) share->gather(of_zones);
+    };
+    count(fish, fish_of_tile), count(blooms, blooms_of_zone);
+    world.step(kFrameSeconds);
+}
 
 Status Sea::spawn(Diagnostics& diagnostics) {
     sources = std::make_unique<SeaSources>(*this);

@@ -34,7 +34,8 @@ void cross(const Sea& sea, Commands& commands, const Batch& batch) {
 
 void add_own(Sea& sea) {
     const auto swimmers =
-        query<Write<&Place::position>, Write<&Swim::velocity>, Read<&Swim::urge>, Read<&Swim::speed>>(sea.database);
+        query<Write<&Place::position>, Write<&Swim::velocity>, Read<&Swim::urge>, Read<&Swim::speed>>(sea.database)
+            .in(sea.own());
     sea.world.schedule().add("swim", swimmers, [](auto&& position, auto&& velocity, Vec2 urge, float speed) {
         Vec2 v = Vec2(velocity) + urge * kFrameSeconds;
         const float fastest = speed * kPanic, squared = v.x * v.x + v.y * v.y;
@@ -59,8 +60,8 @@ Status add_swimming(Sea& sea) {
         add_own(sea);
     else if (Status status = add_that_of_a_plugin(sea, sea.options.plugin); !status)
         return status;
-    const auto places = query<Read<&Place::position>, With<Swim>>(sea.database);
-    sea.world.schedule().add("cross", {reads<&Place::position>(sea.database)}, [&sea, places](PassContext& context) {
+    const auto places = query<Read<&Place::position>, With<Swim>>(sea.database).in(sea.own());
+    sea.world.schedule().add("cross", {reads<&Place::position>(sea.database).in(sea.own())}, [&sea, places](PassContext& context) {
         places.for_each_batch(context.executor,
                               [&](Commands& commands, const auto& batch) { cross(sea, commands, batch); });
         context.num_rows = places.num_rows();

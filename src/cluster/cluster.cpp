@@ -59,6 +59,8 @@ double Cluster::sum_of_zones(std::span<double> values) const {
     return values.empty() ? 0 : values[0];
 }
 
+void Cluster::share_zones(std::span<std::uint64_t> values) const { body_->ranks.sum(values); }
+
 Status Cluster::rebalance() { return body_->rebalance(); }
 Status Cluster::divide(std::span<const std::uint64_t> weights) { return body_->divide(weights); }
 Status Cluster::checkpoint(const std::string& folder) const { return body_->checkpoint(folder); }

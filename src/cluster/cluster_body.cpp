@@ -205,6 +205,7 @@ Status ClusterBody::start() {
     if (!status) return status;
     if (Status same = check_ranks(); !same) return same;
     const std::vector<std::uint64_t> weights = count_rows();
+    unlink_across_zones(find_arrived());
     name_newborn(all_zones());
     arrange(all_zones());
     if (ranks.size() > 1) {
@@ -227,10 +228,12 @@ Status ClusterBody::start() {
     if (!next) return next.status();
     const std::vector<std::uint32_t> before = rank_of_zone;
     if (Status taken = take_division(std::move(*next)); !taken) return taken;
-    if (const auto columns = cluster::find_halo_columns(world.schedule(), database, zones); !columns) {
+    Status fits = cluster::find_halo_columns(world.schedule(), database, zones).status();
+    if (fits) fits = cluster::check_halo_order(world.schedule(), database, zones);
+    if (!fits) {
         rank_of_zone = before;
         note_zones();
-        return columns.status();
+        return fits;
     }
     drop_foreign();
     is_started = true;

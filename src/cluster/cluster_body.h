@@ -106,6 +106,8 @@ private:
 
     // A settle.
     std::vector<Name> take_deaths();
+    void unlink_across_zones(std::span<const Entity> entities);
+    std::vector<Entity> find_arrived();
     void find_leaving(LeavingTo& named, LeavingTo& newborn);
     ArrivedFrom cross(const LeavingTo& leaving);
     void leave(std::span<const Entity> entities);

@@ -1,8 +1,10 @@
 #include "cluster/halo.h"
 
 #include "shoal/base/text.h"
+#include "shoal/world/schedule_graph.h"
 
 #include <algorithm>
+#include <map>
 
 namespace shoal::cluster {
 namespace {
@@ -60,6 +62,34 @@ Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, cons
     std::ranges::sort(columns);
     columns.erase(std::ranges::unique(columns).begin(), columns.end());
     return columns;
+}
+
+Status check_halo_order(Schedule& schedule, const Database& database, const ClusterZones& zones) {
+    const Result<ScheduleGraph> graph = schedule.graph();
+    if (!graph) return graph.status();
+    std::map<HaloColumn, std::string_view> written;  // by which pass first
+    std::vector<HaloColumn> columns;
+    for (const PassNode& pass : graph->passes) {
+        if (pass.name == "halo") continue;
+        for (const Access& access : schedule.accesses(pass.number)) {
+            if (access.writes || !may_touch_halo(access, database, zones)) continue;
+            columns.clear();
+            add_columns(access, database, columns);
+            for (const HaloColumn& column : columns)
+                if (const auto before = written.find(column); before != written.end())
+                    return Status::error(concat(
+                        "the pass \"", pass.name, "\" reads ", text_of(access, database), " in halos after \"",
+                        before->second, "\" has written it: copies have what was there when the frame began; add the "
+                        "pass before the other, or let it read in(cluster.own())"));
+        }
+        for (const Access& access : schedule.accesses(pass.number)) {
+            if (!access.writes || access.store != &database) continue;
+            columns.clear();
+            add_columns(access, database, columns);
+            for (const HaloColumn& column : columns) written.try_emplace(column, pass.name);
+        }
+    }
+    return {};
 }
 
 std::vector<Access> halo_accesses(const Database& database, std::span<const HaloColumn> columns,

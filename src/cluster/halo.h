@@ -30,6 +30,9 @@ struct ClusterZones {
 /// What passes read in halos. Errors: a pass declares to write in zones that other ranks may own; the message names it.
 Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, const Database& database,
                                                   const ClusterZones& zones);
+/// Errors: a pass reads in halos what an earlier pass of the same frame has written in own zones. The copies have what
+/// was there when the frame began, so what it reads would depend on which rank has which zone; the message names both.
+Status check_halo_order(Schedule& schedule, const Database& database, const ClusterZones& zones);
 /// What the pass "halo" touches: it writes these columns of copies, and reads those that are sent.
 std::vector<Access> halo_accesses(const Database& database, std::span<const HaloColumn> columns,
                                   const ClusterZones& zones);

@@ -2,6 +2,7 @@
 
 #include "cluster/cluster_body.h"
 #include "shoal/base/log.h"
+#include "shoal/transform/transform.h"
 #include "shoal/world/entity_blob.h"
 
 #include <algorithm>
@@ -71,6 +72,44 @@ std::vector<Entity> ClusterBody::below(Entity entity) {
     std::vector<Entity> all = entities_below(world, entity);
     std::erase_if(all, [&](Entity one) { return one != entity && database.has_row(one); });
     return all;
+}
+
+/// Unlinks transforms whose parent is not in the same zone; they stay where they are in the world. So whoever goes to
+/// another rank, and who stays, is linked as on one rank. `entities` have come to their zones.
+void ClusterBody::unlink_across_zones(std::span<const Entity> entities) {
+    TransformManager* const transforms = find_transforms(world.directory());
+    if (transforms == nullptr) return;
+    const auto zone_of = [&](Entity entity) {
+        const DatabaseRow at = database.find(entity);
+        return at ? at.table->zone() : kNoZone;
+    };
+    std::vector<Entity> apart;
+    for (const Entity entity : entities) {
+        const Instance instance = transforms->instance(entity);
+        if (!instance) continue;
+        const Instance parent = transforms->parent(instance);
+        if (parent && zone_of(transforms->entity(parent)) != zone_of(entity)) apart.push_back(entity);
+        for (const Entity child : entities_below(world, entity))
+            if (const Instance below = transforms->instance(child); child != entity && below && database.has_row(child)) {
+                const Instance above = transforms->parent(below);
+                if (above && zone_of(transforms->entity(above)) != zone_of(child)) apart.push_back(child);
+            }
+    }
+    for (const Entity entity : apart) transforms->unlink(transforms->instance(entity), KeepPose::kWorld);
+}
+
+/// Returns the entities in zones, own ones and others, that were not there the last time, and are no copies.
+std::vector<Entity> ClusterBody::find_arrived() {
+    std::vector<Entity> arrived;
+    const auto add = [&](TableRows& rows) {
+        for (const Entity entity : cluster::ZoneRows::find_new(rows))
+            if (!names.is_copy(entity)) arrived.push_back(entity);
+    };
+    ZoneSet foreign = all_zones();
+    zones.own.now().for_each([&](Zone zone) { foreign.erase(zone); });
+    own_rows_.for_each_changed(zones.own.now(), add);
+    copied_rows_.for_each_changed(foreign, add);
+    return arrived;
 }
 
 /// Finds the entities that are in zones of other ranks, and are no copies: those that have names, and newborn ones.
@@ -306,6 +345,7 @@ void ClusterBody::after_settle() {
     if (!is_started) return;
     constexpr std::uint64_t kSettlesUntilForgotten = 256;
     std::vector<Name> dead = take_deaths();
+    unlink_across_zones(find_arrived());
     LeavingTo named, newborn;
     find_leaving(named, newborn);
     std::uint64_t num_named = named.size(), num_newborn = newborn.size();

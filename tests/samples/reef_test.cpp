@@ -26,7 +26,7 @@ struct Life {
         EXPECT_TRUE(added.ok()) << added.message();
     }
     void run(std::int64_t num_frames) {
-        for (std::int64_t frame = 0; frame < num_frames; ++frame) sea.world.step(kFrameSeconds);
+        for (std::int64_t frame = 0; frame < num_frames; ++frame) sea.step();
     }
 
     ThreadPoolExecutor executor;

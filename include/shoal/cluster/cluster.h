@@ -127,6 +127,16 @@ public:
         });
         return sum_of_zones(values);
     }
+    /// Returns what of_zone(zone) returns for each zone at its owner. Collective. Shape: by zone.
+    template <class OfZone>
+    std::vector<std::uint64_t> gather_zones(OfZone&& of_zone) const {
+        std::vector<std::uint64_t> values(num_zones());
+        own().now().for_each([&](Zone zone) {
+            if (zone < values.size()) values[zone] = of_zone(zone);
+        });
+        share_zones(values);
+        return values;
+    }
     /// The sum of a number of each rank. Collective.
     SHOAL_API std::uint64_t sum_count(std::uint64_t mine) const;
 
@@ -151,6 +161,7 @@ public:
 private:
     SHOAL_API std::uint32_t num_zones() const;
     SHOAL_API double sum_of_zones(std::span<double> values) const;
+    SHOAL_API void share_zones(std::span<std::uint64_t> values) const;
 
     std::string describe() const override;
     void before_commands(const SettleContext& context) override;

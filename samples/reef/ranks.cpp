@@ -1,0 +1,129 @@
+#include "ranks.h"
+
+#include "ranks_picture.h"
+
+#include <shoal/base/clock.h>
+#include <shoal/base/file.h>
+#include <shoal/base/text.h>
+#include <shoal/cluster/cluster.h>
+#include <shoal/document/diagnostics.h>
+#include <shoal/plugin/plugins.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace reef {
+
+using namespace shoal;
+
+namespace {
+
+/// Whether mpirun, or what a cluster has in its place, has started this process.
+bool is_started_by_mpi() {
+    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS"})
+        if (std::getenv(name) != nullptr) return true;
+    return false;
+}
+
+class ClusterShare final : public Share {
+public:
+    explicit ClusterShare(Sea& sea) : cluster(sea.world, MPI_COMM_WORLD, {.zones = sea.tiles, .reach = 1}) {}
+    const LiveZones& own() const override { return cluster.own(); }
+    std::uint64_t key(Entity entity) const override { return cluster.name(entity); }
+    void gather(std::vector<std::uint64_t>& of_zones) const override {
+        const std::vector<std::uint64_t> all =
+            cluster.gather_zones([&](Zone zone) { return zone < of_zones.size() ? of_zones[zone] : 0; });
+        std::copy_n(all.begin(), of_zones.size(), of_zones.begin());
+    }
+
+    Cluster cluster;
+};
+
+/// MPI while the program runs.
+class Mpi {
+public:
+    Mpi() {
+        int provided = 0;
+        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+    }
+    Mpi(const Mpi&) = delete;
+    Mpi& operator=(const Mpi&) = delete;
+    ~Mpi() { MPI_Finalize(); }
+};
+
+Status run_frames(Sea& sea, Cluster& cluster, Run& run) {
+    constexpr std::uint64_t kFramesUntilBalanced = 100;
+    const std::int64_t begin_ns = monotonic_ns();
+    for (std::uint64_t frame = 0; frame < run.options.num_frames; ++frame) {
+        sea.step();
+        if (sea.world.frame() % kFramesUntilBalanced == 0)
+            if (Status moved = cluster.rebalance(); !moved) return moved;
+    }
+    run.run_ms = static_cast<double>(monotonic_ns() - begin_ns) * 1e-6;
+    run.state_hash = cluster.state_hash();
+    run.ranks = cluster.gather_statistics();
+    return {};
+}
+
+Status draw_and_tell(const Sea& sea, const Cluster& cluster, Run& run) {
+    if (!run.options.picture.empty()) {
+        const std::string svg = draw_ranks(sea, cluster, run.ranks);
+        run.picture_bytes = svg.size();
+        if (cluster.rank() == 0)
+            if (Status written = write_file(run.options.picture, std::string_view(svg)); !written) return written;
+    }
+    if (cluster.rank() != 0) return {};
+    const std::string text = run.options.json ? json_of(sea, run) : text_of(sea, run);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return {};
+}
+
+}  // namespace
+
+Status start_ranks(const Options& options, char** words) {
+    if (options.num_ranks < 2 || is_started_by_mpi()) return {};
+    if (geteuid() == 0)  // as containers run programs; Open MPI refuses it otherwise
+        for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}) setenv(name, "1", 0);
+    setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);  // more ranks than cores
+    const std::string count = concat(options.num_ranks);
+    std::string mpirun = "mpirun", flag = "-n", number = count, self = "/proc/self/exe";
+    char path[4096] = {};
+    if (readlink(self.c_str(), path, sizeof path - 1) > 0) self = path;
+    std::vector<char*> arguments{mpirun.data(), flag.data(), number.data(), self.data()};
+    for (char** word = words + 1; *word != nullptr; ++word) arguments.push_back(*word);
+    arguments.push_back(nullptr);
+    execvp(mpirun.c_str(), arguments.data());
+    return Status::error(concat("mpirun cannot be started: ", std::strerror(errno), "; install openmpi-bin"));
+}
+
+Status live_in_ranks(Run& run, Diagnostics& diagnostics) {
+    const Mpi mpi;
+    std::uint64_t num_workers = run.options.num_workers;
+    if (num_workers == 0)
+        num_workers = std::max<std::uint64_t>(std::thread::hardware_concurrency() / run.options.num_ranks, 1);
+    ThreadedExecutor executor(static_cast<std::uint32_t>(num_workers));
+    run.num_workers = executor.num_workers();
+    Sea sea(executor, {run.options.sources, run.options.num_fish, run.options.seed, false, run.options.plugin});
+    auto share = std::make_unique<ClusterShare>(sea);
+    Cluster& cluster = share->cluster;
+    sea.share = std::move(share);
+    Status status = cluster.status();
+    if (status) status = sea.spawn(diagnostics);
+    if (status) status = add_passes(sea);
+    if (status) sea.world.settle();
+    if (status) status = cluster.start();
+    if (status) status = run_frames(sea, cluster, run);
+    if (status) status = draw_and_tell(sea, cluster, run);
+    sea.world.schedule().clear();
+    sea.share.reset();
+    return status;
+}
+
+}  // namespace reef
