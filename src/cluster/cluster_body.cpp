@@ -97,17 +97,14 @@ void ClusterBody::note_zones() {
     ZoneSet own, near, halo;
     std::map<std::uint32_t, ZoneSet> needed;
     all_zones().for_each([&](Zone zone) {
-        if (owner(zone) != ranks.rank()) return;
-        own.insert(zone);
-        division.add_near(zone, near);
-        ZoneSet around;  // who is in reach of this zone has it in its reach
+        ZoneSet around;
         division.add_near(zone, around);
+        if (owner(zone) == ranks.rank()) own.insert(zone), near.insert(around);
         around.for_each([&](Zone other) {
-            if (owner(other) != ranks.rank()) needed[owner(other)].insert(zone);
+            if (owner(other) == owner(zone)) return;
+            if (owner(other) == ranks.rank()) needed[owner(zone)].insert(other);
+            if (owner(zone) == ranks.rank()) halo.insert(other), needed.try_emplace(owner(other));
         });
-    });
-    near.for_each([&](Zone zone) {
-        if (owner(zone) != ranks.rank()) halo.insert(zone);
     });
     peers_.clear();
     for (auto& [rank, some] : needed) peers_.push_back({rank, std::move(some), 0});

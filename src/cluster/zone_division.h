@@ -33,7 +33,8 @@ public:
     /// Errors: a rank that does not exist is named.
     Result<std::vector<std::uint32_t>> divide(std::span<const std::uint64_t> weights, std::uint32_t num_ranks,
                                               const ClusterOptions& options) const;
-    /// Adds the zones within reach of one, and itself.
+    /// Adds the zones within reach of one, and itself. What is larger than a tile is in reach of all; nothing is in its
+    /// own reach, because that would bring all zones to the rank that has it.
     void add_near(Zone zone, ZoneSet& near) const;
 
 private:

@@ -62,7 +62,8 @@ using DivideZones = void (*)(const void* context, std::span<const std::uint64_t>
 
 struct ClusterOptions {
     GridZones zones{GridZonesOptions{}};
-    std::uint32_t reach = 1;       ///< tiles around own ones that passes may read; the zone of what is large is in reach
+    /// Tiles around own ones that passes may read. What is larger than a tile is in reach of all, and sees nothing itself.
+    std::uint32_t reach = 1;
     DivideZones divide = nullptr;  ///< nullptr: along a space-filling curve, with equal weights for the ranks
     const void* context = nullptr;
     /// rebalance() does nothing until the slowest rank is so much slower than the mean.
