@@ -74,10 +74,10 @@ Status run_frames(Sea& sea, Cluster& cluster, Run& run) {
 
 Status draw_and_tell(const Sea& sea, const Cluster& cluster, Run& run) {
     if (!run.options.picture.empty()) {
-        const std::string svg = draw_ranks(sea, cluster, run.ranks);
-        run.picture_bytes = svg.size();
+        const Picture picture = draw_ranks(sea, cluster, run.ranks);
+        run.picture_bytes = picture.svg.size(), run.num_strokes = picture.num_strokes;
         if (cluster.rank() == 0)
-            if (Status written = write_file(run.options.picture, std::string_view(svg)); !written) return written;
+            if (Status written = write_file(run.options.picture, std::string_view(picture.svg)); !written) return written;
     }
     if (cluster.rank() != 0) return {};
     const std::string text = run.options.json ? json_of(sea, run) : text_of(sea, run);
@@ -92,6 +92,7 @@ Status start_ranks(const Options& options, char** words) {
     if (geteuid() == 0)  // as containers run programs; Open MPI refuses it otherwise
         for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}) setenv(name, "1", 0);
     setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);  // more ranks than cores
+    setenv("OMPI_MCA_plm", "isolated", 0);                // all on this machine, which may have no ssh
     const std::string count = concat(options.num_ranks);
     std::string mpirun = "mpirun", flag = "-n", number = count, self = "/proc/self/exe";
     char path[4096] = {};

@@ -26,6 +26,7 @@ const char* colour_of(std::uint32_t rank) { return kColours[rank % std::size(kCo
 /// Strokes of own fish, and those of fish that have come from another rank in this frame.
 struct Strokes {
     std::string staying, crossing;
+    std::uint64_t count = 0;
 };
 
 Strokes strokes_of(const Sea& sea, const Cluster& cluster, std::uint64_t every) {
@@ -42,6 +43,7 @@ Strokes strokes_of(const Sea& sea, const Cluster& cluster, std::uint64_t every) 
             const Vec3 before{p.x - v.x * kFrameSeconds, p.y - v.y * kFrameSeconds, p.z};
             const bool crosses = cluster.rank_of(sea.tiles.zone_of(before)) != cluster.rank();
             if (!crosses && number++ % every != 0) continue;
+            ++strokes.count;
             const float scale = 1.8f / std::max(length_of(v), 0.1f);
             (crosses ? strokes.crossing : strokes.staying) +=
                 concat('M', across(p), ' ', down(p), 'l', units(-v.x * scale), ' ', units(v.y * scale));
@@ -89,8 +91,9 @@ std::string legend(std::span<const ClusterStatistics> ranks) {
                       colour_of(rank.rank), "\"/><text class=\"name\" x=\"34\" y=\"6\">rank ", rank.rank,
                       "</text><text class=\"count\" x=\"34\" y=\"28\">", count_text(rank.num_rows), " rows in ",
                       rank.num_zones, " zones</text><text class=\"count\" x=\"34\" y=\"48\">", count_text(rank.num_halo_rows),
-                      " copies, ", bytes_text(rank.halo_bytes), " sent</text></g>\n");
-        y += 84;
+                      " copies</text><text class=\"count\" x=\"34\" y=\"68\">", bytes_text(rank.halo_bytes),
+                      " sent for halos</text></g>\n");
+        y += 104;
     }
     svg += concat("<g transform=\"translate(", kLeft + kPlotSize + 40, " ", y,
                   ")\"><path d=\"M0 6L16 -6\" stroke=\"#fff\" stroke-width=\"5\" stroke-linecap=\"round\"/><text "
@@ -100,7 +103,7 @@ std::string legend(std::span<const ClusterStatistics> ranks) {
 
 }  // namespace
 
-std::string draw_ranks(const Sea& sea, const Cluster& cluster, std::span<const ClusterStatistics> ranks) {
+Picture draw_ranks(const Sea& sea, const Cluster& cluster, std::span<const ClusterStatistics> ranks) {
     const std::uint64_t num_fish = cluster.sum_count([&] {
         std::uint64_t count = 0;
         for (Zone tile = 0; tile < kNumTiles; ++tile)
@@ -110,6 +113,7 @@ std::string draw_ranks(const Sea& sea, const Cluster& cluster, std::span<const C
     }());
     const Strokes mine = strokes_of(sea, cluster, num_fish / kMostStrokes + 1);
     const std::vector<std::string> staying = gather(mine.staying, cluster), crossing = gather(mine.crossing, cluster);
+    const std::uint64_t num_strokes = cluster.sum_count(mine.count);
     if (cluster.rank() != 0) return {};
     std::string svg = concat(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", kPageWidth,
@@ -130,7 +134,7 @@ std::string draw_ranks(const Sea& sea, const Cluster& cluster, std::span<const C
                   borders(cluster), "\"/>\n");
     for (const std::string& strokes : crossing)
         svg += concat("<path stroke=\"#fff\" stroke-width=\"34\" d=\"", strokes, "\"/>\n");
-    return concat(svg, "</g>\n", legend(ranks), "</svg>\n");
+    return {concat(svg, "</g>\n", legend(ranks), "</svg>\n"), num_strokes};
 }
 
 }  // namespace reef

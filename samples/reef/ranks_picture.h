@@ -1,6 +1,7 @@
 #pragma once
 // The sea as it is divided: fish in the colours of their ranks, the borders, and who crosses them.
 
+#include "picture.h"
 #include "sea.h"
 
 #include <shoal/cluster/cluster.h>
@@ -11,6 +12,6 @@
 namespace reef {
 
 /// Returns the picture, on rank 0; nothing on the others, which send what they have. Collective.
-std::string draw_ranks(const Sea& sea, const shoal::Cluster& cluster, std::span<const shoal::ClusterStatistics> ranks);
+Picture draw_ranks(const Sea& sea, const shoal::Cluster& cluster, std::span<const shoal::ClusterStatistics> ranks);
 
 }  // namespace reef

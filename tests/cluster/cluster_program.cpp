@@ -81,12 +81,28 @@ Options read(int argc, char** argv) {
 struct Sea {
     Sea(const Options& given, Executor& executor, const GridZones& grid)
         : options(given),
-          world(entities, {.executor = &executor, .seed = given.seed}),
+          world(entities, {.executor = &executor, .seed = given.seed + (is_other("seed") ? 1 : 0)}),
           database(world.database()),
           masses(world.manager<Mass>()),
           transforms(world.transforms()),
           tiles(grid),
-          cluster(world, MPI_COMM_WORLD, {.zones = grid, .reach = 1, .imbalance = 0}) {}
+          cluster(world, MPI_COMM_WORLD,
+                  {.zones = grid, .reach = 1, .divide = given.mistake == "division" ? divide_by_rank : nullptr, .imbalance = 0}) {}
+
+    /// Whether this rank is to differ from the others in something.
+    bool is_other(std::string_view in) const {
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        return options.mistake == in && rank == 1;
+    }
+    /// Says something else on each rank.
+    static void divide_by_rank(const void*, std::span<const std::uint64_t>, std::uint32_t num_ranks,
+                               std::span<std::uint32_t> ranks) {
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        for (std::size_t zone = 0; zone < ranks.size(); ++zone)
+            ranks[zone] = static_cast<std::uint32_t>(zone + std::size_t(rank)) % num_ranks;
+    }
 
     Options options;
     EntityManager entities;
@@ -118,7 +134,7 @@ T require(Result<T> result) {
 }
 
 void spawn(Sea& sea) {
-    Random random(sea.options.seed);
+    Random random(sea.options.seed + (sea.is_other("entities") ? 1 : 0));
     std::vector<Entity> all;
     for (std::uint64_t i = 0; i < sea.options.entities; ++i) {
         const Vec3 place{random.unit() * size_of(sea), random.unit() * size_of(sea), 0};
@@ -222,6 +238,8 @@ void add_passes(Sea& sea) {
                          [&sea](Commands& commands, Entity entity, Vec3 position) {
                              commands.move(entity, sea.tiles.zone_of(position));
                          });
+    if (sea.options.mistake == "order")
+        world.schedule().add("late", world.query<Read<&Place::position>>().in(cluster.near()), [](Vec3) {});
     if (sea.options.mistake == "writes")
         world.schedule().add("bad", world.query<Write<&Charge::value>>(), [](float& value) { value = 0; });
 }

@@ -1,0 +1,151 @@
+// Runs cluster_program with several ranks: what it prints is to be the same for any number of them.
+
+#include "safety/child_process.h"
+#include "support/kills.h"
+#include "tool/tool_process.h"
+
+#include <sstream>
+#include <vector>
+
+namespace {
+
+using shoal_test::ChildProcess;
+
+/// Whether a build checks memory: its processes take several times as long.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kIsSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
+class ClusterProgram : public shoal_test::ToolTest {
+protected:
+    void SetUp() override {
+        ToolTest::SetUp();
+        for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+                                 "OMPI_MCA_rmaps_base_oversubscribe"})
+            setenv(name, "1", 1);
+        setenv("OMPI_MCA_plm", "isolated", 1);
+        setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // Open MPI keeps what it has to the end
+    }
+
+    std::string output() const { return read(path("output")); }
+    std::vector<std::string> command(int ranks, const std::vector<std::string>& options) const {
+        std::vector<std::string> words{"/usr/bin/env", "mpirun", "-n", std::to_string(ranks), SHOAL_TOOL};
+        words.insert(words.end(), options.begin(), options.end());
+        return words;
+    }
+    /// Returns the lines "frame ..." that ranks print, from frame `first` on.
+    std::string frames(int ranks, const std::vector<std::string>& options, int first = 0) {
+        ChildProcess process(command(ranks, options), path("output"));
+        const int code = process.wait();
+        EXPECT_EQ(code, 0) << ranks << " ranks:\n" << output();
+        std::string lines;
+        std::istringstream all(output());
+        for (std::string line; std::getline(all, line);)
+            if (line.starts_with("frame ") && std::stoi(line.substr(6)) > first) lines += line + '\n';
+        EXPECT_NE(lines, "") << output();
+        return lines;
+    }
+    /// Returns the message of a run that fails.
+    std::string mistake(int ranks, const std::vector<std::string>& options) {
+        ChildProcess process(command(ranks, options), path("output"));
+        EXPECT_EQ(process.wait(), 1);
+        return output();
+    }
+};
+
+// req: H4
+TEST_F(ClusterProgram, random_programs_have_the_same_state_in_every_frame_for_any_number_of_ranks_and_workers) {
+    const std::vector<int> rank_counts = kIsSanitized ? std::vector<int>{3} : std::vector<int>{2, 3, 4};
+    for (const int seed : kIsSanitized ? std::vector<int>{1} : std::vector<int>{1, 2, 3}) {
+        const std::string number = std::to_string(seed), num_frames = kIsSanitized ? "25" : "50";
+        const std::string one = frames(1, {"--seed", number, "--frames", num_frames, "--entities", "250"});
+        for (const int ranks : rank_counts)
+            EXPECT_EQ(frames(ranks, {"--seed", number, "--frames", num_frames, "--entities", "250", "--workers",
+                                     std::to_string(1 + (ranks + seed) % 3)}),
+                      one)
+                << "seed " << seed << ", " << ranks << " ranks";
+    }
+}
+
+TEST_F(ClusterProgram, zones_that_change_hands_leave_the_state_as_it_is) {
+    const std::vector<std::string> options{"--seed", "4", "--frames", "40", "--entities", "250", "--rebalance", "5"};
+    const std::string one = frames(1, options);
+    for (const int ranks : kIsSanitized ? std::vector<int>{2} : std::vector<int>{2, 4}) EXPECT_EQ(frames(ranks, options), one) << ranks;
+}
+
+// req: H5
+TEST_F(ClusterProgram, a_checkpoint_continues_on_any_number_of_ranks) {
+    const std::vector<std::string> usual{"--seed", "5", "--frames", "30", "--entities", "250"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.end(), usual.begin(), usual.end());
+        return more;
+    };
+    const std::string one = frames(1, with({"--checkpoint", path("of_one"), "--at", "15"}), 15);
+    EXPECT_EQ(frames(4, with({"--checkpoint", path("of_four"), "--at", "15"}), 15), one);
+    EXPECT_EQ(frames(1, with({"--restore", path("of_four")}), 15), one);
+    EXPECT_EQ(frames(3, with({"--restore", path("of_one")}), 15), one);
+}
+
+TEST_F(ClusterProgram, a_checkpoint_that_is_damaged_or_of_another_program_is_refused) {
+    const std::vector<std::string> usual{"--seed", "5", "--frames", "4", "--entities", "60"};
+    frames(2, {"--seed", "5", "--frames", "4", "--entities", "60", "--checkpoint", path("kept"), "--at", "3"});
+    const auto refused = [&](std::vector<std::string> more) {
+        more.insert(more.end(), {"--restore", path("kept"), "--frames", "6"});
+        return mistake(2, more);
+    };
+    EXPECT_NE(refused({"--tiles", "5"}).find("continue it with the program that wrote it"), std::string::npos) << output();
+    const std::string zones = path("kept") + "/000003_rank_1.zones", bytes = read(zones);
+    std::string damaged = bytes;
+    damaged[damaged.size() / 2] ^= 1;
+    ASSERT_TRUE(shoal::write_file(zones, std::string_view(damaged)).ok());
+    EXPECT_NE(refused({}).find("is damaged"), std::string::npos) << output();
+    std::filesystem::remove(zones);
+    EXPECT_NE(refused({}).find("000003_rank_1.zones"), std::string::npos) << output();
+    ASSERT_TRUE(shoal::write_file(zones, std::string_view(bytes)).ok());
+    ASSERT_TRUE(shoal::write_file(path("kept") + "/manifest", std::string_view("none")).ok());
+    EXPECT_NE(refused({}).find("no checkpoint of a cluster"), std::string::npos) << output();
+}
+
+TEST_F(ClusterProgram, a_rank_that_is_killed_ends_the_others_and_leaves_the_last_checkpoint_whole) {
+    for (int kill = 0; kill < shoal_test::num_kills(kIsSanitized ? 1 : 3); ++kill) {
+        const std::string at = std::to_string(8 + kill);
+        ChildProcess process(command(3, {"--seed", "6", "--frames", "1000000", "--entities", "100", "--checkpoint",
+                                         path("kept"), "--at", "7", "--kill-at", at}),
+                             path("output"));
+        EXPECT_NE(process.wait(), 0);
+        EXPECT_NE(output().find("rank 2"), std::string::npos) << output();
+        frames(2, {"--seed", "6", "--frames", "9", "--entities", "100", "--restore", path("kept")}, 7);
+    }
+}
+
+TEST_F(ClusterProgram, a_pass_that_writes_what_other_ranks_own_is_refused_with_its_name) {
+    const std::string said = mistake(2, {"--mistake", "writes"});
+    EXPECT_NE(said.find("the pass \"bad\" writes \"charge.value\" in zones that other ranks may own; add "
+                        ".in(cluster.own())"),
+              std::string::npos)
+        << said;
+}
+
+TEST_F(ClusterProgram, a_pass_that_reads_in_halos_what_was_written_before_it_is_refused_with_both_names) {
+    const std::string said = mistake(2, {"--mistake", "order"});
+    EXPECT_NE(said.find("the pass \"late\" reads \"place.position\" in halos after \"move\" has written it"),
+              std::string::npos)
+        << said;
+}
+
+TEST_F(ClusterProgram, ranks_that_differ_are_refused_with_what_differs) {
+    const std::string said = mistake(2, {"--mistake", "entities"});
+    EXPECT_NE(said.find("rank 1 has other entities in zone"), std::string::npos) << said;
+    EXPECT_NE(mistake(2, {"--mistake", "seed"}).find("rank 1 has the random state"), std::string::npos) << output();
+    EXPECT_NE(mistake(2, {"--mistake", "division"}).find("the division is to be the same on all"), std::string::npos) << output();
+}
+
+}  // namespace
