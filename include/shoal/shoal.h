@@ -13,6 +13,7 @@
 #include "shoal/base/running_pass.h"
 #include "shoal/base/shared_library.h"
 #include "shoal/base/text.h"
+#include "shoal/command/passed_commands.h"
 #include "shoal/command/saved_commands.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/debug_name.h"

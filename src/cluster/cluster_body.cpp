@@ -136,14 +136,14 @@ void ClusterBody::renew_halo() {
     send_structure({}, true);
     forget_unreferenced();
     columns_.clear();
-    update_columns();
+    renew_columns();
     world.schedule().zones_changed();
     pass_ns_at_division_ = 0;
     pass_ns_at_division_ = statistics().pass_ns;
     changes_at_settle_ = database.num_structural_changes();
 }
 
-void ClusterBody::update_columns() {
+void ClusterBody::renew_columns() {
     Result<std::vector<cluster::HaloColumn>> found = cluster::find_halo_columns(world.schedule(), database, zones);
     if (!found) fail("passes", found.status());
     if (*found == columns_) return;

@@ -93,7 +93,7 @@ private:
     Status unpack_zone(MessageReader& from);
     Status move_zones(const std::vector<std::uint32_t>& next);
     void renew_halo();
-    void update_columns();
+    void renew_columns();
     void forget_unreferenced();
     void tell_what_is_known();
     void destroy_zones();

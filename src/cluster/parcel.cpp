@@ -79,6 +79,15 @@ Status set_reference(World& world, EntityNames& names, Entity entity, const Oute
     return store->write_field(at, part, reinterpret_cast<const std::byte*>(value.data()));
 }
 
+/// Makes stores of the same kind for component types that no store keeps here yet.
+Status adopt(World& world, const Blob& blob, std::span<const std::uint64_t> of_database) {
+    for (const BlobComponents& type : blob.component_types())
+        if (world.directory().find(type.id) == nullptr &&
+            std::ranges::find(of_database, type.id.hash) != of_database.end())
+            if (const auto added = world.database().add_component(*type.schema); !added) return added.status();
+    return world.adopt_schemas(blob);
+}
+
 /// Returns the entities that those of a parcel become: known ones, without what they had here, and new ones.
 Result<std::vector<Entity>> find_or_make(World& world, EntityNames& names, std::span<const Name> given) {
     std::vector<Entity> entities(given.size()), known, made;
@@ -107,6 +116,9 @@ Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<cons
     const Result<EntityBlob> saved = save_entities(world, entities);
     if (!saved) return saved.status();
     to.array(saved->bytes);
+    std::vector<std::uint64_t> of_database;
+    for (const Schema* schema : world.database().schemas()) of_database.push_back(schema->id().hash);
+    to.array(of_database);
     std::vector<Name> own_names;
     References references(world, names, entities);
     for (std::uint32_t i = 0; i < entities.size(); ++i) {
@@ -122,13 +134,14 @@ Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<cons
 
 Result<std::vector<Entity>> unpack(World& world, EntityNames& names, MessageReader& from) {
     const std::span<const std::byte> bytes = from.bytes();
+    const auto of_database = from.array<std::uint64_t>();
     const auto given = from.array<Name>();
     const auto references = from.array<OuterReference>();
     if (!from.is_sound()) return Status::error("entities that another rank sends are cut off");
     const Result<Blob> blob = Blob::load(bytes);
     if (!blob) return blob.status();
     if (blob->num_entities() != given.size()) return Status::error("entities and names are not equally many");
-    if (Status status = world.adopt_schemas(*blob); !status) return status;
+    if (Status status = adopt(world, *blob, of_database); !status) return status;
     Result<std::vector<Entity>> entities = find_or_make(world, names, given);
     if (!entities) return entities.status();
     for (std::size_t i = 0; i < given.size(); ++i) {

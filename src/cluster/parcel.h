@@ -1,6 +1,7 @@
 #pragma once
 // Entities with all that they have, in a message: a blob, the names, and the references that lead out of the blob.
 //
+//     types         the component types that the database keeps, so that it keeps them where they go
 //     blob          what save_entities() makes of them: all stores, what is below them, texts, disabled components
 //     names         by entity of the blob; 0: it has none yet
 //     references    entity of the blob, component, field, value  ->  name of an entity elsewhere

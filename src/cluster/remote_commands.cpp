@@ -2,7 +2,6 @@
 
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
-#include "shoal/command/detail/command_recorder.h"
 #include "shoal/table/entity_fields.h"
 
 namespace shoal::cluster {
@@ -86,10 +85,10 @@ Status RemoteCommands::read_parts(MessageReader& from, std::uint32_t count, std:
         ReadPart& read = parts.emplace_back();
         read.part = {component, head.field, head.is_disabled != 0, nullptr, {}};
         if (head.has_value == 0) continue;
-        if (head.field != detail::CommandPart::kAllFields) {
-            if (head.field >= component->fields().size())
+        if (head.field != PassedPart::kNoField) {
+            if (head.field >= component->fields().size() || component->fields()[head.field].opaque != nullptr)
                 return Status::error("a command of another rank sets a field that there is not");
-            read.field_schema.push_back(detail::make_field_schema(*component, head.field));
+            read.field_schema.push_back(value_schema_of(*component, head.field));
         }
         const Schema& schema = read.field_schema.empty() ? *component : read.field_schema.front();
         read.image = from.array<std::byte>();

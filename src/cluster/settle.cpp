@@ -372,7 +372,7 @@ void ClusterBody::after_settle() {
     const std::vector<TableChange> changes = arrange(zones.own.now());
     if (!peers_.empty()) send_structure(changes, false);
     if (++num_settles_ % kSettlesUntilForgotten == 0) forget_unreferenced();
-    update_columns();
+    renew_columns();
     changes_at_settle_ = database.num_structural_changes();
 }
 

@@ -133,6 +133,12 @@ void change_text(Commands& commands, const PassedCommand& command) {
 
 }  // namespace
 
+static_assert(PassedPart::kNoField == CommandPart::kAllFields);
+
+Schema value_schema_of(const Schema& component, std::uint32_t field) {
+    return detail::make_field_schema(component, field);
+}
+
 Status check_passed_value(ComponentDirectory& directory, const Schema& schema, std::span<const std::byte> image) {
     return check_command_values(CommandLog::of(directory).host(), schema, 1, image);
 }

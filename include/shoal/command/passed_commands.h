@@ -20,7 +20,8 @@ namespace shoal {
 /// A component type that a command names. An open struct of views.
 struct PassedPart {
     const Schema* component = nullptr;
-    std::uint32_t field = 0xFFFFFFFF;  ///< of kSet: the field that is set
+    static constexpr std::uint32_t kNoField = 0xFFFFFFFF;
+    std::uint32_t field = kNoField;  ///< of kSet: the field that is set
     bool is_disabled = false;
     /// The schema of the value: that of the component, or one with the field that is set; nullptr: it brings none.
     const Schema* value_schema = nullptr;
@@ -45,6 +46,8 @@ SHOAL_API std::uint64_t take_commands(ComponentDirectory& directory,
                                       void (*visit)(void* context, const PassedCommand& command), void* context);
 /// Adds a command behind those of the same pass. Requires: not one that creates, spawns or copies; values have the
 /// layout of their schemas.
+/// Returns the schema of the value that sets a field. Requires: the field is bytes.
+SHOAL_API Schema value_schema_of(const Schema& component, std::uint32_t field);
 /// Errors: bytes are no value of their field, or a store would not take them. Shape: a struct image of `schema`.
 SHOAL_API Status check_passed_value(ComponentDirectory& directory, const Schema& schema,
                                     std::span<const std::byte> image);
