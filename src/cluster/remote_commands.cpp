@@ -107,6 +107,33 @@ Status RemoteCommands::read_parts(MessageReader& from, std::uint32_t count, std:
     return {};
 }
 
+namespace {
+
+/// Whether a command of this kind can have such a part.
+bool fits(SavedCommandKind kind, const PassedPart& part, const Store* store) {
+    const bool sets_field = part.field != PassedPart::kNoField, has_value = part.value_schema != nullptr;
+    if (kind == SavedCommandKind::kSet) return sets_field && has_value && !part.is_disabled;
+    if (kind == SavedCommandKind::kRemove) return !sets_field && !has_value && !part.is_disabled;
+    const bool may_disable = has_value && part.component->enableable() && store != nullptr && store->can_disable();
+    return kind == SavedCommandKind::kAdd && !sets_field && !(has_value && part.component->has_opaque()) &&
+           (!part.is_disabled || may_disable);
+}
+
+/// Whether a command of this kind can have these parts.
+bool fit(SavedCommandKind kind, std::span<const PassedPart> parts, const ComponentDirectory& directory) {
+    const bool has_parts = kind == SavedCommandKind::kAdd || kind == SavedCommandKind::kRemove ||
+                           kind == SavedCommandKind::kSet;
+    if (parts.empty() == has_parts || (kind == SavedCommandKind::kSet && parts.size() != 1)) return false;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        for (std::size_t before = 0; before < i; ++before)
+            if (parts[before].component == parts[i].component) return false;
+        if (!fits(kind, parts[i], directory.find(parts[i].component->id()))) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 Status RemoteCommands::give(std::span<const std::byte> message) {
     for (MessageReader from(message); from.has_more();) {
         const auto head = from.value<CommandHead>();
@@ -124,6 +151,7 @@ Status RemoteCommands::give(std::span<const std::byte> message) {
         if (!from.is_sound()) return Status::error("commands of another rank are cut off");
         std::vector<PassedPart> parts;
         for (const ReadPart& each : read) parts.push_back(each.part);
+        if (!fit(kind, parts, world_.directory())) return Status::error("a command of another rank makes no sense");
         const Entity entity = names_.find(head.entity);
         if (!entity || names_.is_elsewhere(entity)) continue;  // it has died, or has gone on, in the frame before
         give_command(world_.directory(), {.kind = kind,
