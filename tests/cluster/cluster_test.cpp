@@ -61,7 +61,7 @@ protected:
     }
 };
 
-// req: H4
+// req: H4 H5
 TEST_F(ClusterProgram, random_programs_have_the_same_state_in_every_frame_for_any_number_of_ranks_and_workers) {
     const std::vector<int> rank_counts = kIsSanitized ? std::vector<int>{3} : std::vector<int>{2, 3, 4};
     for (const int seed : kIsSanitized ? std::vector<int>{1} : std::vector<int>{1, 2, 3}) {
@@ -75,6 +75,7 @@ TEST_F(ClusterProgram, random_programs_have_the_same_state_in_every_frame_for_an
     }
 }
 
+// req: H4
 TEST_F(ClusterProgram, zones_that_change_hands_leave_the_state_as_it_is) {
     const std::vector<std::string> options{"--seed", "4", "--frames", "40", "--entities", "250", "--rebalance", "5"};
     const std::string one = frames(1, options);
@@ -114,6 +115,7 @@ TEST_F(ClusterProgram, a_checkpoint_that_is_damaged_or_of_another_program_is_ref
     EXPECT_NE(refused({}).find("no checkpoint of a cluster"), std::string::npos) << output();
 }
 
+// req: H5
 TEST_F(ClusterProgram, a_rank_that_is_killed_ends_the_others_and_leaves_the_last_checkpoint_whole) {
     for (int kill = 0; kill < shoal_test::num_kills(kIsSanitized ? 1 : 3); ++kill) {
         const std::string at = std::to_string(8 + kill);
@@ -126,6 +128,7 @@ TEST_F(ClusterProgram, a_rank_that_is_killed_ends_the_others_and_leaves_the_last
     }
 }
 
+// req: H4
 TEST_F(ClusterProgram, a_pass_that_writes_what_other_ranks_own_is_refused_with_its_name) {
     const std::string said = mistake(2, {"--mistake", "writes"});
     EXPECT_NE(said.find("the pass \"bad\" writes \"charge.value\" in zones that other ranks may own; add "

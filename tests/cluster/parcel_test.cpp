@@ -78,6 +78,7 @@ struct Sent : Side {
     Entity boat{}, far{}, child{}, owned{};
 };
 
+// req: H4
 TEST(Parcel, an_entity_arrives_with_all_that_it_has) {
     Sent sent;
     Side other;
@@ -104,6 +105,7 @@ TEST(Parcel, an_entity_arrives_with_all_that_it_has) {
     EXPECT_TRUE(other.names.is_away(far));
 }
 
+// req: H4
 TEST(Parcel, an_entity_that_is_known_by_name_keeps_its_id) {
     Sent sent;
     Side other;

@@ -80,6 +80,7 @@ TEST(Inspector, entities_are_found_by_query_name_and_id_page_by_page) {
     EXPECT_EQ(inspected.get("/api/entities?query=%26fin").status, 400) << "a query that writes";
 }
 
+// req: H1
 TEST(Inspector, a_field_is_set_as_the_world_sets_it_and_taken_back) {
     Inspected inspected;
     World& world = inspected.sea.world;
@@ -125,6 +126,7 @@ TEST(Inspector, what_does_not_fit_a_field_is_refused_and_changes_nothing) {
     EXPECT_EQ(state_hash(inspected.sea.world), hash);
 }
 
+// req: H1
 TEST(Inspector, nothing_is_edited_where_that_is_not_allowed) {
     Inspected inspected({.allow_edits = false});
     const std::string who = inspected.json("/api/entities?query=fin")["entities"][0]["entity"];
@@ -135,6 +137,7 @@ TEST(Inspector, nothing_is_edited_where_that_is_not_allowed) {
     EXPECT_EQ(inspected.json("/api/world")["can_edit"], false);
 }
 
+// req: H1
 TEST(Inspector, a_paused_world_goes_frame_by_frame_and_to_a_frame) {
     Inspected inspected;
     inspected.send("/api/control", {{"action", "pause"}});
@@ -172,6 +175,7 @@ TEST(Inspector, a_paused_world_goes_frame_by_frame_and_to_a_frame) {
     EXPECT_EQ(frames, (std::vector<std::uint64_t>{begin, begin + 1, begin + 6, begin + 20}));
 }
 
+// req: H1
 TEST(Inspector, frames_are_gone_back_and_forth_to_and_compared_field_by_field) {
     Inspected inspected({.keep_frames = 16});
     World& world = inspected.sea.world;
@@ -247,6 +251,7 @@ TEST(Inspector, spawns_of_one_blob_share_where_its_entities_come_from_and_the_de
     for (const inspect::SpawnRecord& spawn : session.spawns) EXPECT_EQ(spawn.source, session.spawns.front().source);
 }
 
+// req: H1
 TEST(Inspector, the_journal_has_what_came_and_went_with_the_passes_that_asked_for_it) {
     Inspected inspected;
     inspected.json("/api/journal");  // from now on

@@ -92,6 +92,7 @@ struct Lookups : testing::TestWithParam<bool> {
     std::vector<Entity> ships = std::vector<Entity>(4);
 };
 
+// req: H10
 TEST_P(Lookups, find_fields_of_every_layout) {
     add(ships[1], Hull{7, {1, 2, 3}, {4, 5, 6}}, hulls);
     add(ships[1], Mast{8, 9}, masts);
@@ -121,6 +122,7 @@ TEST_P(Lookups, find_nothing_where_there_is_nothing) {
     EXPECT_EQ(length.set(kNullEntity, 3).message(), "entity null is no entity");
 }
 
+// req: H10
 TEST_P(Lookups, set_fields_of_every_layout_and_mark_no_others) {
     add(ships[1], Hull{}, hulls);
     add(ships[1], Mast{}, masts);

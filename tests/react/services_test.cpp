@@ -195,6 +195,7 @@ TEST(Services, each_has_its_turn_in_the_order_of_the_stages_whenever_it_was_adde
               "one before, two before, one after, two after, one deaths, two deaths, one settled, two settled, ");
 }
 
+// req: H11
 TEST(Services, a_service_of_a_program_sees_what_every_settle_has_led_to) {
     EntityManager entities;
     World world(entities);

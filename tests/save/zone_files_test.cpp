@@ -471,6 +471,7 @@ struct Recycling {
     Entity one;
 };
 
+// req: H12
 TEST_F(ZoneFilesTest, an_entity_with_the_id_of_one_that_died_gets_nothing_of_the_row_in_the_file) {
     if (sizeof(Generation) > 1) GTEST_SKIP() << "wide ids come back after 2^32 lives";
     Recycling pond(folder), whole(folder, false);

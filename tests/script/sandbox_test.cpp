@@ -31,6 +31,7 @@ TEST(Sandbox, scripts_do_not_change_what_others_use) {
     EXPECT_TRUE(test.run("assert(x == 1 and math.pi == 3)"));
 }
 
+// req: H13
 TEST(Sandbox, whatever_runs_for_ever_ends_with_its_budget) {
     const char* const endless[] = {
         "while true do end",
@@ -85,6 +86,7 @@ constexpr const char* kNestings[] = {
     "query:each(nest)",
 };
 
+// req: H13
 TEST(Sandbox, whatever_calls_itself_through_functions_of_the_library_ends_with_an_error) {
     const std::uint64_t steps = Scripts::version() == "LuaJIT 2.1" ? 5'000'000 : 300'000;
     for (const char* text : kNestings) {
@@ -170,6 +172,7 @@ TEST(Sandbox, nothing_of_the_library_works_for_ever) {
     }
 }
 
+// req: H13
 TEST(Sandbox, memory_has_a_limit_and_the_world_goes_on) {
     ScriptWorld test({.memory_bytes = 4u << 20});
     for (const char* text :

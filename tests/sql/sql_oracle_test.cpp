@@ -223,6 +223,7 @@ private:
     std::map<Entity, Known> known_;
 };
 
+// req: H2
 TEST(SqlOracle, random_questions_have_the_answers_of_a_naive_model) {
     SCOPED_TRACE(shoal_test::seed_text());
     SqlOracle oracle(shoal_test::seed());

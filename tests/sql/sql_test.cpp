@@ -241,6 +241,7 @@ TEST(SqlErrors, what_reaches_beyond_the_world_is_refused) {
     EXPECT_EQ(sea.rows("SELECT name FROM pragma_table_info('wound')"), "entity|position_in_list|depth|from");
 }
 
+// req: H2
 TEST(SqlErrors, a_question_ends_at_its_limits_and_the_next_one_is_answered) {
     Sea sea;
     constexpr std::string_view kEndless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) ";
@@ -311,6 +312,7 @@ TEST(SqlUpdate, keeps_the_texts_of_string_ids) {
     EXPECT_EQ(names.name(sea.nemo), "marlin");
 }
 
+// req: H2
 TEST(SqlUpdate, changes_nothing_if_a_value_does_not_fit) {
     Sea sea;
     const std::string before = sea.rows("SELECT * FROM body; SELECT * FROM fish");

@@ -22,13 +22,14 @@ namespace {
 using Rows = std::set<std::string>;
 
 /// The rows that there are, by group.
-const std::map<char, int> kGroups = {{'A', 23}, {'B', 21}, {'C', 24}, {'D', 31}, {'E', 15}, {'F', 14}, {'G', 12}};
+const std::map<char, int> kGroups = {{'A', 23}, {'B', 21}, {'C', 24}, {'D', 31},
+                                     {'E', 15}, {'F', 14}, {'G', 12}, {'H', 13}};
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 /// Returns the number of a word such as "A13", or 0 when it is no row.
 int number_of(std::string_view word) {
-    if (word.size() < 2 || word.size() > 3 || word[0] < 'A' || word[0] > 'G') return 0;
+    if (word.size() < 2 || word.size() > 3 || word[0] < 'A' || word[0] > 'H') return 0;
     const std::string_view digits = word.substr(1);
     return std::all_of(digits.begin(), digits.end(), is_digit) ? std::stoi(std::string(digits)) : 0;
 }
@@ -250,7 +251,7 @@ TEST(Requirements, every_row_is_listed_once_and_what_is_done_is_shown_by_a_test_
 Evidence fixture_with(const Lines& lines) {
     Evidence evidence;
     evidence.document = {"| row | what | waits for | so far |", "| --- | --- | --- | --- |"};
-    for (const char* rows : {"A1-A23", "B1-B21", "C4-C24", "D1-D31", "E1-E15", "F1-F14", "G1-G12"})
+    for (const char* rows : {"A1-A23", "B1-B21", "C4-C24", "D1-D31", "E1-E15", "F1-F14", "G1-G12", "H1-H13"})
         evidence.document.push_back(std::string("| ") + rows + " | x | y | |");
     for (const char* line : {"", "| row | what | where | shown by |", "| --- | --- | --- | --- |"})
         evidence.document.push_back(line);
@@ -271,18 +272,18 @@ TEST(Requirements, a_sound_document_is_accepted) {
 TEST(Requirements, what_is_wrong_with_a_document_is_noticed) {
     const auto broken = [](const Lines& lines) { return broken_requirements(fixture_with(lines)); };
     const std::string good = "| C1-C3 | x | y | `tests/x/a_test.cpp: both`, `third`";
-    EXPECT_EQ(broken({good + ", `none` |"}), Lines{"13: tests/x/a_test.cpp: no `// req:` on none names C1 C2 C3"});
-    EXPECT_EQ(broken({good + ", `fourth` |"}), Lines{"13: tests/x/a_test.cpp has no test fourth"});
+    EXPECT_EQ(broken({good + ", `none` |"}), Lines{"14: tests/x/a_test.cpp: no `// req:` on none names C1 C2 C3"});
+    EXPECT_EQ(broken({good + ", `fourth` |"}), Lines{"14: tests/x/a_test.cpp has no test fourth"});
     EXPECT_EQ(broken({good + ", `tests/x/b_test.cpp: both` |"}),
-              Lines{"13: there is no test or example file \"tests/x/b_test.cpp\""});
-    EXPECT_EQ(broken({good + ", `bench: a/run` |"}), Lines{"13: there is no workload a/run"});
-    EXPECT_EQ(broken({"| C1-C3 | x | y | `tests/x/a_test.cpp: both` |"}), Lines{"13: no test shows C3"});
-    EXPECT_EQ(broken({"| C1-C3 | x | y | |"}), Lines{"13: no test shows C1 C2 C3"});
+              Lines{"14: there is no test or example file \"tests/x/b_test.cpp\""});
+    EXPECT_EQ(broken({good + ", `bench: a/run` |"}), Lines{"14: there is no workload a/run"});
+    EXPECT_EQ(broken({"| C1-C3 | x | y | `tests/x/a_test.cpp: both` |"}), Lines{"14: no test shows C3"});
+    EXPECT_EQ(broken({"| C1-C3 | x | y | |"}), Lines{"14: no test shows C1 C2 C3"});
     EXPECT_EQ(broken({"| C1-C2 | x | y | `tests/x/a_test.cpp: both` |"}), Lines{"C3 is not listed"});
-    EXPECT_EQ(broken({good + " |", "| C1 | x | y | `tests/x/a_test.cpp: both` |"}), Lines{"14: C1 is listed twice"});
-    EXPECT_EQ(broken({"| C3-C1 | x | y | |", good + " |"}), Lines{"13: four cells that begin with a row are needed"});
-    EXPECT_EQ(broken({good + " |", "", "| row | what |"}), Lines{"15: a table of neither kind"});
-    EXPECT_EQ(broken({good + " |", "| C25 | x | y | |"}), (Lines{"14: no test shows C25", "14: there is no row C25"}));
+    EXPECT_EQ(broken({good + " |", "| C1 | x | y | `tests/x/a_test.cpp: both` |"}), Lines{"15: C1 is listed twice"});
+    EXPECT_EQ(broken({"| C3-C1 | x | y | |", good + " |"}), Lines{"14: four cells that begin with a row are needed"});
+    EXPECT_EQ(broken({good + " |", "", "| row | what |"}), Lines{"16: a table of neither kind"});
+    EXPECT_EQ(broken({good + " |", "| C25 | x | y | |"}), (Lines{"15: no test shows C25", "15: there is no row C25"}));
 }
 
 /// Returns what is wrong with tables `| promise | shown by |`.

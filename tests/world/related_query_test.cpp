@@ -109,6 +109,7 @@ protected:
     std::map<Entity, Cargo> cargos;  // that are enabled
 };
 
+// req: H9
 TEST_P(Fleet, a_related_field_is_that_of_the_entity_which_another_field_names) {
     SCOPED_TRACE(seed_text());
     using Found = std::map<Entity, std::array<int, 4>>;
@@ -171,6 +172,7 @@ TEST_P(Fleet, rows_come_in_the_order_of_a_field_and_equal_ones_as_they_lie) {
     }
 }
 
+// req: H9
 TEST_P(Fleet, several_threads_share_sorted_rows_and_what_they_write_is_marked) {
     const auto sorted = world.query<Write<&Missile::fuel>, Read<&Guard::reach>>().grain(64).sorted_by<&Guard::reach>();
     const std::uint64_t before = world.stamp();
