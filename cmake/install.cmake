@@ -115,6 +115,8 @@ foreach(flavour IN ITEMS "" ${flavours})
                "shoal-inspect${suffix} ${version_here}" "sqlite3" "-lstdc++")
   shoal_add_pc(shoal-inspector${suffix} inspector "${flavour}" "shoal: the live inspector${note}"
                "shoal-sql${suffix} ${version_here}" "" "-lcivetweb -lstdc++ -pthread")
+  shoal_add_pc(shoal-cluster${suffix} cluster "${flavour}" "shoal: a world over several machines${note}"
+               "shoal${suffix} ${version_here} mpi-c" "" "-lstdc++")
   shoal_add_pc(shoal-script${suffix} script "${flavour}" "shoal: scripts in Lua${note}"
                "shoal${suffix} ${version_here}" "luajit" "-lstdc++")
 endforeach()

@@ -6,6 +6,7 @@
 #     shoal::sql       libshoal_sql       questions in SQL, where SQLite is there
 #     shoal::inspector libshoal_inspector the live inspector, where civetweb and the libraries for its page are there
 #     shoal::script    libshoal_script    scripts in Lua, where LuaJIT is there
+#     shoal::cluster   libshoal_cluster   a world over several machines, where MPI is there
 #
 # With SHOAL_CHECKED_LIBRARIES there are also shoal::runtime_checked, source_checked and inspect_checked, made with
 # SHOAL_CHECKED=1, which programs that link them are compiled with too. A program links one flavour: CMake or
@@ -118,6 +119,11 @@ foreach(kind IN LISTS kinds)
       if(TARGET shoal_inspector)
         shoal_add_library(inspector shoal_inspector ${kind} "${flavour}" ROOMS ${SHOAL_INSPECTOR_ROOMS}
                           PUBLIC shoal_lib_sql${flavour}_${kind} PRIVATE civetweb Threads::Threads)
+      endif()
+      if(TARGET shoal_cluster)
+        shoal_add_library(cluster shoal_cluster ${kind} "${flavour}" ROOMS ${SHOAL_CLUSTER_ROOMS}
+                          PUBLIC shoal_lib_runtime${flavour}_${kind} PkgConfig::MPI)
+        target_compile_definitions(shoal_lib_cluster${flavour}_${kind} INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
       endif()
       if(TARGET shoal_script)
         shoal_add_library(script shoal_script ${kind} "${flavour}" ROOMS ${SHOAL_SCRIPT_ROOMS}

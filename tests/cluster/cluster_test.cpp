@@ -2,6 +2,7 @@
 
 #include "safety/child_process.h"
 #include "support/kills.h"
+#include "support/testing.h"
 #include "tool/tool_process.h"
 
 #include <sstream>
@@ -63,7 +64,8 @@ protected:
 
 // req: H4 H5
 TEST_F(ClusterProgram, random_programs_have_the_same_state_in_every_frame_for_any_number_of_ranks_and_workers) {
-    const std::vector<int> rank_counts = kIsSanitized ? std::vector<int>{3} : std::vector<int>{2, 3, 4};
+    std::vector<int> rank_counts = kIsSanitized ? std::vector<int>{3} : std::vector<int>{2, 3, 4};
+    if (shoal_test::tries_everything()) rank_counts.push_back(8);
     for (const int seed : kIsSanitized ? std::vector<int>{1} : std::vector<int>{1, 2, 3}) {
         const std::string number = std::to_string(seed), num_frames = kIsSanitized ? "25" : "50";
         const std::string one = frames(1, {"--seed", number, "--frames", num_frames, "--entities", "250"});
