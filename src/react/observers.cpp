@@ -37,7 +37,7 @@ void Observers::world_ends() {
 
 namespace {
 
-/// Errors: what the observer asks of the components cannot be had.
+/// Errors: the components do not have the values that the observer asks for.
 Status check_values(Store& store, const Schema& component, const ObservedChange& to) {
     const bool needs_values = to.wants_values || to.kind == ObserverKind::kChange;
     const OwnedColumns columns = store.find_columns(component);
@@ -130,7 +130,7 @@ void Observers::drop_removed() {
     }
 }
 
-/// Forgets what the journal knows of a store; nullptr: of all.
+/// Forgets what the journal knows of a store; nullptr: of all stores.
 void Observers::drop_mirrors(const Store* store) {
     const auto end = std::partition(mirrors_.begin(), mirrors_.end(), [&](const ComponentMirror* mirror) {
         return store != nullptr && &mirror->store() != store;
@@ -145,11 +145,11 @@ void Observers::keep_journal(std::size_t max_entities) {
     const bool was_kept = journal_.is_kept();
     journal_.keep(max_entities, directory_.stamp());
     if (!journal_.is_kept()) return drop_mirrors(nullptr);
-    // One that was kept also tells what has changed since the last settle: its stamp was given to readers already.
+    // A journal that was kept already also reports what changed since the last settle: readers have seen its stamp.
     if (!was_kept) mirror_all(false);
 }
 
-/// Makes mirrors of the component types that have none, as if there were none of them, or of those of now.
+/// Makes missing mirrors for all component types: mirrors of no rows, or of the current rows.
 void Observers::mirror_all(bool have_no_rows) {
     const auto start = have_no_rows ? ComponentMirror::Start::kNoRows : ComponentMirror::Start::kRowsOfNow;
     for (Store* store : directory_.stores())
@@ -167,7 +167,7 @@ void Observers::mirror_all(bool have_no_rows) {
 void Observers::after_settle(const SettleContext& context) {
     if (entries_.empty() && !journal_.is_kept()) return;
     const std::uint64_t stamp = context.stamp - 1;
-    // Component types that have got a store since the last time had no rows then.
+    // Component types that have got a store since the last settle had no rows then.
     if (journal_.is_kept()) mirror_all(true);
     for (ComponentMirror* mirror : mirrors_) {
         mirror->compare();
@@ -177,13 +177,13 @@ void Observers::after_settle(const SettleContext& context) {
     journal_.trim();
     for (const Entry& entry : entries_) entry.mirror->compare();
     is_telling_ = true;
-    const std::size_t num_entries = entries_.size();  // those that are added by observers have nothing to tell yet
+    const std::size_t num_entries = entries_.size();  // entries added by observers have nothing to tell yet
     for (std::size_t i = 0; i < num_entries; ++i) tell(Entry(entries_[i]));
     is_telling_ = false;
     drop_removed();
 }
 
-/// Calls an observer, unless it was removed or nothing has happened.
+/// Calls an observer, unless it was removed or nothing has changed.
 void Observers::tell(const Entry& entry) {
     if (entry.is_removed) return;
     const ComponentMirror& mirror = *entry.mirror;
@@ -219,7 +219,7 @@ std::string Observers::describe() const {
 
 namespace {
 
-/// The name of an observer's part: observers are the same in another run if they are made in the same order.
+/// The name of an observer's part of the state. It is the same in another run if observers are made in the same order.
 std::string observer_name(std::size_t number, const ComponentMirror& mirror) {
     return concat("observer/", number, '/', mirror.component().name());
 }

@@ -84,7 +84,7 @@ void PositionLinks::require_declared(const Status& status) {
     SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
 }
 
-/// Returns the store of a component type of which a place is declared.
+/// Returns the store of a component type that a declaration names.
 Result<Store*> PositionLinks::require_keeper(ComponentId component) const {
     SHOAL_ASSERT(!directory_.is_held(), "a pass declared who follows a place; declare it before World::step()");
     if (Store* const store = directory_.find(component)) return store;
@@ -129,7 +129,7 @@ Status PositionLinks::keep_in_tiles(ComponentId type, std::uint32_t field, const
     if (database == nullptr)
         return Status::error(
             concat(name, " is kept by ", store.kind(), ", which has no zones; keep it in the database"));
-    // What is spawned lies in its tile at once, and there is one grid for both.
+    // Entities are spawned directly into their tiles, and all tiled fields use one grid.
     if (Status status =
             database->spawn_into_tiles(database->find_component(component.id()), place->part.field->name, tiles);
         !status)
@@ -225,7 +225,7 @@ void PositionLinks::after_commands(const SettleContext& context) {
     for (Followed& followed : followed_) {
         if (followed.follower != Follower::kTransform || transforms == nullptr) continue;
         find_differences(followed, *transforms, *context.executor);
-        // Stores have not settled yet: writes still carry the stamp before.
+        // Stores have not settled yet: later writes still carry the previous stamp.
         followed.field.since = context.stamp - 1;
         entities_.clear(), places_.clear();
         for (const Array<Difference>& found : differences_)
@@ -284,7 +284,7 @@ void PositionLinks::move_rows(Tiled& tiled, const SettleContext& context) {
                      if (block.table.enabled_bits != nullptr && !test_bit(block.table.enabled_bits, row)) continue;
                      const Vec3 place = read_place({component, block.table.table, row, block.table.first_column}, part);
                      const Zone zone = tiled.tiles.zone_of(place);
-                     // What is not a number says nothing: in the large zone the row would stay for ever.
+                     // A position that is not a number moves nothing: in the large zone the row would stay for ever.
                      if (zone != block.zone && zone != tiled.tiles.large_zone())
                          found.push_back({block.table.table->entities()[row], zone});
                  }
@@ -294,11 +294,11 @@ void PositionLinks::move_rows(Tiled& tiled, const SettleContext& context) {
     std::sort(leaving_.begin(), leaving_.end(), [](const Leaving& a, const Leaving& b) {
         return a.zone != b.zone ? a.zone < b.zone : a.entity < b.entity;
     });
-    // After an error all is looked at again: the rows that stay were not written.
+    // After an error all rows are checked again: the rows that stay were not written.
     if (move_leaving(*tiled.database, context)) tiled.field.since = context.stamp;
 }
 
-/// Moves what is in leaving_, and returns whether all could be moved.
+/// Moves the rows in leaving_, and returns whether all could be moved.
 bool PositionLinks::move_leaving(Database& database, const SettleContext& context) {
     bool have_all = true;
     entities_.clear();
@@ -318,10 +318,10 @@ bool PositionLinks::move_leaving(Database& database, const SettleContext& contex
 
 namespace {
 
-/// From when on the rows of a declaration were not looked at yet. Programs may declare others before they load.
+/// The stamp from which rows of a declaration are not yet checked. A program may declare others before it loads.
 struct SavedLink {
     std::uint64_t component, field;  // hashes of their names
-    std::uint64_t kind;              // 0 and 1: as Follower; 2: rows lie in tiles
+    std::uint64_t kind;              // 0 and 1: as Follower; 2: rows are kept in tiles
     std::uint64_t since;
 
     bool is_same(const SavedLink& other) const {

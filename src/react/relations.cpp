@@ -84,13 +84,13 @@ void Relations::follow_deaths() {
         doomed.clear();
         deal_with(dead, doomed);
         dead.clear();
-        for (RelationIndex* index : indices_)  // they know what the rows say now
+        for (RelationIndex* index : indices_)  // the indices now know what the rows refer to
             if (index->has_cleared()) index->refresh(dead);
         entities_.destroy(doomed);
     }
 }
 
-/// Does what the relations say about entities that have died, and lists those that are to die too.
+/// Applies the rules of the relations to entities that have died, and lists the entities that must die too.
 void Relations::deal_with(std::span<const Entity> dead, Array<Entity>& doomed) {
     for (RelationIndex* index : indices_)
         for (const Entity entity : dead) {
@@ -126,7 +126,7 @@ void Relations::save_part(SnapshotWriter& to) const {
 }
 
 Status Relations::load_part(SnapshotReader& from, std::uint32_t) {
-    if (!from.has("deaths_seen")) {  // saved before there were any; settling makes them
+    if (!from.has("deaths_seen")) {  // saved before there were any relations; settling makes the indices
         forget_if([](const RelationIndex&) { return true; });
         return {};
     }

@@ -1,6 +1,6 @@
 #pragma once
-// The journal of a world: which entities have gained or lost components of which type, for code that asks when it has
-// time, such as an index, a renderer or a replica.
+// The journal of a world: which entities gained or lost which component types, for code that asks when it has time,
+// such as an index, a renderer or a replica.
 //
 //     world.observers().keep_journal(100'000);
 //     std::uint64_t seen = world.stamp();  // and all is copied
@@ -12,10 +12,11 @@
 //
 //     stamp 7 | "mesh" added: e3 e4 e9 | "wet" removed: e3 | stamp 8 | "wet" added: e1 | ...
 //
-// An entry tells how a settle differs from the one before, as observers do (see observers.h): what comes and goes in
-// between is not in it, and neither are values; blocks of rows that were written are found with changed_since() of queries.
-// The journal covers all stores of the world, those that come later too. It is bounded: when its entries name more
-// entities than asked for, those of the oldest settles are dropped. Another keep_journal() drops all of them.
+// An entry tells how a settle differs from the one before, as observers do (see observers.h). A component that was both
+// added and removed in between has no entry, and entries hold no values: changed_since() of a query finds written rows.
+// The journal covers all stores of the world, including those attached later. It is bounded: when its entries name more
+// entities than the limit, the entries of the oldest settles are dropped. Calling keep_journal() again drops all of
+// them.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/array.h"
@@ -39,38 +40,39 @@ struct JournalEntry {
     std::span<const Entity> entities;
 };
 
-/// The changes since a stamp, which is included and was taken while the journal was kept.
+/// The changes at or after a stamp. They are complete only if the journal was already kept at that stamp.
 /// Lifetime: until the next settle, or keep_journal().
 struct Journal {
-    bool is_complete = false;  ///< false: older changes were forgotten, or none were kept
+    bool is_complete = false;  ///< false: older changes were dropped, or were never kept
     std::span<const JournalEntry> entries;
 };
 
 /// Keeps the entries of a world. Programs use it through World.
 class ChangeJournal {
 public:
-    /// Keeps entries that name at most `max_entities`, of changes with `stamp` and later; 0: none. Forgets all others.
+    /// Keeps entries that name at most `max_entities` (0: none), for changes at or after `stamp`. Drops all earlier
+    /// entries.
     SHOAL_API void keep(std::size_t max_entities, std::uint64_t stamp);
     bool is_kept() const { return max_entities_ != 0; }
-    /// Returns what has happened with `stamp` and later.
+    /// Returns the changes at or after `stamp`.
     SHOAL_API Journal since(std::uint64_t stamp) const;
 
-    /// Adds an entry, unless it names nobody. Requires: `stamp` is no less than before.
+    /// Adds an entry, unless `entities` is empty. Requires: `stamp` is not less than in earlier calls.
     SHOAL_API void add(std::uint64_t stamp, ComponentId component, JournalEntry::Kind kind,
                        std::span<const Entity> entities);
-    /// Writes the entries. Forgets those that are there, and takes over what save() wrote, if it keeps any.
+    /// save() writes the entries. load() replaces the entries with what save() wrote, if the journal is kept.
     SHOAL_API void save(SnapshotWriter& to) const;
     SHOAL_API Status load(SnapshotReader& from, std::uint64_t stamp);
-    /// Forgets the oldest settles until few enough entities are named.
+    /// Drops the oldest settles until the entries name few enough entities.
     SHOAL_API void trim();
 
 private:
     std::size_t max_entities_ = 0;
     std::size_t num_entities_ = 0;
     std::uint64_t complete_from_ = 0;
-    std::size_t begin_ = 0;                            // of the entries that are not dropped
+    std::size_t begin_ = 0;                            // the first entry that is not dropped
     Array<JournalEntry> entries_{Owner("journal")};    // by stamp
-    Array<Array<Entity>> entities_{Owner("journal")};  // of each entry
+    Array<Array<Entity>> entities_{Owner("journal")};  // by entry
 };
 
 }  // namespace shoal

@@ -9,27 +9,28 @@
 //     });
 //     world.observers().on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
 //
-// They are called when the world settles, after the commands and after the rows of the dead were removed, in the order
-// in which they were added, and once for all entities. They tell how the world differs from when it settled last:
+// They are called when the world settles, after the commands and after the rows of dead entities were removed, in the
+// order in which they were added, each once with all its entities. They tell how the world differs from the last
+// settle:
 //
 //     settle 7 --- add, set, remove, destroy: from passes, by command, at once --- settle 8: commands, deaths, observers
 //         `------------------------ what differs is told at the end of settle 8 ------------------------'
 //
-// - What was there when an observer was added is not told of, nor what went before.
-// - A component that comes and goes in between is not told of. One that goes and comes back was not removed.
+// - Changes from before an observer was added are not reported to it.
+// - A component that is added and removed between two settles is not reported, nor one that is removed and added again.
 // - It does not matter which store keeps the component, nor how it was changed. A disabled component counts
 //   as not there. With `many`, an entity is named once for each component that it gains or loses.
-// - Values are optional. Those of additions are what the components are when the settle ends, before any observer is
-//   called; those of removals and changes are what they were at the end of the last settle.
+// - Values are optional. Added components have the values at the end of the settle, before any observer is called;
+//   removed and changed ones have the values from the end of the last settle.
 // - Entities are in the order of their rows, so the order does not depend on the number of workers.
 // - An observer may spawn, destroy, add and remove, at once or by command, and may add and remove observers. What it
-//   changes is told at the end of the next settle: observers that cause each other, also in a circle, go one round per
-//   settle. It must not settle, step, save or load the world, which ends the program; docs/guarantees.md has the table of
+//   changes is reported at the end of the next settle: observers that trigger each other, even in a circle, take one
+//   step per settle. It must not settle, step, save or load the world, which ends the program; docs/guarantees.md lists
 //   what callbacks may do.
-// - When a store leaves the world, the observers of its component types go with it, untold.
+// - When a store leaves the world, the observers of its component types are removed without being called.
 //
-// What nobody listens to costs nothing: see store/component_mirror.h. For code that asks instead of being called,
-// journal.h keeps the same facts.
+// Changes that no observer listens to cost nothing: see store/component_mirror.h. For code that asks instead of being
+// called, journal.h keeps the same facts.
 // Thread: the structural thread of the world.
 
 #include "shoal/react/journal.h"
@@ -55,10 +56,11 @@ struct ObserverId {
 /// What an observer is told.
 struct ObservedBatch {
     std::span<const Entity> entities;
-    /// For additions: what the components are, if the observer wants values. Shape: a struct image for each entity, aligned
-    /// as allocate_memory() does.
+    /// For additions, if the observer wants values: the components now. Shape: a struct image for each entity, aligned
+    /// as by allocate_memory().
     const std::byte* values_now = nullptr;
-    /// For removals and changes: what the components were. Shape: as above; for changes, only the field is what it was.
+    /// For removals and changes: the components before. Shape: as above; for a change of one field, only that field is
+    /// valid.
     const std::byte* values_before = nullptr;
     const Schema& component;
 };
@@ -75,19 +77,19 @@ struct ObservedChange {
     static constexpr std::uint32_t kAnyField = 0xFFFFFFFF;
 
     ObserverKind kind = ObserverKind::kAdd;
-    std::uint32_t field = kAnyField;  ///< for changes: its place in the schema
-    bool wants_values = false;        ///< for additions: what the components are; for removals: what they were
+    std::uint32_t field = kAnyField;  ///< for changes: the field's index in the schema
+    bool wants_values = false;        ///< for additions: the values now; for removals: the values before
 };
 
 namespace detail {
 
-/// A value in an array, because an array of bool has no addresses.
+/// Wraps an array element, because elements of an array of bool have no addresses.
 template <class Value>
 struct HeldValue {
     Value value{};
 };
 
-/// Takes the values from struct images, where they begin at `offset`: whole components, or one field of each.
+/// Passes on the values that start at `offset` in struct images: whole components, or one field of each.
 template <class Value, class Function>
 class ValueObserver final : public Observer {
 public:
@@ -99,7 +101,7 @@ public:
             static_assert(sizeof(HeldValue<Value>) == sizeof(Value) && alignof(Value) <= alignof(std::max_align_t));
             const std::byte* image = batch.values_now != nullptr ? batch.values_now : batch.values_before;
             if (std::is_trivially_copyable_v<Value> && sizeof(Value) == batch.component.struct_bytes()) {
-                // The images are an array of it.
+                // The images are already an array of Value.
                 const auto* const first = reinterpret_cast<const Value*>(image);
                 return static_cast<void>(
                     function_(batch.entities, std::span<const Value>(first, batch.entities.size())));
@@ -144,20 +146,20 @@ public:
     SHOAL_API ~Observers() override;
 
     /// Calls function(entities), or function(entities, std::span<const T> values), at the end of each settle in which
-    /// entities have gained a component of type T since the settle before. Requires: a store keeps T; no passes run; for
-    /// values, T is bytes, and an entity has one. Cost: values are copied in order, where looking them up takes a random
-    /// access each.
+    /// entities have gained a component of type T since the settle before. Requires: a store keeps T; no passes run; to
+    /// get values, T is trivially copyable and not empty. Cost: values are copied in order; looking them up instead
+    /// would take a random access each.
     template <class T, class Function>
     ObserverId on_add(Function function) {
         return observe_whole<T>(ObserverKind::kAdd, std::move(function));
     }
-    /// The same for those that have lost one; the values are what they were.
+    /// The same for entities that have lost a T; the values are from before.
     template <class T, class Function>
     ObserverId on_remove(Function function) {
         return observe_whole<T>(ObserverKind::kRemove, std::move(function));
     }
-    /// The same for those whose component differs, in any field, or in one: on_change<&Door::is_open>(...).
-    /// The values before are components, or values of the field. Requires: as above.
+    /// The same for entities whose component has changed, in any field or in one: on_change<&Door::is_open>(...).
+    /// The values, from before the change, are components or values of the field. Requires: as above.
     template <class T, class Function>
     ObserverId on_change(Function function) {
         static_assert(detail::kObserves<T, Function>,
@@ -175,8 +177,8 @@ public:
             {ObserverKind::kChange, field}, std::move(function),
             std::size_t(schema_of<ComponentOf<kMember>>().fields()[field].struct_offset));
     }
-    /// The same for a component type without a C++ type; destroy(observer) is called when it goes.
-    /// Errors: no store keeps the component type, or its values cannot be had; the message says why.
+    /// The same for a component type without a C++ type; destroy(observer) is called when the observer is removed.
+    /// Errors: no store keeps the component type, or its values cannot be reported; the message says why.
     SHOAL_API Result<ObserverId> observe(ComponentId component, const ObservedChange& to, Observer& observer,
                                          void (*destroy)(Observer&));
     /// Ends an observer; one that has ended is ignored. Requires: no passes run.
@@ -186,22 +188,22 @@ public:
     /// passes run; no observer runs.
     SHOAL_API void keep_journal(std::size_t max_entities);
     bool keeps_journal() const { return journal_.is_kept(); }
-    /// Returns which components have come and gone since a stamp, for all stores.
+    /// Returns which components were added and removed since a stamp, in all stores.
     Journal journal(std::uint64_t since) const { return journal_.since(since); }
 
     /// Whether an observer runs.
     bool is_telling() const { return is_telling_; }
 
     std::string describe() const override;
-    /// Finds what has happened to components of the stores before the settle, and tells of it.
+    /// Finds the changes in all stores since the settle before, and calls the observers.
     void after_settle(const SettleContext& context) override;
     void forget(const Store& store) override;
     /// Ends all observers and the journal.
     void world_ends() override;
     void mark_texts(TextMarks& marks) const override;
     std::uint32_t state_version() const override { return 1; }
-    /// Writes what the last settle was like, or takes it over: the next one tells how it differs from that. Observers
-    /// are told of nothing. Requires: the stores were loaded; no observer runs.
+    /// save_part() writes the state after the last settle; load_part() takes it over, so that the next settle reports
+    /// changes since then. Neither calls observers. Requires: the stores were loaded; no observer runs.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 

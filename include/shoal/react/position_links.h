@@ -1,6 +1,6 @@
 #pragma once
 // Position links: a Vec3 field and the transform of the same entity follow each other by declaration, and rows of
-// the database lie in the tile of their field.
+// the database are kept in the tile of their position.
 //
 //     world.position_links().follow<&Buoy::position>(Follower::kField);  // the field is where the transform is
 //     world.position_links().keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
@@ -8,23 +8,23 @@
 //     Follower::kTransform    the local position of the transform is the field: the place in the world, if it is a root
 //     Follower::kField        the field is the position of the transform in the world
 //
-// What is declared holds when settle() has ended, for each entity that has both, in whatever stores and however either
-// was written; new entities are no exception. If both were written, the one that is followed counts.
+// A declaration holds at the end of each settle(), for every entity that has both, in whatever stores and however
+// either was written, including new entities. If both were written, the one that is followed counts.
 //
 //     step()   |- passes -|- settle: commands, relations, transforms follow, each store, fields follow, tiles, observers -|
 //                                                                   world poses of deferred transforms
 //
-// Where the transform follows, a spawned field that has its default value was not given: then it begins as the position
-// of the transform.
+// If the transform follows, a spawned field with its default value counts as not given: it starts as the position of
+// the transform.
 //
-// A child that becomes a root when its parent dies keeps its place in the world until the next settle. Then its
-// transform follows its field again. A disabled component counts as not there. What is spawned lies in its
-// tile at once, as Database::spawn_into_tiles() says; rows in the first zone of the database, for which nobody has
-// named a zone, move to their tiles. Rows in other zones that are no tiles of the grid stay there, and so do those in
-// the zone for what is larger than a tile, and those whose place is not a number. Rows that cannot be moved, for want
-// of memory say, are tried again at each settle.
-// Thread: as World. Cost: a look at each stamp of the columns, and in blocks that were written since the last settle a
-// look-up for each row, on all workers. Each side writes only what differs.
+// A child that becomes a root when its parent dies keeps its world position until the next settle. Then its transform
+// follows its field again. A disabled component counts as not there. Entities are spawned directly into their tile, as
+// Database::spawn_into_tiles() describes; rows in the first zone of the database, where rows without a named zone are
+// added, move to their tiles. Rows in other zones that are not tiles of the grid stay there, as do rows in the zone for
+// what is larger than a tile, and rows whose position is not a number. If rows cannot be moved, for example because
+// memory has run out, every settle tries again.
+// Thread: as World. Cost: reads each stamp of the columns, and looks up each row of the blocks that were written since
+// the last settle, on all workers. Each side writes only the values that differ.
 
 #include "shoal/database/grid_zones.h"
 #include "shoal/react/service.h"
@@ -46,7 +46,7 @@ public:
     explicit PositionLinks(ComponentDirectory& directory)
         : WorldService("position_links", ServiceStage::kPositionLinks), directory_(directory) {}
 
-    /// Lets a Vec3 field and the transforms of the same entities follow each other from the next settle on:
+    /// Makes a Vec3 field and the transforms of the same entities follow each other from the next settle on:
     /// `world.position_links().follow<&Body::position>(Follower::kField)`.
     /// Requires: a store keeps the component type, and the world has transforms; no other declaration contradicts this
     /// one; no passes run.
@@ -56,40 +56,41 @@ public:
         require_declared(follow(schema_of<ComponentOf<kMember>>().id(), FieldLayout<kMember>::kIndex, follower));
     }
     /// The same for a component type without a C++ type, and the number of a field in its schema.
-    /// Errors: no store keeps it; the field is no Vec3; another declaration contradicts this one. Nothing has changed.
+    /// Errors: no store keeps it; the field is not a Vec3; another declaration contradicts this one. Nothing has
+    /// changed.
     SHOAL_API Status follow(ComponentId component, std::uint32_t field, Follower follower);
-    /// Moves rows of the database that lie in one of the tiles, or in its first zone, to the tile of their place, from
-    /// the next settle on, and spawns into the tiles: see Database::spawn_into_tiles().
-    /// Requires: the database keeps the component type, and goes by no other field or grid; no passes run.
+    /// From the next settle on, moves each row of the database that is in a tile or in the first zone to the tile of
+    /// its position, and spawns entities into the tiles: see Database::spawn_into_tiles().
+    /// Requires: the database keeps the component type, and no other field or grid is declared for it; no passes run.
     template <auto kMember>
     void keep_in_tiles(const GridZones& tiles) {
         static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
         require_declared(keep_in_tiles(schema_of<ComponentOf<kMember>>().id(), FieldLayout<kMember>::kIndex, tiles));
     }
-    /// The same as above. Errors: as of follow(); another store keeps the component type.
+    /// The same as above. Errors: the same as follow(); another store keeps the component type.
     SHOAL_API Status keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles);
 
     std::string describe() const override;
-    /// Lets fields with their default value, which transforms follow, begin where those are.
+    /// Sets fields that have their default value, and that transforms follow, to the position of their transform.
     void spawned(const Blob& blob, const Spawned& spawned, const SpawnOptions& options) override;
-    /// Lets transforms follow.
+    /// Writes transforms that follow.
     void after_commands(const SettleContext& context) override;
-    /// Lets fields follow, then moves rows to their tiles.
+    /// Writes fields that follow, then moves rows to their tiles.
     void after_settle(const SettleContext& context) override;
     void forget(const Store& store) override;
     std::uint32_t state_version() const override { return 1; }
-    /// Writes from when on rows were not looked at yet, or takes it over for what is declared here too. Rows are all
-    /// looked at for what was not declared then.
+    /// save_part() writes the stamp from which rows are not yet checked; load_part() takes it over for what is declared
+    /// in this world too. For declarations that were not saved, all rows are checked.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
 private:
-    /// A field with a place.
+    /// A field that holds a position.
     struct PositionField {
         Store* store;
         const Schema* component;  // of the store
         FieldPart part;
-        std::uint64_t since = 0;  // what was written then or later was not seen yet
+        std::uint64_t since = 0;  // writes at or after this stamp were not checked yet
     };
     struct Followed {
         PositionField field;
@@ -109,10 +110,10 @@ private:
     };
     /// An entity whose field and transform differ.
     struct Difference {
-        const Table* table;  // with the field
+        const Table* table;  // the table that has the field
         std::uint32_t row, first_column;
         Entity entity;
-        Vec3 place;  // of the one that is followed
+        Vec3 place;  // the position of the side that is followed
     };
     struct Leaving {
         Entity entity;
@@ -133,7 +134,7 @@ private:
     ComponentDirectory& directory_;
     Array<Followed> followed_{Owner("position links")};
     Array<Tiled> tiled_{Owner("position links")};
-    // Of one settle; they keep their memory.
+    // Temporary within a settle; members to reuse their memory.
     Array<Block> blocks_{Owner("position links")};
     Array<Array<Difference>> differences_{Owner("position links")};  // by chunk of blocks_
     Array<Array<Leaving>> leaving_by_chunk_{Owner("position links")};

@@ -1,5 +1,5 @@
 #pragma once
-// The relations of a world: an index for each field that is declared one, and what becomes of references to the dead.
+// The relations of a world: an index for each field declared as one, and the rule for references to dead entities.
 //
 //     struct Limpet {
 //         Entity whale;
@@ -12,10 +12,10 @@
 //     relation(cleared)        it becomes null
 //     relation(dies_too)       the entity that refers to the target dies too, and so does whoever refers to that one
 //
-// It does not matter which store keeps the component, nor how the field is written. The indices are as of the last
-// settle: they are brought up to date after the commands. Then the targets that have died since are dealt with, before
-// the stores remove the rows of the dead, so that a settle removes them all (but for managers that look for the dead at
-// random). A disabled component counts as not there: what becomes of its reference is decided when it is enabled.
+// It does not matter which store keeps the component, nor how the field is written. The indices show the last settle:
+// they are brought up to date after the commands. Then the rules for targets that have died since are applied, before
+// the stores remove the rows of dead entities, so one settle removes them all (except in managers that check random
+// rows for dead owners). A disabled component counts as not there: its reference is dealt with when it is enabled.
 // Thread: as World; referrers() from any thread, also while passes run.
 
 #include "shoal/entity/entity_manager.h"
@@ -29,7 +29,7 @@ namespace shoal {
 class RelationIndex;
 class ComponentDirectory;
 
-/// Who refers to whom: World::relations().
+/// The index of references between entities: World::relations().
 class Relations final : public WorldService {
 public:
     SHOAL_API explicit Relations(ComponentDirectory& directory);
@@ -37,7 +37,7 @@ public:
 
     /// Returns the entities whose field refers to `target`, as of the last settle:
     /// `for (const Entity missile : world.relations().referrers<&Missile::target>(ship))`.
-    /// Requires: the field is declared a relation. Cost: that of the entities that are found.
+    /// Requires: the field is declared a relation. Cost: proportional to the entities found.
     template <auto kMember>
     Referrers referrers(Entity target) const {
         constexpr auto kDescription = shoal_describe(ComponentTag<ComponentOf<kMember>>{});
@@ -45,16 +45,17 @@ public:
                       "the field is not declared a relation; write (field, relation) in SHOAL_COMPONENT");
         return referrers(schema_of<ComponentOf<kMember>>().id(), FieldLayout<kMember>::kIndex, target);
     }
-    /// Returns who refers to an entity through a field, by its number in the schema; nobody if it is no relation of a
-    /// store of the last settle.
+    /// Returns the entities that refer to `target` through a field, given by its index in the schema; none if it is not
+    /// a relation of a store of the last settle.
     SHOAL_API Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const;
 
     std::string describe() const override;
-    /// Brings the indices up to date, those of relations that are new too, and deals with the dead. Destroys entities.
+    /// Brings the indices up to date, including those of new relations, and applies the rules for dead targets.
+    /// Destroys entities.
     void after_commands(const SettleContext& context) override;
     void forget(const Store& store) override;
     std::uint32_t state_version() const override { return 1; }
-    /// Writes what it knows, or takes it over; see RelationIndex::load(). Requires: the stores were loaded.
+    /// Write and load the indices; see RelationIndex::load(). Requires: the stores were loaded.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
@@ -69,7 +70,7 @@ private:
     ComponentDirectory& directory_;
     EntityManager& entities_;
     DeathCursor cursor_;
-    std::size_t num_known_ = 0;  // component types whose fields were looked at
+    std::size_t num_known_ = 0;  // component types whose fields were checked for relations
     Array<RelationIndex*> indices_{Owner("relation")};
 };
 

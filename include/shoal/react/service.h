@@ -1,7 +1,6 @@
 #pragma once
-// Services: what happens around the frames of a world besides its passes. Frames are kept, zones are streamed,
-// relations are looked after, each by an object of its own that a world calls at fixed moments, and programs add
-// theirs:
+// Services: what a world does around its frames besides passes. Keeping frames, streaming zones and following relations
+// are each done by an object that the world calls at fixed moments, and programs can add their own:
 //
 //     struct Census final : WorldService {
 //         explicit Census(World& of) : WorldService("census"), world(of) { world.services().add(*this); }
@@ -11,8 +10,8 @@
 //         std::vector<std::uint64_t> num_alive;
 //     };
 //
-// A service overrides the hooks that it needs. At each hook, the services of a world have their turn in the order of
-// their stages, and those of one stage in the order in which they were added; describe(world) lists them in this order.
+// A service overrides the hooks that it needs. At each hook, the services of a world are called in the order of their
+// stages, and within a stage in the order in which they were added; describe(world) lists them in this order.
 //
 //     step()     |- passes -|------------------------------ settle -------------------------------|
 //                             before    commands   after      stores   note      after              after
@@ -23,8 +22,8 @@
 //     ~World()    world_ends
 //
 // In the hooks of a settle, a service may do what observers may: it may spawn, destroy, add and remove, and may not
-// settle, step, save or load the world, nor detach a store. A service may be added or removed in a hook; one that is
-// added there comes last in that hook, and in its place from the next one on.
+// settle, step, save or load the world, nor detach a store. A service may be added or removed in a hook; if added, it
+// is called last in that hook, and in its own place from the next hook on.
 // Cost: a virtual call for each hook and service. In the hooks of a settle and a frame, a service whose class is final
 // and does not override the hook costs nothing.
 // Thread: the structural thread of the world.
@@ -51,28 +50,28 @@ struct SettleContext;
 struct SpawnOptions;
 struct StringId;
 
-/// When a service has its turn, among those of its world.
+/// When a service is called, relative to the others of its world.
 enum class ServiceStage : std::uint8_t {
-    kCluster,  ///< these come before those of programs
+    kCluster,  ///< this stage and those before kProgram are called before the services of programs
     kZones,
     kRelations,
     kPositionLinks,
     kObservers,
     kReloads,
-    kProgram,  ///< what programs add
-    kTexts,    ///< these come after them, because they look at what the others have done
+    kProgram,  ///< services that programs add
+    kTexts,    ///< this stage and those below are called after them, because they look at the results
     kFrames,
     kPersistence,
-    kInspector,  ///< looks at all that the others have done
+    kInspector,  ///< looks at what all others have done
 };
 
-/// Where a service says which texts of World::strings() it keeps.
+/// Collects the texts of World::strings() that a service refers to.
 class TextMarks {
 public:
     virtual void mark(StringId text) = 0;
     /// Marks the texts in a value of a field: a string id, or an array in a blob. Shape: Field::num_values() values.
     virtual void mark_values(const Field& field, const std::byte* values) = 0;
-    /// Marks every eight bytes that are the id of a text, for bytes of which more is not known.
+    /// Marks every aligned group of eight bytes that is the id of a text, for bytes whose layout is unknown.
     virtual void mark_words(std::span<const std::byte> bytes) = 0;
 
 protected:
@@ -89,53 +88,53 @@ public:
 
     std::string_view name() const { return name_; }
     ServiceStage stage() const { return stage_; }
-    /// Returns what describe() shows behind the name: one line, or nothing.
+    /// Returns what describe() shows after the name: one line, or nothing.
     virtual std::string describe() const { return {}; }
 
     /// World::settle() begins.
     virtual void before_commands(const SettleContext& /*context*/) {}
     /// Commands were carried out. The stores settle next, and remove the rows of the dead.
     virtual void after_commands(const SettleContext& /*context*/) {}
-    /// Entities may have died since the last call, and others will get their ids.
+    /// Entities may have died since the last call, and their ids may be reused afterwards.
     virtual void note_deaths() {}
     /// The stores have settled: rows are packed, and stay where they are until the next structural call.
     virtual void after_settle(const SettleContext& /*context*/) {}
     /// World::step() has run the passes, and has settled. The world is at rest: a service may save it.
     virtual void after_frame() {}
 
-    /// A blob was spawned, by World::spawn() or by a command; copies of entities are not told of.
+    /// A blob was spawned, by World::spawn() or by a command; not called for copies of entities.
     virtual void spawned(const Blob& /*blob*/, const Spawned& /*spawned*/, const SpawnOptions& /*options*/) {}
-    /// The program detaches a store, which still has all its rows and is still part of the world. Not for stores that a
-    /// load has made and that go because it failed.
+    /// The program detaches a store, which still has all its rows and is still part of the world. Not called for stores
+    /// that a load created and that are removed because it failed.
     virtual void before_detach(Store& /*store*/) {}
-    /// A store leaves the world, or ends, or another one takes its place: nothing may refer to it afterwards. Use only
-    /// its address: of a store that ends, the functions of its class are gone.
+    /// A store leaves the world, is destroyed, or is replaced: nothing may refer to it afterwards. Use only its
+    /// address: if it is being destroyed, the functions of its class can no longer be called.
     virtual void forget(const Store& /*store*/) {}
     /// Component types have other fields now, so what was made from their schemas is out of date.
     virtual void fields_changed() {}
-    /// The world ends. It is whole until this call has returned, and must not be used afterwards.
+    /// The world ends. It can be used until this call returns, and must not be used afterwards.
     virtual void world_ends() {}
 
-    /// The zones whose rows the service keeps in files, and in which of them that of an entity is; kNoZone: in none.
+    /// The zones whose rows the service keeps in files, and the one of them that holds an entity's row; kNoZone: none.
     virtual ZoneSet unloaded_zones() const { return {}; }
     virtual Zone unloaded_zone_of(Entity /*entity*/) const { return kNoZone; }
 
-    /// Marks the texts that the service refers to and nothing else does. The others may be removed.
+    /// Marks the texts that only this service refers to. Texts that no one marks may be removed.
     virtual void mark_texts(TextMarks& /*marks*/) const {}
 
-    /// The version of what save_part() writes; 0: the service saves nothing. States of the world then have a part
-    /// `services/NAME` with the version, and what save_part() writes is in it.
+    /// The version of the data that save_part() writes; 0: the service saves nothing. Otherwise a saved state has a
+    /// part `services/NAME` with this version and that data.
     virtual std::uint32_t state_version() const { return 0; }
     virtual void save_part(SnapshotWriter& /*to*/) const {}
-    /// Puts what save_part() wrote in place of what there is. `version`: of what was written, at most state_version();
-    /// 0: the state has nothing of the service. Errors: it does not fit; the world then loads the state that it had
-    /// before.
+    /// Replaces the service's data with what save_part() wrote. `version`: of the saved data, at most state_version();
+    /// 0: the state has no data of the service. Errors: the data does not fit; the world then loads the state that it
+    /// had before.
     virtual Status load_part(SnapshotReader& /*from*/, std::uint32_t /*version*/) { return {}; }
     /// A state was loaded with load(world, ...), not by going back to a frame.
     virtual void after_load() {}
 
 protected:
-    /// For shoal's own services, of which a world has one at each stage.
+    /// For shoal's own services: a world has one at each stage.
     WorldService(std::string_view name, ServiceStage stage) : name_(name), stage_(stage) {}
 
 private:
@@ -148,19 +147,19 @@ private:
 /// The hooks of every frame. A world calls only those that a service may override.
 enum class FrameHook : std::uint8_t { kBeforeCommands, kAfterCommands, kNoteDeaths, kAfterSettle, kAfterFrame };
 
-/// The services of a world, in their order.
+/// The services of a world, in calling order.
 class WorldServices {
 public:
     /// `directory` outlives them.
     explicit WorldServices(const ComponentDirectory& directory) : directory_(directory) {}
 
     /// Adds a service, after the others of its stage. Lifetime: it is removed before it ends, or the world ends first.
-    /// Requires: it was not added before; none of its name saves something if it does; no passes run.
+    /// Requires: it was not added before; if it saves data, no other service of its name does; no passes run.
     template <class Service>
     void add(Service& service) {
         add(service, hooks_of<Service>());
     }
-    /// Removes a service; others are ignored. Requires: no passes run.
+    /// Removes a service; does nothing if it was not added. Requires: no passes run.
     SHOAL_API void remove(const WorldService& service);
     /// Returns the service of one of shoal's own stages, or nullptr.
     SHOAL_API WorldService* find(ServiceStage stage) const;
@@ -175,27 +174,27 @@ public:
         for (const WorldService* const service : services_)
             if (service != nullptr) visit(*service);
     }
-    /// The same for those that may override a hook.
+    /// The same for services that may override a hook.
     template <class Visit>
     void for_each(FrameHook hook, Visit&& visit) {
         const Array<WorldService*>& asked = asked_[static_cast<std::size_t>(hook)].services;
         if (!asked.empty()) visit_each(asked, visit);
     }
 
-    /// The zones of which services say that they are unloaded, and that in which an entity is.
+    /// The zones that services declare unloaded, and the one of them that holds an entity's row.
     SHOAL_API ZoneSet unloaded_zones() const;
     SHOAL_API Zone unloaded_zone_of(Entity entity) const;
-    /// Errors: the row of one of these entities is in such a zone, so it cannot be `done`, such as "copied".
+    /// Errors: the row of one of these entities is in an unloaded zone, so it cannot be `done`, such as "copied".
     SHOAL_API Status check_loaded(std::span<const Entity> entities, std::string_view done) const;
-    /// Errors: there are such zones, of which what is `done` to the world, such as "reloaded", would not know.
+    /// Errors: there are unloaded zones, which would miss what is `done` to the world, such as "reloaded".
     SHOAL_API Status check_all_loaded(std::string_view done) const;
 
-    /// Whether neither passes run, nor the world settles, nor a blob is spawned.
+    /// Whether no passes run, the world does not settle, and no blob is being spawned.
     bool is_at_rest() const { return !are_held() && !is_settling_ && num_spawns_ == 0; }
     bool is_settling() const { return is_settling_; }
     bool is_spawning() const { return num_spawns_ != 0; }
 
-    // For the world, which says what it does, and tells the services when it ends, the last one first.
+    // For the world, which reports what it does, and at its end notifies the services, the last one first.
     void note_settling(bool is_settling) { is_settling_ = is_settling; }
     void note_spawn(bool begins) { num_spawns_ += begins ? 1u : ~0u; }
     SHOAL_API void end_all();
@@ -209,7 +208,7 @@ private:
 
     template <auto kOfService, auto kOfBase>
     static constexpr bool kIsInherited = std::is_same_v<decltype(kOfService), decltype(kOfBase)>;
-    /// Returns the hooks that a class may override: all, or of a final class those that it is not seen to inherit.
+    /// Returns the hooks that a class may override: all, or for a final class all except those it visibly inherits.
     template <class S>
     static constexpr std::uint32_t hooks_of() {
         using Base = WorldService;
@@ -242,7 +241,7 @@ private:
 
     const ComponentDirectory& directory_;
     Array<WorldService*> services_{Owner("world")};  // nullptr: removed while a loop runs
-    Asked asked_[kNumHooks];                         // by hook: the same, of those that may override it
+    Asked asked_[kNumHooks];                         // by hook: the services that may override it
     std::uint32_t num_loops_ = 0, num_spawns_ = 0;
     bool has_changed_ = false, is_settling_ = false;
 };
