@@ -1,5 +1,6 @@
 #pragma once
-// The values of fields by entity, copied out of a world, to be compared with those that it has later, or another world has.
+// The values of fields by entity, copied out of a world to be compared with later values, or with those of another
+// world.
 //
 //     here      entity  3:1  4:1  9:2        there     entity  3:1  9:2  4:1      another order is no difference of values
 //               value   0.5  1.0  7.0                  value   0.5  7.0  1.5      4:1 differs
@@ -22,17 +23,17 @@ struct FieldName {
     friend auto operator<=>(const FieldName&, const FieldName&) = default;
 };
 
-/// Returns the fields of which both lists do not have the same hashes, those first whose component the same entities have.
+/// Returns the fields whose hashes differ between the lists. Components that have the same entities in both come first.
 /// Shape: both are sorted as StateHashes::parts() are.
 std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::span<const StateHash> there);
 
 /// The values of one field, in the order of rows.
 class FieldValues {
 public:
-    /// `rows`: those of the component type.
+    /// `rows`: all rows of the component type.
     FieldValues(const World& world, const FieldName& name, std::span<const StateRows> rows);
 
-    /// Says what differs first, in the order of rows here, and how many others do.
+    /// Returns the first difference, in the order of rows here, and the number of others.
     StateDifference compare(const FieldValues& there) const;
 
 private:
@@ -45,18 +46,19 @@ private:
 
     FieldName name_;
     const StringTable* strings_;
-    ValueType type_;  // FieldType(0): there are no values, only owners
+    ValueType type_;  // FieldType(0): only owners, no values
     std::vector<Entity> owners_;
-    std::vector<std::byte> bytes_;  // of the values, one behind the other
+    std::vector<std::byte> bytes_;  // the values, packed
     std::vector<bool> is_enabled_;
 };
 
-/// Copies the values of several fields. Shape: as names. Cost: looks at all tables once, and at the rows of each field.
+/// Copies the values of several fields. Shape: as names. Cost: visits all tables once, and the rows of each field.
 std::vector<FieldValues> values_of(const World& world, std::span<const FieldName> names);
-/// Removes names that somebody has made up: all behind the first that are not fields of rows of the world.
+/// Removes invalid names, as from a forged file: every name after the first that is not a field of rows of the world.
 void remove_unknown(const World& world, std::vector<FieldName>& names);
 
-/// Compares several fields as FieldValues::compare() does one: the first that differs is said, and others are counted. Shape: there: as here.
+/// Compares several fields as FieldValues::compare() does one: describes the first difference, and counts the others.
+/// Shape: there: as here.
 StateDifference compare_values(std::span<const FieldValues> here, std::span<const FieldValues> there);
 
 }  // namespace shoal

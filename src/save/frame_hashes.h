@@ -1,6 +1,6 @@
 #pragma once
-// The hashes of a frame: of what each pass has written, and of all fields and zones at its end. They are parts of a
-// snapshot, so that a log of states keeps them:
+// The hashes of a frame: of what each pass has written, and of all fields and zones at the end of the frame. They are
+// parts of a snapshot, so a log of states keeps them:
 //
 //     recording/passes        for each pass that ran, its name; for each of its hashes, a tab and the field: lines of text
 //     recording/pass_hashes   numbers, in the same order
@@ -25,7 +25,7 @@ struct FieldHash {
 };
 
 struct PassHashes {
-    std::string name;  ///< empty: it did not run
+    std::string name;  ///< empty: the pass did not run
     std::vector<FieldHash> fields;
     friend bool operator==(const PassHashes&, const PassHashes&) = default;
 };
@@ -35,16 +35,16 @@ public:
     /// Begins a frame of `world`, which outlives the frame.
     void begin(const World& world);
     void observe(std::string_view pass, std::uint32_t number, std::span<const Access> accesses) override;
-    /// Ends it, when the world has settled.
+    /// Ends the frame, after the world has settled.
     void end();
 
     void save(SnapshotWriter& to) const;
     Status load(SnapshotReader& from);
 
-    /// What the passes that ran have written, in the order of the schedule.
+    /// The hashes of what each pass has written, for the passes that ran, in the order of the schedule.
     const std::vector<PassHashes>& passes() const { return passes_; }
     const std::vector<FieldHash>& fields() const { return fields_; }
-    /// Equal to those of another frame.
+    /// Whether both frames have the same hashes.
     bool equals(const FrameHashes& other) const {
         return passes_ == other.passes_ && fields_ == other.fields_ && zones_ == other.zones_ &&
                zone_hashes_ == other.zone_hashes_;
@@ -53,12 +53,12 @@ public:
 private:
     const World* world_ = nullptr;
     std::vector<PassHashes> passes_;
-    std::vector<FieldHash> fields_;  // as StateHashes::parts() are sorted
+    std::vector<FieldHash> fields_;  // sorted as StateHashes::parts()
     std::vector<Zone> zones_;        // ascending
     std::vector<std::uint64_t> zone_hashes_;
 };
 
-/// Returns the fields of which both do not have the same hashes, in the order of `differing_fields()`.
+/// Returns the fields whose hashes differ between the lists, in the order of `differing_fields()`.
 std::vector<FieldName> differing_fields(std::span<const FieldHash> here, std::span<const FieldHash> there);
 
 }  // namespace shoal

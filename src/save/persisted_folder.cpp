@@ -3,9 +3,9 @@
 //     structural thread     state 7 --> waiting         state 8 takes the place of 7 if that still waits
 //     writer                            waiting --> writing --> written: the next record has what differs from it
 //
-// States share blocks whose users are counted without locks, so only the structural thread makes and destroys states. The
-// writer reads those that it was given, and puts them back onto `retired_`.
-// Thread: the structural thread of the world, but for what says otherwise.
+// States share blocks whose reference counts are not atomic, so only the structural thread makes and destroys states.
+// The writer reads the states that it is given, and returns them through `retired_`.
+// Thread: the structural thread of the world, except where noted.
 
 #include "shoal/save/persistence.h"
 
@@ -33,10 +33,10 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kNumDigits = 10;
-constexpr std::uint64_t kMaxNumber = 9'999'999'999;  // the last one of so many digits
+constexpr std::uint64_t kMaxNumber = 9'999'999'999;  // the largest with ten digits
 constexpr std::string_view kSnapshot = ".save", kLog = ".log";
 
-/// Returns the number in the name of a snapshot or log, or 0 if it is none. `rest` is what follows the number.
+/// Returns the number in the name of a snapshot or log, or 0 if it is not such a name. `rest`: what follows the number.
 std::uint64_t number_in(std::string_view name, std::string_view& rest) {
     if (name.size() <= kNumDigits) return 0;
     std::uint64_t number = 0;
@@ -77,7 +77,7 @@ void append_damage(std::string& damage, const PersistedSnapshot& snapshot) {
     append(snapshot.log_path, snapshot.log_damage);
 }
 
-/// Applies the complete records of a log to the state of a snapshot. Errors: the file cannot be read now, or not by
+/// Applies the whole records of a log to the state of a snapshot. Errors: the file cannot be read now, or not by
 /// this program; a state takes more than `max_bytes` in memory.
 Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content, std::uint64_t max_bytes,
                 Snapshot& state) {
@@ -104,8 +104,8 @@ Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content,
     return {};
 }
 
-/// Errors: a file cannot be read now, which says nothing about what is in it; it is for another program, or a state
-/// takes more than `max_bytes`, and an older one in its place would be a loss.
+/// Errors: a file cannot be read now, so its content is unknown; it is for another program; a state takes more than
+/// `max_bytes`. Using an older snapshot instead would lose data.
 Result<Snapshot> read_snapshot(PersistedSnapshot& snapshot, Executor& executor, std::uint64_t max_bytes) {
     const Result<std::string> bytes = read_file(snapshot.path);
     if (!bytes) return bytes.status();
@@ -131,17 +131,17 @@ public:
     PersistedFolder(const PersistedFolder&) = delete;
     PersistedFolder& operator=(const PersistedFolder&) = delete;
 
-    /// Component types have other fields now.
+    /// Forgets the saved schemas, after component types have got other fields.
     void forget_types() { types_ = {}; }
     bool is_running() const { return thread_.joinable(); }
     const std::string& folder() const { return folder_; }
 
     ~PersistedFolder() {
-        const bool has_told = has_told_;  // before stop(), which tells its caller
+        const bool has_told = has_told_;  // before stop(), which returns the error
         if (const Status status = stop(); !status && !has_told) log(LogLevel::kError, status.message());
     }
 
-    /// Writes a snapshot of now, and starts. Errors: see Persistence::start().
+    /// Writes a snapshot of the current state, and starts the writer. Errors: see Persistence::start().
     Status start(const std::string& folder, const PersistOptions& options) {
         if (world_.entities().num_worlds() != 1)
             return Status::error(
@@ -173,7 +173,7 @@ public:
         return {};
     }
 
-    /// Takes the state of now, writes what waits, and ends. Errors: why it had ended before.
+    /// Takes the current state, writes what waits, and ends. Errors: why the writer had ended before.
     Status stop() {
         if (!is_running()) return {};
         const Status last = keep_latest();
@@ -194,7 +194,7 @@ public:
         return status_;
     }
 
-    /// Takes the state of now, and waits until it is on the disk. Errors: as above.
+    /// Takes the current state, and waits until it is on the disk. Errors: as above.
     Status flush() {
         if (!is_running()) return {};
         if (Status status = keep_latest(); !status) return status;
@@ -213,7 +213,7 @@ public:
 
     // --- taking frames ----------------------------------------------------------------------------------------------
 
-    /// Takes the state of now, if it is the turn of this frame.
+    /// Takes the current state, if a record of this frame is due.
     void keep() {
         if (!is_running() || has_told_) return;
         if (--frames_left_ != 0) return;
@@ -229,7 +229,7 @@ public:
         if (!snapshots) return snapshots.status();
         if (snapshots->empty()) return recovered;
         const Mark mark =
-            mark_of(folder, snapshots->front().number);  // before it is read: a world may go on in the folder meanwhile
+            mark_of(folder, snapshots->front().number);  // before reading: another world may write there meanwhile
         std::vector<std::uint64_t> damaged;
         for (PersistedSnapshot& snapshot : *snapshots) {
             const Result<Snapshot> state = read_snapshot(snapshot, world_.executor(), options.max_bytes);
@@ -254,7 +254,7 @@ public:
 private:
     using State = std::unique_ptr<Snapshot>;
 
-    /// The newest snapshot of a folder, and how long its log is: another one when a world has gone on there.
+    /// The newest snapshot of a folder, and the length of its log. It changes when another world continues there.
     struct Mark {
         std::uint64_t device = 0, inode = 0;
         std::int64_t modified_ns = 0;
@@ -275,7 +275,7 @@ private:
                 file_stamp(path_in(folder, number, kLog)).num_bytes};
     }
 
-    /// Locks the folder, finds its newest snapshot, and removes temporary files that a kill has left.
+    /// Locks the folder, finds its newest snapshot, and removes temporary files that a killed program has left.
     Status prepare_folder(const std::string& folder, bool replace) {
         if (Status status = make_folder(folder); !status) return status;
         Result<FileLock> lock = FileLock::take(concat(folder, "/lock"));
@@ -284,7 +284,7 @@ private:
         if (!numbers) return numbers.status();
         const std::uint64_t number = numbers->empty() ? 0 : numbers->front();
         const Mark mark = mark_of(folder, number);
-        const bool goes_on = mark != Mark() && mark == known_;  // none: what has the name of the snapshot is no file
+        const bool goes_on = mark != Mark() && mark == known_;  // no mark: the snapshot's path is not a regular file
         if (number != 0 && !replace && !goes_on)
             return Status::error(
                 concat("the folder \"", folder,
@@ -297,17 +297,17 @@ private:
             if (number_in(name, rest) == 0 || rest.size() <= kSnapshot.size() || !rest.starts_with(".save.")) continue;
             if (Status status = remove_file(concat(folder, '/', name)); !status) return status;
         }
-        if (!goes_on) damaged_.clear();  // those are of another folder
+        if (!goes_on) damaged_.clear();  // they were found in another folder
         folder_ = folder;
         number_ = number;
         lock_ = std::move(*lock);
         return {};
     }
 
-    /// Takes the state of now, unless it is the one that was taken last: programs change worlds between steps, too.
+    /// Takes the current state, unless it was already taken: programs change worlds between steps, too.
     Status keep_latest() { return has_told_ || !world_.services().is_at_rest() ? Status() : take(true); }
 
-    /// Gives the state of now to the writer. Errors: it cannot be saved; the writer has nothing new then.
+    /// Passes the current state to the writer. Errors: it cannot be saved; the writer then gets nothing new.
     Status take(bool only_if_new = false) {
         frames_left_ = options_.every_frames;
         std::vector<State> retired;
@@ -316,9 +316,9 @@ private:
             std::unique_lock lock(mutex_);
             if (options_.keeps_all_frames) changed_.wait(lock, [&] { return waiting_ == nullptr || has_failed_; });
             retired.swap(retired_);
-            // The newest. It stays until this thread destroys it.
+            // The newest state. It stays alive until this thread destroys it.
             before = waiting_ != nullptr ? waiting_.get() : writing_ != nullptr ? writing_.get() : written_.get();
-            if (has_failed_ && only_if_new) return {};  // whoever asks for it is told
+            if (has_failed_ && only_if_new) return {};  // flush() and stop() report the failure
             if (has_failed_) {
                 has_told_ = true;
                 log(LogLevel::kError, concat("the world is no longer persisted: ", status_.message()));
@@ -352,8 +352,8 @@ private:
 
     // --- writing ----------------------------------------------------------------------------------------------------
 
-    /// Writes the next snapshot, and begins its log. The snapshot counts from when it gets its name. Errors: the folder is
-    /// as it was.
+    /// Writes the next snapshot, and begins its log. The snapshot counts once it has its final name. Errors: the folder
+    /// is unchanged.
     Status begin(const Snapshot& state, Executor& executor) {
         if (number_ >= kMaxNumber)
             return Status::error(concat("the folder \"", folder_, "\" has snapshot ", number_,
@@ -366,7 +366,7 @@ private:
         Result<StateLogWriter> log = begin_log(number, snapshot_checksum(*bytes));
         if (!log) {
             for (const std::string_view ending : {kSnapshot, kLog})
-                static_cast<void>(remove_file(path_of(number, ending)));  // the first error is the one to tell
+                static_cast<void>(remove_file(path_of(number, ending)));  // report only the first error
             return log.status();
         }
         number_ = number;
@@ -387,8 +387,8 @@ private:
         return log;
     }
 
-    /// Removes what is older than the snapshots that stay. A damaged snapshot is not one of these, but goes only when it is
-    /// older than all of them. What cannot be removed does no harm.
+    /// Removes snapshots older than those to keep. A damaged snapshot is not counted as kept, but is removed only when
+    /// it is older than all of them. Failing to remove one does no harm.
     void remove_old() const {
         Result<std::vector<std::uint64_t>> whole = snapshots_in(folder_);
         const Result<std::vector<std::string>> names = list_folder(folder_);
@@ -424,7 +424,7 @@ private:
         return {};
     }
 
-    /// The writer's thread.
+    /// Runs on the writer's thread.
     void write_frames() {
         std::unique_lock lock(mutex_);
         while (!has_failed_) {
@@ -433,7 +433,7 @@ private:
             const bool flushes = waiting_ == nullptr, ends = flushes && is_ending_;
             const std::uint64_t frame = waiting_frame_;
             writing_ = std::move(waiting_);
-            changed_.notify_all();  // there is room
+            changed_.notify_all();  // a state can be queued again
             lock.unlock();
             const Status status = flushes ? log_.flush() : write(*writing_, *written_, frame);
             if (!status) fail(status);
@@ -453,17 +453,17 @@ private:
     std::string folder_;
     FileLock lock_;
     LastingTypes types_;
-    Mark known_;                          // what this world has loaded or written
-    std::vector<std::uint64_t> damaged_;  // numbers of snapshots beside it that could not be read
+    Mark known_;                          // the snapshot and log that this world has loaded or written
+    std::vector<std::uint64_t> damaged_;  // numbers of newer snapshots that could not be read
     std::uint64_t frames_left_ = 0;       // until the next one is taken
-    bool has_told_ = false;               // why the writer has ended
+    bool has_told_ = false;               // whether the failure of the writer was reported
 
-    // Of the writer, and of others while it does not run.
+    // Used by the writer while it runs, otherwise by the structural thread.
     StateLogWriter log_;
-    std::uint64_t number_ = 0;  // of the snapshot
+    std::uint64_t number_ = 0;  // of the current snapshot
     std::uint32_t num_unflushed_ = 0;
 
-    // Behind the lock.
+    // Guarded by the lock.
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     State waiting_, writing_, written_;
@@ -526,7 +526,7 @@ std::string Persistence::describe() const {
     return concat("to \"", folder_->folder(), "\", up to frame ", folder_->statistics().last_frame);
 }
 
-/// Returns the world, which is at rest. `asked`: for the message if it is not.
+/// Returns the world, which must be at rest. `asked`: the call to name in the message if it is not.
 World& Persistence::world_now(std::string_view asked) const {
     SHOAL_ASSERT(world_ != nullptr, "a world that has ended was to be persisted or recovered");
     if (!world_->services().is_at_rest())

@@ -16,7 +16,7 @@
 namespace shoal {
 namespace {
 
-/// What the log of a recording begins from: tells it from that of a persisted world.
+/// The base of the log of a recording: it distinguishes it from the log of a persisted world.
 constexpr std::uint64_t kBase = 0x676E6964726F6365;  // "ecording"
 constexpr std::uint32_t kRecordingFormat = 1;
 constexpr std::string_view kScope = "recording";
@@ -38,7 +38,7 @@ struct Recorder::Work final : WorldService {
     }
     void fields_changed() override { types = {}; }
 
-    /// Takes what the next record has: the world as it is now, and the parts of the recording.
+    /// Saves the next record: the current state of the world, and the parts of the recording.
     template <class WriteParts>
     Status take(WriteParts&& write_parts) {
         before = last;
@@ -60,11 +60,11 @@ struct Recorder::Work final : WorldService {
     World& world;
     StateLogWriter log;
     LastingTypes types;
-    Snapshot states[2];  // of the record before, and of the one that is written
+    Snapshot states[2];  // of the previous record and of the current one
     const Snapshot *before = nullptr, *last = nullptr;
     std::uint64_t last_frame = 0;
     FrameHashes hashes;
-    // Of the frame that is stepped.
+    // Of the frame being stepped.
     float dt = 0;
     std::vector<std::byte> inputs;
 };
@@ -152,7 +152,7 @@ std::string ReplayDifference::text() const {
 struct Replay::Work {
     explicit Work(StateLogReader reader) : log(std::move(reader)) {}
 
-    /// Reads the parts of the recording in the record that was read last. Errors: they are not those of a frame.
+    /// Reads the recording's parts of the last record. Errors: they do not describe a frame.
     Status read_frame() {
         const Snapshot parts = log.state(nullptr, kScope);
         SnapshotReader from(parts, false);
@@ -254,13 +254,13 @@ Replay::Frame::~Frame() {
 
 namespace {
 
-/// Returns the number of the first pass that is not the same in both frames, or how many there are in both.
+/// Returns the index of the first pass that differs between the frames, or the number of passes common to both.
 std::size_t first_differing_pass(const FrameHashes& here, const FrameHashes& recorded) {
     const auto [mine, theirs] = std::ranges::mismatch(here.passes(), recorded.passes());
     return static_cast<std::size_t>(mine - here.passes().begin());
 }
 
-/// Says which pass runs in one of both frames, if that is what differs at `number`.
+/// Names the pass that runs in only one of both frames, if that is the difference at `number`.
 std::string text_of_missing_pass(const FrameHashes& here, const FrameHashes& recorded, std::size_t number,
                                  std::string& pass) {
     const std::string_view mine = number < here.passes().size() ? here.passes()[number].name : std::string_view();
@@ -274,8 +274,8 @@ std::string text_of_missing_pass(const FrameHashes& here, const FrameHashes& rec
                         : "it runs in the recording, and not here at this place";
 }
 
-/// Finds the first value that differs at the end of the frame, in the first of these fields. The world has the recorded state
-/// for a moment.
+/// Finds the first value that differs at the end of the frame, in the first of these fields. Temporarily loads the
+/// recorded state into the world.
 void name_value(World& world, const Snapshot& recorded, std::vector<FieldName>& names, StateDifference& value) {
     if (names.empty()) return;
     value.kind = DifferenceKind::kOther;

@@ -1,11 +1,11 @@
-// Read-only arrays in a snapshot: rows name them by where they lie in a blob, which the state does not have.
+// Read-only arrays in a snapshot: rows refer to them by their offset in a blob, which is not part of the state.
 //
 //     arrays/blobs     each resource that rows, commands and models refer to: its id, the checksum of its build, and a hash
 //                      of all its arrays and of where they lie
 //     arrays/names     the same in lines: its name, a component type and a field that refer to it, with tabs between
 //
-// In another build of the resource other values may lie there. So a state is refused when the library has another build,
-// unless its arrays lie where they lay and are the same.
+// In another build of the resource, other values may be at those offsets. So a state is refused if the library has
+// another build, unless its arrays have the same offsets and contents.
 
 #include "save/world_state.h"
 #include "shoal/base/bytes.h"
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view kBuilds = "arrays/blobs", kNames = "arrays/names";
 
-/// A resource with arrays to which something refers, and one of those who do.
+/// A resource with arrays that something refers to, and one field that does.
 struct ArrayUse {
     ResourceId resource;
     std::string_view component, field;
@@ -33,7 +33,7 @@ struct ArrayUse {
 
 struct SavedBuild {
     ResourceId resource;
-    std::uint64_t checksum;  // 0: the library did not have it
+    std::uint64_t checksum;  // 0: not in the library when saved
     std::uint64_t arrays;    // a hash
 };
 
@@ -43,7 +43,7 @@ std::uint64_t hash_of_arrays(const Blob& blob) {
     return hash_bytes(values.data(), values.size(), hash_bytes(table.data(), table.size()));
 }
 
-/// Whether a value belongs to an entity: rows that entities have left may hold anything.
+/// Whether a value belongs to an entity: rows without an owner may hold garbage.
 bool has_owner(const StateRows& rows, const FieldRows& values, const std::byte* place) {
     return bool(rows.table->entities()[static_cast<std::size_t>(place - values.first) / values.stride]);
 }
@@ -59,7 +59,7 @@ void for_each_array_field(Store& store, Visit&& visit) {
             if (field.type == FieldType::kBlobArray && !rows.asks_store) visit(rows, field);
 }
 
-/// Says why an array of a build that was saved cannot be found in the library; empty: it can. `use`: a line of names.
+/// Returns why the arrays of a saved build cannot be found in the library; empty: they can. `use`: a line of names.
 std::string problem_of(const SavedBuild& saved, std::string_view use, const ResourceLibrary& library) {
     const Blob* const blob = library.find(saved.resource);
     if (saved.checksum == 0 || (blob != nullptr && blob->header().checksum == saved.checksum)) return {};
@@ -82,7 +82,7 @@ std::string problem_of(const SavedBuild& saved, std::string_view use, const Reso
 
 }  // namespace
 
-/// The resources to whose arrays something refers, each once.
+/// The resources whose arrays something refers to, each once.
 class ArrayUses {
 public:
     bool knows(const BlobArrayBase& array) const { return array.count == 0 || array.resource == last_; }
@@ -101,13 +101,13 @@ private:
 
 namespace {
 
-/// Lists those in the values of commands, which are at `path` as columns.
+/// Lists the resources that the values of commands refer to; the values are columns at `path`.
 void list_arrays_of_values(const Snapshot& state, const std::string& path, const Schema& schema, ArrayUses& uses) {
     Array<std::byte> column{Owner("world")};
     for (const Field& field : schema.fields()) {
         if (field.type != FieldType::kBlobArray) continue;
         const std::size_t number = state.find(concat(path, saved_column_name(schema, field.first_column)));
-        if (number == state.num_parts()) continue;  // these commands name the type only, or another one
+        if (number == state.num_parts()) continue;  // these commands have no values, or those of another type
         const SnapshotPart part = state.part(number);
         column.resize(static_cast<std::size_t>(part.num_bytes()));
         state.copy(part, 0, part.num_elements, column.data());
@@ -123,7 +123,7 @@ void list_arrays_of_values(const Snapshot& state, const std::string& path, const
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-/// Writes to which builds of resources the stores refer. Requires: they are in `state` already.
+/// Writes which builds of resources the stores refer to. Requires: the stores are already in `state`.
 void WorldState::save_arrays(SnapshotWriter& to, const Snapshot& state, const Snapshot* before) const {
     if (world_.library() == nullptr) return;
     ArrayUses uses;
@@ -147,7 +147,7 @@ void WorldState::save_arrays(SnapshotWriter& to, const Snapshot& state, const Sn
     for (const ArrayUse& use : uses.all()) {
         const Blob* const blob = world_.library()->find(use.resource);
         std::string name(blob == nullptr ? "?" : blob->name());
-        std::replace(name.begin(), name.end(), '\n', ' ');  // it is for messages alone
+        std::replace(name.begin(), name.end(), '\n', ' ');  // only messages use it
         names += concat(name, '\t', use.component, '\t', use.field, '\n');
         builds.push_back({use.resource, blob == nullptr ? 0 : blob->header().checksum, 0});
         if (blob == nullptr) continue;
@@ -158,7 +158,7 @@ void WorldState::save_arrays(SnapshotWriter& to, const Snapshot& state, const Sn
     to.text(kNames, names);
 }
 
-/// Models refer to the arrays of their trees.
+/// Lists the resources of models, which refer to the arrays of their trees.
 void WorldState::list_arrays_of_models(const Snapshot& state, ArrayUses& uses) {
     SnapshotReader from(state);
     const Schema& schema = schema_of<ModelPose>();
@@ -187,7 +187,7 @@ void WorldState::list_arrays_of_commands(const Snapshot& state, ArrayUses& uses)
 
 // --- loading -----------------------------------------------------------------------------------------------------
 
-/// Errors: the library has other arrays than those to which the state refers.
+/// Errors: the library has other arrays than those that the state refers to.
 Status WorldState::check_builds(SnapshotReader& from) const {
     if (world_.library() == nullptr || !from.has(kBuilds)) return {};
     Array<SavedBuild> builds{Owner("world")};
@@ -204,7 +204,7 @@ Status WorldState::check_builds(SnapshotReader& from) const {
     return {};
 }
 
-/// Errors: a row refers to an array that the library does not have. The rows may come from whoever wants to do harm.
+/// Errors: a row refers to an array that the library does not have. The rows may be forged.
 Status WorldState::check_arrays(SnapshotReader& from) const {
     if (world_.library() == nullptr) return {};
     Status status;

@@ -21,7 +21,7 @@ constexpr char kMagic[8] = {'s', 'h', 'o', 'a', 'l', 's', 'a', 'v'};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kPieceBytes = std::size_t(1) << 20;
 constexpr std::size_t kPiecesPerRound = 64;
-constexpr int kLevel = -3;  // for speed more than for size
+constexpr int kLevel = -3;  // favours speed over size
 
 struct FileHeader {
     char magic[8];
@@ -35,7 +35,7 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 64);
 
-/// Begins the entry of a part; its path follows, then zeros up to a multiple of 8 bytes.
+/// Begins the entry of a part. Its path follows, zero-padded to a multiple of 8 bytes.
 struct PartHeader {
     std::uint64_t num_elements;
     std::uint32_t element_bytes, path_bytes;
@@ -83,7 +83,7 @@ void append_bytes(Array<std::byte>& bytes, const T* data, std::size_t count) {
     bytes.insert(bytes.end(), first, first + count * sizeof(T));
 }
 
-/// Calls function(pieces) for some pieces after the others, on the workers.
+/// Calls function(pieces) for one group of pieces after another, on the workers.
 template <class Function>
 void for_pieces(Executor& executor, std::size_t num_pieces, Function&& function) {
     constexpr std::uint32_t kPiecesAtOnce = 8;
@@ -96,7 +96,7 @@ Status damaged(std::string_view what) {
     return Status::error(concat("the file is not a complete save: ", what, "; take another copy of it"));
 }
 
-/// Reads and checks the header. Errors: as of read_state(). `is_damaged` becomes false if another program has written it.
+/// Reads and checks the header. Errors: as of read_state(). Clears `is_damaged` if another program can read the file.
 Status read_header(FileHeader& header, std::span<const std::byte> bytes, bool& is_damaged) {
     if (bytes.empty() || std::memcmp(bytes.data(), kMagic, std::min(bytes.size(), sizeof kMagic)) != 0)
         return Status::error("the file is not a save of a world: it does not begin with \"shoalsav\"");
@@ -143,7 +143,7 @@ Status check_byte_order(std::string_view what, std::uint32_t written, bool& is_d
 
 namespace {
 
-/// Compresses pieces of a state, each to its place in `room`. Returns whether there was memory for it.
+/// Compresses pieces of a state, each to its place in `room`. Returns false if memory ran out.
 bool compress_pieces(const RawBytes& raw, std::size_t first, std::span<std::uint32_t> sizes, std::span<std::byte> room,
                      Executor& executor) {
     const std::size_t place_bytes = room.size() / sizes.size();
@@ -179,7 +179,7 @@ Result<Array<std::byte>> write_state(const Snapshot& state, Executor& executor) 
     for (std::size_t i = 0; i < state.num_parts(); ++i)
         least_bytes += round_up(sizeof(PartHeader) + state.part(i).path.size(), 8);
     Array<std::byte> bytes(sizeof header, std::byte(0), "snapshot");
-    // What is not filled in the end takes addresses, and no memory.
+    // The unused end takes address space but no memory.
     bytes.reserve(least_bytes + num_pieces * (sizeof(std::uint32_t) + most_bytes));
     prefer_large_pages_inside(bytes.data(), bytes.capacity());
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
@@ -246,7 +246,7 @@ Status read_parts(std::span<const std::byte> table, const FileHeader& header, Sn
 
 enum class Unpacked : std::uint8_t { kAll, kDamaged, kNoMemory };
 
-/// Decompresses pieces, each of which is `begins[i + 1] - begins[i]` of the bytes.
+/// Decompresses pieces; piece i is at `begins[i]` to `begins[i + 1]` of the bytes.
 Unpacked unpack_pieces(std::span<const std::byte> bytes, std::span<const std::uint64_t> begins, std::uint64_t raw_bytes,
                        RowRange pieces, SnapshotFiller& to) {
     Array<std::byte> raw(largest_piece(raw_bytes), std::byte(0), "snapshot");  // stays in the cache
@@ -282,7 +282,7 @@ Result<Snapshot> read_state(std::span<const std::byte> bytes, Executor& executor
     if (Status status = read_parts({table, static_cast<std::size_t>(header.table_bytes)}, header, state, filler);
         !status)
         return status;
-    // Memory is only taken for what is sound so far.
+    // Allocates memory only for what has been checked so far.
     if (max_bytes == 0) max_bytes = max_snapshot_bytes(bytes.size());
     may_be_damaged = header.raw_bytes <= max_bytes;
     if (!may_be_damaged)
@@ -300,7 +300,7 @@ Result<Snapshot> read_state(std::span<const std::byte> bytes, Executor& executor
     }
     if (begins[num_pieces] != bytes.size()) return damaged("its pieces do not fill it");
 
-    // Some pieces after the others, so that a file that says more than it has takes no memory for it.
+    // Decompresses a few pieces at a time, so that a file that claims more than it holds takes no memory for it.
     for (std::size_t first = 0; first < num_pieces; first += kPiecesPerRound) {
         const std::size_t count = std::min(kPiecesPerRound, num_pieces - first);
         filler.reserve(std::min<std::uint64_t>((first + count) * kPieceBytes, header.raw_bytes));

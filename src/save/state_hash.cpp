@@ -25,7 +25,7 @@ struct Elements {
     const std::byte* at(std::uint32_t row) const { return first + row * stride; }
 };
 
-/// Copies elements behind each other, and returns where they end. `kBytes`: of an element.
+/// Packs elements, and returns where they end. `kBytes`: size of an element.
 template <std::uint32_t kBytes>
 std::byte* gather(const Elements& from, RowRange rows, std::byte* to) {
     for (std::uint32_t row = rows.begin; row < rows.end; ++row, to += kBytes) std::memcpy(to, from.at(row), kBytes);
@@ -55,7 +55,7 @@ std::byte* gather_all(const Elements& from, RowRange rows, std::byte* to) {
     }
 }
 
-/// Adds the elements of some rows to a hash, but for those of holes, which belong to nobody.
+/// Adds the elements of some rows to a hash, except those of holes, which contain garbage.
 std::uint64_t hash_elements(const Table& table, const Elements& from, RowRange rows, std::uint64_t hash) {
     std::byte gathered[kRowsAtOnce * kGatheredBytes];
     if (from.num_bytes <= kGatheredBytes && table.num_holes() == 0) {
@@ -75,7 +75,7 @@ std::uint64_t hash_elements(const Table& table, const Elements& from, RowRange r
     return hash_bytes(gathered, static_cast<std::size_t>(to - gathered), hash);
 }
 
-/// Hashes several fields of the same rows, so that these are read once. Shape: hashes: as fields.
+/// Hashes several fields of the same rows together, so that each row is read once. Shape: hashes: as fields.
 void hash_together(const Table& table, std::span<const Elements> fields, std::uint64_t* hashes) {
     std::fill_n(hashes, fields.size(), 0);
     for (std::uint32_t row = 0; row < table.num_rows(); row += kRowsAtOnce)
@@ -86,7 +86,7 @@ void hash_together(const Table& table, std::span<const Elements> fields, std::ui
 
 // --- fields ------------------------------------------------------------------------------------------------------
 
-/// Hashes the values that a store keeps elsewhere.
+/// Hashes the values that a store keeps outside of columns.
 std::uint64_t hash_asked(const StateRows& rows, const Field& field) {
     std::uint64_t hash = 0;
     Array<std::byte> value(field.size, std::byte(0), "world");
@@ -113,7 +113,7 @@ std::uint64_t hash_columns(const StateRows& rows, const Field& field) {
     return field.num_columns == 1 ? lanes[0] : hash_bytes(lanes, field.num_columns * sizeof lanes[0]);
 }
 
-/// What a part is hashed with, beside its bytes.
+/// Identifies a part; hashed with its bytes.
 struct PartKey {
     std::uint64_t component, field, zone, place, num_rows, hash;
 };
@@ -192,7 +192,7 @@ void append_beside_rows(const Store& store, Array<StateHash>& hashes) {
     hashes.push_back({name, kBesideRowsField, kNoZone, hash_bytes(&key, sizeof key)});
 }
 
-/// Hashes the generations of the living by index. That indices were used up does not count.
+/// Hashes the generations of living entities by index. Indices that were used and freed do not count.
 std::uint64_t hash_living(const EntityManager& entities) {
     std::span<const Generation> generations = entities.generations();
     while (!generations.empty() && generations.back() == 0) generations = generations.first(generations.size() - 1);

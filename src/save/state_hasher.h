@@ -1,6 +1,6 @@
 #pragma once
-// Hashes of parts of the state: see shoal/save/state_hash.h. Which parts there are, state_rows.h says.
-// Thread: several threads may hash stores at once while none of them is changed.
+// Hashes of parts of the state: see shoal/save/state_hash.h. state_rows.h defines the parts.
+// Thread: several threads may hash stores at once while no store is changed.
 
 #include "shoal/base/string_id.h"
 #include "shoal/save/state_hash.h"
@@ -10,10 +10,10 @@ namespace shoal {
 
 class Store;
 
-/// Appends the hashes of a store: all, or those of one component type, or of one of its fields (kAllFields: all of them, and
-/// not which entities have it).
+/// Appends the hashes of a store: all, or those of one component type, or of one of its fields (kAllFields: all fields,
+/// but not the hash of which entities have it).
 void append_hashes(Store& store, ComponentId component, std::uint32_t field, Array<StateHash>& hashes);
-/// Appends those of all stores, of ids and of random numbers.
+/// Appends the hashes of all stores, of ids and of random numbers.
 void append_all_hashes(const World& world, Array<StateHash>& hashes);
 
 }  // namespace shoal

@@ -19,25 +19,25 @@ namespace {
 constexpr const char* kLogOwner = "state log";
 constexpr char kLogMagic[8] = {'s', 'h', 'o', 'a', 'l', 'l', 'o', 'g'};
 constexpr std::uint32_t kLogVersion = 2, kRecordMagic = 0x64726372;  // "rcrd"
-constexpr int kLogLevel = -3;                                        // for speed more than for size, as in saves
+constexpr int kLogLevel = -3;                                        // favours speed over size, as in saves
 constexpr std::size_t kLogPieceBytes = std::size_t(16) << 10;
 constexpr std::uint32_t kNoPart = ~0u;
 
 constexpr std::uint32_t kNoBlock = ~0u;
-constexpr std::size_t kMostEqualBytes = 8;  // that are written too, since where a run begins takes as many
+constexpr std::size_t kMostEqualBytes = 8;  // runs this close are joined: a new run costs as much
 
-/// Begins a part in the body. The path follows if the part is new, then its blocks.
+/// Begins a part in the body. The path follows if the part is new, and then its blocks.
 struct PartChange {
     std::uint64_t num_elements;
-    std::uint32_t before;  // number of the part in the state before, or kNoPart
+    std::uint32_t before;  // index of the part in the state before, or kNoPart
     std::uint32_t path_bytes, element_bytes, elements_per_block;
 };
 static_assert(sizeof(PartChange) == 24);
-/// Begins a block. The runs follow, then their bytes. One with the number kNoBlock and without runs ends a part.
+/// Begins a block. Its runs follow, and then their bytes. A block with the number kNoBlock and no runs ends the part.
 struct BlockChange {
     std::uint32_t number, num_runs;
 };
-/// Bytes of a block that differ from those of the state before.
+/// Bytes of a block that differ from the state before.
 struct ByteRange {
     std::uint32_t begin, num_bytes;
     std::uint32_t end() const { return begin + num_bytes; }
@@ -49,7 +49,7 @@ Status too_large(std::uint64_t max_bytes) {
 }
 Status damaged_record(std::string_view what) { return Status::error(concat("the record is not whole: ", what)); }
 
-/// Compresses what is put, and appends it to an array.
+/// Compresses its input, and appends it to an array.
 class Packer {
 public:
     explicit Packer(Array<std::byte>& to) : to_(to), context_(ZSTD_createCCtx()) {
@@ -64,7 +64,7 @@ public:
         num_bytes_ += num_bytes;
         pack({data, num_bytes, 0}, ZSTD_e_continue);
     }
-    /// Returns whether all was compressed.
+    /// Ends the stream. Returns whether everything was compressed.
     bool end() {
         pack({nullptr, 0, 0}, ZSTD_e_end);
         return !failed_;
@@ -89,13 +89,13 @@ private:
     std::byte piece_[kLogPieceBytes];
 };
 
-/// Finds out in which bytes the blocks of a part differ from those of the state before.
+/// Finds the bytes in which the blocks of a part differ from the state before.
 class BlockDifference {
 public:
     BlockDifference(const Snapshot& state, const SnapshotPart& part, const Snapshot* before, const SnapshotPart& known)
         : state_(state), before_(before), part_(part), known_(known) {}
 
-    /// Compares a block. Returns whether anything is new in it.
+    /// Compares a block. Returns whether it has changes.
     bool find(std::size_t number) {
         runs_.clear();
         const bool has_then = before_ != nullptr && number < known_.num_blocks();
@@ -132,7 +132,7 @@ public:
     }
 
 private:
-    /// Both states have the same bytes where there is no mark, so only the others are looked at.
+    /// Unmarked elements are equal in both states, so only marked ones are compared.
     void find_marked(std::size_t number, const SnapshotMarks& marks) {
         const std::size_t piece_bytes = std::size_t(part_.element_bytes) * kElementsPerSnapshotMark;
         const auto num_bytes = static_cast<std::size_t>(state_.block_bytes(part_, number));
@@ -158,7 +158,7 @@ private:
         }
     }
 
-    /// Adds a run, or makes the last one longer. `may_join`: the bytes between them are known.
+    /// Adds a run, or extends the last one. `may_join`: the bytes between them are available.
     void add(std::size_t begin, std::size_t end, bool may_join) {
         if (!runs_.empty() && begin - runs_.back().end() <= (may_join ? kMostEqualBytes : 0))
             runs_.back().num_bytes = static_cast<std::uint32_t>(end) - runs_.back().begin;
@@ -180,7 +180,7 @@ void put_part(Packer& to, const Snapshot& state, const SnapshotPart& part, const
     if (const std::size_t number = before == nullptr ? 0 : before->find(part.path);
         before != nullptr && number != before->num_parts()) {
         known = before->part(number);
-        // Blocks of other sizes have no counterparts.
+        // Blocks of another size have no counterparts.
         if (known.element_bytes == part.element_bytes && known.elements_per_block == part.elements_per_block)
             change.before = static_cast<std::uint32_t>(number);
     }
@@ -223,7 +223,7 @@ Result<StateLogWriter> StateLogWriter::create(const std::string& path, std::uint
     if (!file) return file.status();
     const StateLogHeader header = make_header(base);
     if (Status status = file->append(std::as_bytes(std::span(&header, 1))); !status) {
-        static_cast<void>(remove_file(path));  // the first error is the one to tell
+        static_cast<void>(remove_file(path));  // report only the first error
         return status;
     }
     StateLogWriter made;
@@ -258,7 +258,7 @@ Status StateLogWriter::append(const Snapshot& state, const Snapshot* before, std
     return {};
 }
 
-/// Puts a record behind what bytes_ has.
+/// Appends a record to bytes_.
 Status StateLogWriter::put_record(const Snapshot& state, const Snapshot* before, std::uint64_t frame,
                                   std::span<const std::byte> extra) {
     const std::size_t begin = bytes_.size();
@@ -282,7 +282,7 @@ Status StateLogWriter::put_record(const Snapshot& state, const Snapshot* before,
 
 // --- reading -----------------------------------------------------------------------------------------------------
 
-/// A record, decompressed and found to be sound.
+/// A record, decompressed and validated.
 struct StateLogReader::Record {
     struct ByteRange {
         std::uint64_t begin;
@@ -302,7 +302,7 @@ struct StateLogReader::Record {
 
 namespace {
 
-/// Decompresses a frame. Memory grows with what is in it, not with what a header says of it.
+/// Decompresses a frame. Memory grows with the actual content, not with the size in a header.
 Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<std::byte>& to, bool& has_no_memory) {
     ZSTD_DCtx* const context = ZSTD_createDCtx();
     std::byte piece[kLogPieceBytes];
@@ -313,7 +313,7 @@ Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<
         ZSTD_outBuffer out{piece, sizeof piece, 0};
         left = ZSTD_decompressStream(context, &out, &in);
         to.insert(to.end(), piece, piece + out.pos);
-        if (out.pos == 0 && in.pos == in_before) break;  // it is cut short
+        if (out.pos == 0 && in.pos == in_before) break;  // the input is cut short
     }
     ZSTD_freeDCtx(context);
     has_no_memory = context == nullptr || is_lack_of_memory(left);
@@ -324,7 +324,7 @@ Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<
 
 }  // namespace
 
-/// Finds parts and blocks in the body of a record, which may have been made to do harm.
+/// Finds parts and blocks in the body of a record, which may be forged.
 class RecordParser {
 public:
     RecordParser(const StateLogReader& log, StateLogReader::Record& record)
@@ -344,7 +344,7 @@ public:
     }
 
 private:
-    /// Takes bytes off the front. Returns whether there are so many.
+    /// Removes bytes from the front. Returns false if there are fewer.
     bool take(std::size_t num_bytes, std::span<const std::byte>& bytes) {
         if (num_bytes > rest_.size()) return false;
         bytes = rest_.first(num_bytes);
@@ -381,7 +381,7 @@ private:
         return status;
     }
 
-    /// Blocks ascend. What was not there before has to be there.
+    /// Parses the blocks, which ascend. A block that the state before does not have must be whole.
     Status parse_blocks(const StateLogReader::Record::Change& change) {
         const PartChange& part = change.part;
         const std::uint64_t size = part.num_elements * part.element_bytes;
@@ -405,7 +405,8 @@ private:
         return filled >= size ? Status() : damaged_record(concat("part \"", change.path, "\" is not filled"));
     }
 
-    /// Runs ascend, and the last one is what fills the part further, to the end of the block. Returns whether it is so.
+    /// Parses runs, which ascend; the last must reach the end of the block where the part grows. Returns whether they
+    /// are valid.
     bool parse_runs(std::uint32_t num_runs, std::uint64_t block_begin, std::uint64_t block_end, std::uint64_t& filled) {
         std::span<const std::byte> runs;
         if (num_runs == 0 || num_runs > rest_.size() / sizeof(ByteRange) || !take(num_runs * sizeof(ByteRange), runs))
@@ -430,7 +431,7 @@ private:
     const StateLogReader& log_;
     StateLogReader::Record& record_;
     std::span<const std::byte> rest_;
-    Array<std::uint8_t> taken_;  // by the number of the part before
+    Array<std::uint8_t> taken_;  // indexed by part of the state before
     std::uint64_t num_bytes_ = 0;
 };
 
@@ -481,7 +482,7 @@ Status StateLogReader::read_record(std::size_t& record_bytes, Record& record) co
     if (header.checksum != checksum_of(header, rest.data() + sizeof header, base_))
         return damaged_record("its checksum is wrong");
     if (header.number != num_records_) return damaged_record("it belongs to another place");
-    // The changes of a state are no larger than the state, but for what says where they are.
+    // The changes of a state are not larger than the state, plus the data that locates them.
     constexpr std::uint64_t kPlaceBytes = std::uint64_t(1) << 20;
     if (header.extra_bytes > header.body_bytes || header.extra_bytes > max_bytes_)
         return damaged_record("the sizes in its header do not fit");

@@ -32,7 +32,7 @@ std::size_t num_blocks_of(std::uint32_t num_rows) {
     return (std::size_t(num_rows) + kRowsPerStampBlock - 1) / kRowsPerStampBlock;
 }
 
-/// What the columns of a component type are called in a table.
+/// The names of a component type's columns in a table.
 class ColumnNames {
 public:
     ColumnNames(const Schema& schema, bool is_combined) : schema_(schema) {
@@ -53,7 +53,7 @@ private:
     std::optional<Schema> combined_;
 };
 
-/// The schema of a component type of shoal that an older program has named otherwise, or nullptr.
+/// The current schema of a built-in component type that an older version has named differently, or nullptr.
 const Schema* schema_of_today(const Schema& saved) {
     const Schema& value = schema_of<PropertyValue>();
     if (saved.name() == old_words::kPropertyValue && differ_in_name_only(saved, value)) return &value;
@@ -67,7 +67,7 @@ std::vector<std::string> zone_columns(const Schema& schema) {
     return names;
 }
 
-/// Returns what the paths of all values of a component type begin with: "table/0/body/" of "table/0/body/column/3", and
+/// Returns the common prefix of the paths of a component type's values: "table/0/body/" of "table/0/body/column/3", and
 /// "further/wound/" of "further/wound/owner".
 std::string_view path_of_values(std::string_view path) {
     std::size_t end = 0;
@@ -82,9 +82,9 @@ public:
     StateMigration(const WorldState& world, const Snapshot& from, bool is_trusted)
         : world_(world), saved_(from), from_(from, is_trusted) {}
 
-    /// Writes what is to be loaded to `to`, or nothing if the state fits as it is. Requires: `to` is empty.
-    /// Errors: no migration leads from the fields of the state to those of the world, which are both named; the state is
-    /// damaged.
+    /// Writes the converted state to `to`, or nothing if the state fits as it is. Requires: `to` is empty.
+    /// Errors: no migration leads from the fields of the state to those of the world (the message names both); the
+    /// state is damaged.
     Status run(Snapshot& to) {
         if (Status status = read_types(); !status) return status;
         if (Status status = read_stores(); !status) return status;
@@ -103,10 +103,10 @@ public:
     }
 
 private:
-    /// A component type, as it was saved and as it is to be.
+    /// A component type, as it was saved and as it is converted.
     struct Type {
         const Schema* before;
-        const Schema* after;  // the same if nothing has changed
+        const Schema* after;  // the same as `before` if nothing has changed
         const Migrations* migrations = nullptr;
         bool is_converted = false;
 
@@ -117,7 +117,7 @@ private:
     struct SavedDatabase {
         std::string name;
         Array<Type> types{Owner("world")};
-        Array<std::uint32_t> ranks{Owner("world")};  // of each: where the world has it
+        Array<std::uint32_t> ranks{Owner("world")};  // by component type: its index in the world
         bool is_reordered = false;
     };
     /// Rows of one or several component types. Names of columns are those of the combined schema, if there is one.
@@ -128,19 +128,19 @@ private:
         bool is_combined = false;
     };
 
-    /// Where the columns of a component type are, and are to be.
+    /// The old and new paths of the columns of a component type.
     struct ColumnPaths {
-        std::string before, after;  // what all begin with; no path before: there are no rows
+        std::string before, after;  // prefixes; empty `before`: there are no rows
         std::vector<std::string> old_names, names;
     };
 
-    /// Of parts that are converted, and so not copied; or, with a slash at the end, what the paths of such parts begin with.
+    /// Paths of parts that are converted, and so not copied; a path with a slash at the end is a prefix of such paths.
     using Paths = HashMap<std::string, bool>;
 
     // --- what was saved ---------------------------------------------------------------------------------------------
 
     Status read_types() {
-        if (!from_.has("types")) return {};  // of this run of the program
+        if (!from_.has("types")) return {};  // saved by this run of the program
         Array<std::byte> bytes{Owner("world")};
         if (Status status = from_.array("types", bytes); !status) return status;
         Result<Blob> blob = Blob::load(bytes);
@@ -187,8 +187,8 @@ private:
             if (status && from_.has(concat("stores/", name, "/components"))) status = read_database(name);
             const Type* const type = find_type(ComponentId(name));
             if (type == nullptr || !type->is_changed()) return;
-            // A plugin's store gets the bytes that it has saved, and their version; one whose component type has got
-            // another name and no more, what it has saved.
+            // A plugin's store gets the bytes that it has saved, with their version. If only the name of its component
+            // type has changed, it gets exactly what it has saved.
             if (from_.has(concat("stores/", name, "/rows/num_rows")) || from_.has(concat("stores/", name, "/bytes")) ||
                 type->is_only_renamed())
                 managers_.emplace_back(name), is_manager_.set(ComponentId(name), true);
@@ -230,7 +230,7 @@ private:
                                            type.after->to_text(), "; no migration leads from one to the other: ", why));
     }
 
-    /// Errors: what was saved cannot become what is wanted, whatever the rows hold.
+    /// Errors: the saved fields cannot be converted, whatever values the rows have.
     Status check(const Type& type) {
         if (!type.is_changed()) return {};
         const Schema &before = *type.before, &after = *type.after;
@@ -317,7 +317,7 @@ private:
         const std::string path = concat("stores/", database.name, '/');
         Array<SavedTable> tables{Owner("world")};
         Array<std::uint32_t> members{Owner("world")}, firsts{Owner("world")};
-        Array<std::size_t> last_archetype(database.types.size(), 0, Owner("world"));  // with the type, counted from 1
+        Array<std::size_t> last_archetype(database.types.size(), 0, Owner("world"));  // with this type; from 1
         if (Status status = from_.array(concat(path, "tables"), tables); !status) return status;
         if (Status status = from_.array(concat(path, "archetypes"), members); !status) return status;
         for (std::size_t i = 0; i < members.size();) {
@@ -350,7 +350,8 @@ private:
         return {};
     }
 
-    /// Writes the values of commands that wait, and the names of their component types. Older states have them in a database.
+    /// Writes the values of waiting commands, and the names of their component types. Older states have them in a
+    /// database.
     Status write_commands(SnapshotWriter& to, const std::string& path) {
         if (!from_.has(concat(path, "lists"))) return {};
         Array<SavedCommandList> lists{Owner("world")};
@@ -405,7 +406,7 @@ private:
         return {};
     }
 
-    /// Writes the rows of a table as they are to be. Without a path of before there is none, and no rows.
+    /// Writes the converted rows of a table. If `before` has no path, the table is new and has no rows.
     Status write_table(SnapshotWriter& to, const TableShape& shape) {
         std::uint32_t num_rows = 0;
         if (shape.path_before.empty()) {
@@ -443,10 +444,10 @@ private:
         return {};
     }
 
-    /// Columns that are converted count as written when the state was saved.
+    /// Writes the stamps. Converted columns count as written when the state was saved.
     Status write_stamps(SnapshotWriter& to, const TableShape& shape, std::uint32_t num_rows) {
         const std::size_t num_blocks = num_blocks_of(num_rows);
-        std::size_t num_columns = 1;  // the first stands for the rows
+        std::size_t num_columns = 1;  // the first is for the rows
         HashMap<ComponentId, std::size_t> firsts{Owner("world")};
         for (const Type& type : shape.before) {
             firsts.set(type.before->id(), num_columns);
@@ -460,7 +461,7 @@ private:
             return from_.error(concat(shape.path_before, "stamps"),
                                concat("it has ", stamps.size(), " elements, not ", num_columns * num_blocks));
         moved.insert(moved.end(), stamps.begin(),
-                     stamps.begin() + static_cast<std::ptrdiff_t>(num_blocks));  // the rows
+                     stamps.begin() + static_cast<std::ptrdiff_t>(num_blocks));  // of the rows
         for (const Type& type : shape.after) {
             const std::size_t first = *firsts.find(type.before->id());
             const std::size_t count = type.after->columns().size() * num_blocks;
@@ -517,7 +518,7 @@ private:
 
     // --- the files of unloaded zones --------------------------------------------------------------------------------
 
-    /// Writes the files anew if component types are converted: each says which it has.
+    /// Rewrites the files if component types are converted, since each file names its types.
     Status write_zones(SnapshotWriter& to) {
         if (std::none_of(types_.begin(), types_.end(), [](const Type& type) { return type.is_changed(); })) return {};
         SerialExecutor alone;
@@ -604,7 +605,7 @@ private:
         return status;
     }
 
-    /// Writes the values of a component type that are at `path`.
+    /// Converts the values of a component type at `path`.
     Status write_zone_values(SnapshotReader& from, SnapshotWriter& to, const std::string& path, const Type& type,
                              std::uint32_t num_rows, Paths& converted) {
         const ColumnPaths paths{concat(path, type.before->name(), '/'), concat(path, type.after->name(), '/'),
@@ -616,7 +617,7 @@ private:
                    : Status();
     }
 
-    /// Writes what tables have beside columns: links of components of which an entity may have several, and who is enabled.
+    /// Writes what tables keep outside columns: links between components of the same entity, and enabled bits.
     Status write_enabled_bits(SnapshotWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows) {
         if (!shape.is_combined && type.after->many() && !type.before->many()) {
             const Array<std::uint32_t> none(num_rows, kNilRow, Owner("world"));
@@ -628,7 +629,7 @@ private:
                           concat(shape.path_after, "on/", type.after->name()), num_rows);
     }
 
-    /// Writes who is enabled: all, if they could not be disabled before.
+    /// Writes enabled bits: all set, if the type could not be disabled before.
     static Status write_bits(SnapshotReader& from, SnapshotWriter& to, const Type& type, const std::string& before,
                              const std::string& after, std::uint32_t num_rows) {
         Array<std::uint64_t> on((std::size_t(num_rows) + 63) / 64, ~std::uint64_t(0), Owner("world"));
@@ -640,7 +641,7 @@ private:
         return {};
     }
 
-    /// Writes the schemas, their layouts and the names of stores as they are to be.
+    /// Writes the converted schemas, their layouts and the names of stores.
     Status write_types(SnapshotWriter& to) {
         if (!blob_) return {};
         BlobWriter types;
@@ -677,7 +678,8 @@ private:
         return {};
     }
 
-    /// Copies what has no converted components. What was remembered of those is left out, and so begins anew.
+    /// Copies all parts without converted components. What was remembered about converted ones is left out, so it
+    /// restarts.
     void write_rest(SnapshotWriter& to) {
         bool is_renamed = false;
         for (const Type& type : types_) is_renamed |= type.before->id() != type.after->id();
@@ -702,7 +704,7 @@ private:
                 to.copy(path, saved_, saved_.part(part));
     }
 
-    /// The parts whose path is `path`, or begins with it if it ends with a slash.
+    /// Returns the parts with this path or, if it ends with a slash, with this prefix.
     std::span<const std::uint32_t> parts_in(std::string_view path) const {
         const auto is_before = [&](std::uint32_t part, std::string_view end) { return saved_.part(part).path < end; };
         const auto begin = std::lower_bound(by_path_.begin(), by_path_.end(), path, is_before);
@@ -725,14 +727,14 @@ private:
     const WorldState& world_;
     const Snapshot& saved_;
     SnapshotReader from_;
-    std::optional<Blob> blob_;  // has the schemas that were saved
+    std::optional<Blob> blob_;  // holds the saved schemas
     std::vector<Type> types_;
-    HashMap<ComponentId, std::uint32_t> number_of_type_{Owner("world")};  // in types_, by the id of before
-    std::vector<std::string> managers_;                      // stores with rows that are converted, as they were called
-    HashMap<ComponentId, bool> is_manager_{Owner("world")};  // of which type
+    HashMap<ComponentId, std::uint32_t> number_of_type_{Owner("world")};  // index into types_, by saved id
+    std::vector<std::string> managers_;                                   // stores with converted rows, by saved name
+    HashMap<ComponentId, bool> is_manager_{Owner("world")};               // by type
     std::vector<SavedDatabase> databases_;
     Array<std::uint32_t> by_path_{Owner("world")};  // the parts of the state
-    BitSet is_replaced_{Owner("world")};            // [part]: it is not copied
+    BitSet is_replaced_{Owner("world")};            // by part: it is not copied
 };
 
 }  // namespace

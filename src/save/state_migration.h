@@ -1,16 +1,16 @@
 #pragma once
-// Converts a snapshot from the fields with which it was saved to those that a world has now.
+// Converts a snapshot from the fields with which it was saved to the current fields of a world.
 //
 //     "types" of the state       coral v1 {height float}       how its columns lie
 //     the world or its registry  coral v2 {size double}        how they are to lie
 //
-// The steps of resource/migration.h are carried out on the columns of a copy of the state, wherever rows of the
+// The steps of resource/migration.h are applied to the columns of a copy of the state, wherever rows of the
 // component type are: in a manager, in the tables of a database, in the files of its unloaded zones, or among the
-// values of commands that wait.
-// Then the copy is loaded as if it had been saved like that.
+// values of waiting commands.
+// Then the copy is loaded as if it had been saved in this form.
 // Component types that a database has in another order than the state are put in the world's order, too.
 //
-// What was remembered of converted components, such as what observers were told last, begins anew.
+// State about converted components, such as what observers were told last, restarts.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/status.h"
@@ -20,9 +20,9 @@ namespace shoal {
 class Snapshot;
 class WorldState;
 
-/// Writes what is to be loaded in place of a snapshot to `to`, or nothing if it fits the world as it is.
-/// Requires: `to` is empty. Errors: no migration leads from the fields of the state to those of the world, which are both
-/// named; the state is damaged.
+/// Writes the state to load in place of a snapshot to `to`, or nothing if the snapshot already fits the world.
+/// Requires: `to` is empty. Errors: no migration leads from the fields of the state to those of the world (the
+/// message names both); the state is damaged.
 Status migrate_state(const WorldState& world, const Snapshot& from, bool is_trusted, Snapshot& to);
 
 }  // namespace shoal

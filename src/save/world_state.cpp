@@ -17,9 +17,9 @@ namespace shoal {
 namespace {
 
 constexpr std::uint32_t kFormat = 1;
-constexpr std::uint32_t kFormatWithZones = 2;  // some are unloaded, which readers of the first would pass over
+constexpr std::uint32_t kFormatWithZones = 2;  // some zones are unloaded; readers of version 1 would lose them
 
-/// Loops of states on the workers of a world.
+/// Runs loops of states on the workers of a world.
 SnapshotLoop loop_on(Executor& executor) {
     const auto run = [](void* context, std::size_t count, std::size_t at_once,
                         void (*some)(void* job, std::size_t begin, std::size_t end), void* job) {
@@ -30,7 +30,7 @@ SnapshotLoop loop_on(Executor& executor) {
     return {run, &executor};
 }
 
-/// Returns the stamp at which a state was written, or 0 if there is none.
+/// Returns the stamp at which a state was saved, or 0 without a state.
 std::uint64_t stamp_of(const Snapshot* state) {
     if (state == nullptr) return 0;
     SnapshotReader from(*state);
@@ -38,7 +38,7 @@ std::uint64_t stamp_of(const Snapshot* state) {
     return from.has("world/clocks") && from.value("world/clocks", then) ? then.stamp : 0;
 }
 
-/// Everybody who has something in a store.
+/// Returns all entities that have something in a store.
 Array<Entity> owners_in(const Store& store) {
     Array<Entity> owners{Owner("world")};
     for (const Table* table : store.tables())
@@ -64,7 +64,7 @@ Store* WorldState::find_store(std::string_view name) const {
     for (; num_named_ < world_.directory().stores().size(); ++num_named_) {
         Store* const store = world_.directory().stores()[num_named_];
         const std::string named = name_of(*store);
-        if (find(named) == nullptr) stores_by_name_.add(hash_text(named), store);  // the first of several counts
+        if (find(named) == nullptr) stores_by_name_.add(hash_text(named), store);  // the first of equal names
     }
     Store* const* const found = find(name);
     return found == nullptr ? nullptr : *found;
@@ -131,7 +131,7 @@ Status WorldState::save_but_zones(Snapshot& state, const Snapshot* before, Lasti
 
 namespace {
 
-/// Shoal's own services have parts of their own, whose format is that of the state.
+/// Shoal's own services have fixed parts, which belong to the format of the state.
 std::string part_of(const WorldService& service) {
     const bool is_own = service.stage() != ServiceStage::kProgram;
     return is_own ? std::string(service.name()) : concat("services/", service.name());
@@ -169,8 +169,8 @@ Status WorldState::load_services(SnapshotReader& from) {
     return status;
 }
 
-/// Returns the component types whose schemas are saved: those that commands name and no store keeps, and for another run of
-/// the program those of the stores.
+/// Returns the component types whose schemas are saved: those named by commands but kept by no store and, for another
+/// run of the program, those of the stores.
 Array<const Schema*> WorldState::types_to_save(bool is_lasting) const {
     Array<const Schema*> types{Owner("world")}, named{Owner("world")};
     for (const Store* store : world_.directory().stores()) {
@@ -185,7 +185,7 @@ Array<const Schema*> WorldState::types_to_save(bool is_lasting) const {
     return types;
 }
 
-/// Tells whether there are other component types or texts than before. Who keeps the types asks to be told of schema changes.
+/// Returns a key that changes when component types or texts are added. Schema changes are reported separately.
 std::uint64_t WorldState::key_of(std::span<const Schema* const> types) const {
     std::uint64_t key = 1 + world_.strings().version();
     for (const Schema* schema : types) {
@@ -195,7 +195,7 @@ std::uint64_t WorldState::key_of(std::span<const Schema* const> types) const {
     return key;
 }
 
-/// Lists the texts of the world, or those of them that it uses and those that are kept for good.
+/// Lists all texts of the world, or only used and permanent ones.
 void WorldState::list_texts(bool only_used, Array<std::string_view>& texts) const {
     BitSet listed{Owner("world")};
     if (only_used)
@@ -267,7 +267,7 @@ Status WorldState::visit(const Snapshot& other, void (*look)(void* context), voi
     return {};
 }
 
-/// The same for a state that has the fields of the world.
+/// The same for a state whose fields match the world's.
 Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool with_zones) {
     SnapshotReader from(state, is_trusted);
     if (Status status = make_stores(from); !status) return status;
@@ -276,14 +276,14 @@ Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool wit
     world_.directory().singletons().note_deaths();
     world_.services().for_each(
         [](WorldService& service) { service.note_deaths(); });  // cursors that no store has are at the end after a load
-    // Files are made ready before anything of the world changes, and those of now stay until nothing can fail.
+    // Files are prepared before anything of the world changes; the current ones are kept until nothing can fail.
     ZoneFiles* const files = with_zones ? ZoneFiles::of(world_) : nullptr;
     ZoneFiles::Loaded zones(files);
     const bool stay_unloaded = files != nullptr && *of_zones == &files->database();
     if (stay_unloaded)
         if (Status status = files->prepare(from, zones); !status) return status;
-    // What a file says is only known to be sound when all of it is in place. If it is not, this is what comes back. It
-    // shares with an earlier state of this world what has not changed since.
+    // A file is known to be valid only when all of it is loaded. If it is not, this state is restored. It
+    // shares what has not changed with an earlier state of this world.
     Snapshot now;
     if (const Status kept = save_but_zones(now, is_trusted ? &state : nullptr, nullptr, false, false); !kept)
         return Status::error(
@@ -293,14 +293,14 @@ Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool wit
     if (status && files != nullptr) files->take(zones);
     if (status) return status;
     SnapshotReader back(now);
-    Status restored = make_stores(back);  // what the other state said of stores is forgotten
+    Status restored = make_stores(back);  // forgets what the other state said about stores
     if (restored) restored = replace(now, true, nullptr);
     if (restored) return status;
     return Status::error(
         concat(status.message(), "; and what the world had before cannot be brought back: ", restored.message()));
 }
 
-/// Finds the database of whose zones a state has files, or nullptr. Errors: the world has none of that name; parts are
+/// Finds the database whose zones a state has files of, or nullptr. Errors: the world has none of that name; parts are
 /// missing.
 Result<Database*> WorldState::find_database_of_zones(const Snapshot& state, SnapshotReader& from) const {
     std::uint32_t format = 0;
@@ -315,7 +315,7 @@ Result<Database*> WorldState::find_database_of_zones(const Snapshot& state, Snap
     return database;
 }
 
-/// Reads which stores there are, and makes those that the world does not have.
+/// Reads the list of stores, and makes those that the world does not have.
 Status WorldState::make_stores(SnapshotReader& from) {
     saved_.clear();
     types_.reset();
@@ -351,7 +351,7 @@ Status WorldState::make_stores(SnapshotReader& from) {
     return {};
 }
 
-/// Errors: a component type has other fields now.
+/// Errors: the fields of a component type have changed.
 Status WorldState::check_layouts(SnapshotReader& from) const {
     const SnapshotPath::Scope scope = from.in("world");
     Array<SavedLayout> layouts{Owner("world")};
@@ -365,7 +365,7 @@ Status WorldState::check_layouts(SnapshotReader& from) const {
     return {};
 }
 
-/// Makes stores for the component types that have none, and keeps the texts.
+/// Makes stores for component types that have none, and adds the texts.
 Status WorldState::load_types(SnapshotReader& from) {
     Array<std::byte> bytes{Owner("world")};
     if (Status status = from.array("types", bytes); !status) return status;
@@ -450,7 +450,7 @@ Status WorldState::load_stores(SnapshotReader& from) {
     return from.is_trusted() ? Status() : check_arrays(from);
 }
 
-/// Older states have the commands in the part of their first database.
+/// Loads the commands. Older states have them in the part of their first database.
 Status WorldState::load_commands(SnapshotReader& from) {
     std::string within;
     bool has_lists = false;

@@ -1,5 +1,5 @@
 #pragma once
-// What a world puts into a snapshot, and how it takes it over.
+// What a world saves in a snapshot, and how it is loaded.
 //
 //     world            clocks, random numbers, the entity of the singletons
 //     types            a blob without entities: the component types, and the texts of string ids   (files, and where commands
@@ -22,11 +22,11 @@
 
 namespace shoal {
 
-/// Schemas and texts as a blob, kept as long as they are the same.
+/// Schemas and texts as a blob, reused while they stay the same.
 struct LastingTypes {
     std::uint64_t key = 0;
     std::vector<std::byte> bytes;
-    bool only_used_texts = false;  // for a single state: which texts are used changes without the key
+    bool only_used_texts = false;  // for a single state: the key does not cover which texts are used
 };
 
 /// The part "world/clocks".
@@ -57,17 +57,17 @@ public:
     /// Returns the schema with which a store of the world keeps a component type, or nullptr.
     const Schema* find_kept_schema(ComponentId component) const { return world_.directory().find_schema(component); }
 
-    /// Writes the world. `lasting`: for another run of the program, which needs the schemas and the texts too; else nullptr.
-    /// `borrows`: the state is gone before the world changes, so columns need not be copied. Errors: something cannot
-    /// be saved.
+    /// Writes the world. `lasting`: given if another run of the program reads the state and needs schemas and texts.
+    /// `borrows`: the state is destroyed before the world changes, so columns need not be copied. Errors: something
+    /// cannot be saved.
     Status save(Snapshot& to, const Snapshot* before, LastingTypes* lasting, bool borrows = false) const;
-    /// Puts what was saved in place of what there is. Errors: it does not fit; the world is as it was.
+    /// Replaces the state of the world. Errors: the snapshot does not fit; the world is unchanged.
     Status load(const Snapshot& from, bool is_trusted);
-    /// Calls look() while the world has another state, and puts its own back. Frames that the world keeps stay, and
-    /// stores that only the other state has go; component types that databases have taken from it stay. Unloaded zones
-    /// stay where they are, and those of the other state are not looked at.
-    /// Errors: it does not fit, or the world cannot be saved; look() was not called. Or a store of the program refuses
-    /// what the world had: the world keeps the other state, and the log says so.
+    /// Calls look() while the world has another state, and then restores its own. Kept frames stay, and stores that
+    /// only the other state has are removed; component types that databases have taken from it stay. Unloaded zones
+    /// stay unloaded, and those of the other state are not visited.
+    /// Errors: the other state does not fit, or the world cannot be saved; look() was not called. Or a store of the
+    /// program refuses the world's own state: the world keeps the other state, and this is logged.
     Status visit(const Snapshot& other, void (*look)(void* context), void* context);
 
 private:
@@ -99,7 +99,7 @@ private:
     void save_services(SnapshotWriter& to) const;
     Status load_services(SnapshotReader& from);
 
-    // state_arrays.cpp
+    // In state_arrays.cpp.
     void save_arrays(SnapshotWriter& to, const Snapshot& state, const Snapshot* before) const;
     void list_arrays_of_commands(const Snapshot& state, ArrayUses& uses) const;
     static void list_arrays_of_models(const Snapshot& state, ArrayUses& uses);
@@ -108,10 +108,10 @@ private:
 
     World& world_;
     mutable HashMap<std::uint64_t, Store*> stores_by_name_{Owner("world")};  // by hash,
-    mutable std::size_t num_named_ = 0;                                      // so many of the world's stores
+    mutable std::size_t num_named_ = 0;                                      // how many of the world's stores are in it
     Array<SavedStore> saved_{Owner("world")};
-    std::vector<std::string_view> saved_names_;  // of those, sorted
-    std::optional<Blob> types_;                  // of the state that is loaded
+    std::vector<std::string_view> saved_names_;  // names in the saved state, sorted
+    std::optional<Blob> types_;                  // of the loaded state
 };
 
 }  // namespace shoal

@@ -24,9 +24,9 @@ namespace shoal {
 namespace {
 
 constexpr std::string_view kPrefix = "zone_", kEnding = ".rows";
-constexpr std::uint64_t kSettlesUntilRetry = 60;  // after a failure, which may have gone by itself
+constexpr std::uint64_t kSettlesUntilRetry = 60;  // after a failure, whose cause may be gone
 
-/// Whether it is the name of a file that path_of() names, or named.
+/// Whether it is a file name that path_of() returns, or has returned in older versions.
 bool is_zone_file(std::string_view name) {
     if (!name.starts_with(kPrefix) || !name.ends_with(kEnding) || name.size() <= kPrefix.size() + kEnding.size())
         return false;
@@ -34,7 +34,7 @@ bool is_zone_file(std::string_view name) {
     return std::all_of(name.begin(), name.end(), [](char c) { return c == '_' || (c >= '0' && c <= '9'); });
 }
 
-/// Returns a number that no other file has had.
+/// Returns a number that no other file has.
 std::uint64_t next_file_number() {
     static std::atomic<std::uint64_t> num_files{0};
     return num_files.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -56,7 +56,7 @@ ZoneFiles::~ZoneFiles() {
     for (const File& file : files_) remove(file);
 }
 
-/// Files of one zone, before and after a load, are there beside each other.
+/// Files of one zone from before and after a load exist side by side, so the number is part of the name.
 std::string ZoneFiles::path_of(const File& file) const {
     return concat(folder_, '/', kPrefix, file.zone, '_', file.number, kEnding);
 }
@@ -98,13 +98,13 @@ ZoneFiles* ZoneFiles::of(const World& world) {
 
 // --- who has died ------------------------------------------------------------------------------------------------
 
-/// Returns who has died since the last note_deaths() and may have a row in a file, ascending.
+/// Returns the entities that have died since the last note_deaths() and may have a row in a file, ascending.
 Array<Entity> ZoneFiles::new_dead() const {
     if (deaths_.fell_behind()) return Array<Entity>("zone files");
     return deaths_.dead([this](Entity entity) { return has_row_.test(entity.index()); });
 }
 
-/// Returns those of new_dead() that have a row in a file.
+/// Returns the entities of new_dead() that have a row in a file.
 Array<Entity> ZoneFiles::new_gone(const File& file, std::span<const Entity> dead) const {
     Array<Entity> gone("zone files");
     if (deaths_.fell_behind()) {
@@ -117,7 +117,7 @@ Array<Entity> ZoneFiles::new_gone(const File& file, std::span<const Entity> dead
     return gone;
 }
 
-/// Says which of the entities that a file has rows of have died. Shape: gone: ascending.
+/// Sets which owners of rows in a file have died. Shape: gone: ascending.
 void ZoneFiles::set_gone(File& file, Array<Entity> gone) const {
     file.owners.insert(file.owners.end(), file.gone.begin(), file.gone.end());
     erase_if(file.owners, [&](Entity owner) { return std::binary_search(gone.begin(), gone.end(), owner); });
@@ -125,7 +125,7 @@ void ZoneFiles::set_gone(File& file, Array<Entity> gone) const {
     file.gone = std::move(gone);
 }
 
-/// Looks from now on at the deaths of those that a file has rows of. Some are dead already.
+/// Starts to follow the deaths of the owners of rows in a file. Some may be dead already.
 void ZoneFiles::note_owners(File& file) {
     Array<Entity> gone = file.gone;
     for (const Entity owner : file.owners) {
@@ -155,8 +155,9 @@ void ZoneFiles::note_deaths() {
 Status ZoneFiles::unload(Zone zone) {
     note_deaths();
     if (database_.num_rows(zone) == 0) return {};
-    if (find(zone) != nullptr) {  // rows have come to it since
-        // Those in its file can be written. What cannot be is refused while the file is where it was.
+    if (find(zone) != nullptr) {  // the zone has new rows
+        // The rows in its file are known to be writable. New rows that are not are refused while the file is still in
+        // place.
         Snapshot state;
         if (Status status = save_rows(zone, state); !status) return about("unload", zone, status);
         if (Status status = load(zone); !status) return status;
@@ -194,7 +195,7 @@ Status ZoneFiles::write_rows(File& file) const {
     return bytes ? write(file, *bytes) : bytes.status();
 }
 
-/// Notes which texts the rows have. The state names the columns of all component types; ids lie at multiples of their
+/// Lists the texts that the rows refer to. The state names the columns of all component types; ids are aligned to their
 /// size.
 void ZoneFiles::list_texts(const Snapshot& rows, File& file) const {
     if (world_.strings().size() == 0) return;
@@ -215,7 +216,7 @@ void ZoneFiles::list_texts(const Snapshot& rows, File& file) const {
     file.texts.erase(std::unique(file.texts.begin(), file.texts.end()), file.texts.end());
 }
 
-/// The file is read by this run of the program only, so it is not flushed.
+/// Only this run of the program reads the file, so it is not flushed.
 Status ZoneFiles::write(File& file, std::span<const std::byte> bytes) const {
     file.number = next_file_number();
     const std::string path = path_of(file);
@@ -243,7 +244,7 @@ Status ZoneFiles::load(Zone zone) {
     return {};
 }
 
-/// Errors: the file is not there, or not what was written.
+/// Errors: the file is missing, or not what was written.
 Result<std::string> ZoneFiles::read(const File& file) const {
     const std::string path = path_of(file);
     Result<std::string> bytes = read_file(path);
@@ -257,7 +258,7 @@ Result<std::string> ZoneFiles::read(const File& file) const {
 Status ZoneFiles::read_rows(const File& file) {
     const Result<std::string> bytes = read(file);
     if (!bytes) return bytes.status();
-    constexpr std::uint64_t kAny = ~std::uint64_t(0);  // it is what was written
+    constexpr std::uint64_t kAny = ~std::uint64_t(0);  // its checksum was checked, so any size
     const Result<Snapshot> state = read_state(std::as_bytes(std::span(*bytes)), world_.executor(), kAny);
     if (!state) return state.status();
     SnapshotReader from(*state, false);
@@ -314,7 +315,7 @@ void ZoneFiles::keep_budget() {
         num_rows += table->num_rows(), num_bytes += bytes;
         const Zone zone = table->zone();
         const std::uint64_t last_visit = last_visits_.find_or(zone, 0);
-        // Entities that were given no zone lie in the first one, where queries without zones expect them.
+        // The first zone, which holds entities without a given zone, stays: queries without zones expect them there.
         if (zone == database_.first_zone() || last_visit == now || options_.kept.contains(zone)) continue;
         const std::uint64_t* const refused_at = refused_.find(zone);
         if (refused_at != nullptr && now - *refused_at < kSettlesUntilRetry) continue;
@@ -360,8 +361,7 @@ ZoneStreaming::~ZoneStreaming() {
     world_ends();
 }
 
-/// Lets a world that is persisted write its last state while the files are there, which would lack the rows in them
-/// later.
+/// Lets a persisted world write its last state while the files still exist; later states would lack their rows.
 void ZoneStreaming::stop_persistence() {
     auto* const persistence = static_cast<Persistence*>(world_->services().find(ServiceStage::kPersistence));
     if (files_ == nullptr || files_->unloaded().empty() || persistence == nullptr) return;
@@ -410,7 +410,7 @@ std::string ZoneStreaming::describe() const {
     return concat(now.num_unloaded, " with ", now.num_rows, " rows are unloaded to \"", files_->folder(), '"');
 }
 
-/// Returns the world, which is at rest. `asked`: for the message if it is not.
+/// Returns the world, which must be at rest. `asked`: the call to name in the message if it is not.
 World& ZoneStreaming::world_now(std::string_view asked) const {
     SHOAL_ASSERT(world_ != nullptr, "zones of a world that has ended were to be streamed");
     if (!world_->services().is_at_rest())
@@ -423,7 +423,7 @@ Status ZoneStreaming::start(const std::string& folder, const ZoneFileOptions& op
     if (files_ != nullptr && files_->folder() == folder) return files_->set_options(options), Status();
     auto* const made = new ZoneFiles(world, world.database());
     Status status = made->start(folder, options);
-    if (status) status = stop();  // what was before goes on until the new folder is there
+    if (status) status = stop();  // the old one continues until the new folder is ready
     if (!status) return delete made, status;
     files_ = made;
     made->watch();

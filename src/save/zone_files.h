@@ -10,7 +10,8 @@
 //     zones/refused    the same for zones that could not be unloaded
 //     zones/visited    the zones that queries have visited since the last settle, ascending
 //
-// Where zones are streamed and none is unloaded, there are neither a list nor files; where they are not, there is nothing.
+// If zones are streamed and none is unloaded, there are neither a list nor files; if they are not streamed, there are
+// no parts.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/bit_set.h"
@@ -33,11 +34,11 @@ struct SavedZone {
     Zone zone;
     std::uint32_t zero;
     std::uint64_t num_rows;
-    std::uint64_t num_bytes, hash;  // of the file
-    std::uint64_t failed_at;        // the stamp when it could not be loaded, or 0
+    std::uint64_t num_bytes, hash;  // size and hash of the file
+    std::uint64_t failed_at;        // stamp when loading failed, or 0
 };
 
-/// When something was done to a zone.
+/// The stamp of an event of a zone.
 struct SavedZoneStamp {
     Zone zone;
     std::uint32_t zero;
@@ -48,22 +49,22 @@ class ZoneFiles {
     /// A zone in a file.
     struct File {
         Zone zone = kNoZone;
-        std::uint64_t number = 0;  // of the file: no other one that this process writes has it; 0: none
+        std::uint64_t number = 0;  // of the file, unique in this process; 0: none
         std::uint64_t num_rows = 0, num_bytes = 0, hash = 0;
-        Array<Entity> owners{Owner("zone files")};   // ascending; those that live, as far as deaths are known
-        Array<Entity> gone{Owner("zone files")};     // ascending; the others, whose ids may be those of others by now
-        Array<StringId> texts{Owner("zone files")};  // of the world, of the rows
-        std::uint64_t failed_at = 0;                 // when it could not be loaded, which was logged; or 0
+        Array<Entity> owners{Owner("zone files")};   // ascending: those alive, as far as known
+        Array<Entity> gone{Owner("zone files")};     // ascending: those dead, whose ids may have been reused
+        Array<StringId> texts{Owner("zone files")};  // that the rows refer to; ids of the world
+        std::uint64_t failed_at = 0;                 // stamp when loading failed, which was logged; or 0
     };
 
 public:
-    /// The files of a state that is loaded: those that are there already, and those that are written for it.
+    /// The files of a state being loaded: files that already exist, and files written for it.
     class Loaded {
     public:
         explicit Loaded(const ZoneFiles* owner = nullptr) : owner_(owner) {}
         Loaded(const Loaded&) = delete;
         Loaded& operator=(const Loaded&) = delete;
-        /// Removes the files that were written, unless the world has taken them.
+        /// Removes the written files, unless the world has taken them.
         ~Loaded();
 
     private:
@@ -80,59 +81,59 @@ public:
     /// Removes the files.
     ~ZoneFiles();
 
-    /// Returns those of a world, or nullptr if it does not stream zones.
+    /// Returns the files of a world, or nullptr if it does not stream zones.
     static ZoneFiles* of(const World& world);
-    /// Takes the folder. Errors: see ZoneStreaming::start().
+    /// Starts to use a folder. Errors: see ZoneStreaming::start().
     Status start(const std::string& folder, const ZoneFileOptions& options);
     void set_options(const ZoneFileOptions& options) {
         options_ = options;
         refused_.clear();
     }
 
-    /// Writes what a state has of the zones. Bytes that the state before has are not read again. `store`: what the
-    /// database is called there. Refused: a file cannot be read.
+    /// Writes the zones to a state. Bytes that the previous state has are not read again. `store`: the name of the
+    /// database in the state. Refused: a file cannot be read.
     void save(SnapshotWriter& to, std::string_view store) const;
-    /// Makes ready what a state has of the zones, of which load() tells: all of it is checked, unless it is trusted,
-    /// and files are written. Nothing of the world changes. Errors: it is not sound, or takes more memory than it may;
+    /// Prepares the zones of a state for load(): checks everything, unless the state is trusted,
+    /// and writes files. Nothing of the world changes. Errors: the state is invalid, or takes more memory than allowed;
     /// a file cannot be written.
     Status prepare(SnapshotReader& from, Loaded& loaded) const;
-    /// Puts it in place of what there is, whose files go.
+    /// Takes over the prepared files, and removes the old ones.
     void take(Loaded& loaded);
-    /// Gives the entities of the zones that a state has in files their rows, in a world that does not stream them.
-    /// Errors: as of prepare(); as of Database::read_zone(). Some may have rows then.
+    /// Restores the rows in the zone files of a state in a world that does not stream zones.
+    /// Errors: as of prepare(); as of Database::read_zone(). Some rows may be restored then.
     static Status read_into(World& world, Database& database, SnapshotReader& from);
-    /// Returns what the database is called whose zones a state has in files; empty: it has none.
+    /// Returns the name of the database whose zone files a state has; empty: it has none.
     static Result<std::string> store_in(SnapshotReader& from);
 
-    // What is within `kScope` of a state.
+    // The parts within `kScope` of a state.
     static constexpr std::string_view kScope = "zones";
-    /// Errors: a part that should be there is missing, or one is there that should not be. `has_unloaded`: what the
-    /// format of the state says. Zones would be lost in silence otherwise.
+    /// Errors: a part is missing, or one is there that should not be. `has_unloaded`: whether the format of the state
+    /// has unloaded zones. Without this check, zones could be lost silently.
     static Status check_parts(const Snapshot& state, SnapshotReader& from, bool has_unloaded);
-    /// Errors: the zones do not ascend.
+    /// Errors: the zones are not ascending.
     static Status read_list(SnapshotReader& from, Array<SavedZone>& zones);
-    /// Takes the bytes of a file out of a state, and decompresses them. Errors: the state does not have what it lists, or all
-    /// that were opened with this reader take more memory together than they may.
+    /// Reads a file of a zone from a state, and decompresses it. Errors: the state lacks a file that it lists, or all
+    /// files that were opened with this reader take more memory together than allowed.
     static Result<Snapshot> open(SnapshotReader& from, const SavedZone& saved, Executor& executor,
                                  Array<std::byte>& bytes);
     static std::string part_name(Zone zone);
     static std::uint64_t hash_of(std::span<const std::byte> bytes);
 
-    /// From now on, queries say which zones they visit.
+    /// From now on, queries report the zones that they visit.
     void watch();
-    /// Notes who has died, as a settle does: their ids come back some time.
+    /// Notes deaths, as a settle does, before ids are reused.
     void note_deaths();
-    /// Returns the zone in whose file the row of an entity lies, or kNoZone.
+    /// Returns the zone whose file has the row of an entity, or kNoZone.
     Zone zone_of(Entity entity) const;
     Status unload(Zone zone);
     Status load(Zone zone);
     Status load_all();
-    /// Loads the zones that queries have visited since the last call. What fails is logged.
+    /// Loads the zones that queries have visited since the last call. Failures are logged.
     void load_visited();
     /// Unloads zones until the budget is kept.
     void keep_budget();
 
-    /// Calls visit(id) for the ids of texts that rows in files have.
+    /// Calls visit(id) for the ids of texts that rows in files refer to.
     template <class Visit>
     void for_each_text(Visit&& visit) const {
         for (const File& file : files_)
@@ -145,7 +146,7 @@ public:
     ZoneFileStatistics statistics() const;
 
 private:
-    /// A zone in memory that may go.
+    /// A zone in memory that may be unloaded.
     struct Candidate {
         std::uint64_t last_visit;
         Zone zone;
@@ -183,10 +184,10 @@ private:
     ZoneFileOptions options_;
     Array<File> files_{Owner("zone files")};                         // ascending by zone
     ZoneSet unloaded_;                                               // those of files_
-    HashMap<Zone, std::uint64_t> refused_{Owner("zone files")};      // could not be unloaded then, which was logged
+    HashMap<Zone, std::uint64_t> refused_{Owner("zone files")};      // stamps of failed unloads, which were logged
     HashMap<Zone, std::uint64_t> last_visits_{Owner("zone files")};  // the stamp of the last settle after a visit
     DeathFollower deaths_;
-    BitSet has_row_{Owner("zone files")};  // by entity index: files may have a row of an entity
+    BitSet has_row_{Owner("zone files")};  // by entity index: whether files may have a row of it
     bool watches_ = false;
     std::uint64_t num_unloads_ = 0, num_loads_ = 0;
 };

@@ -1,4 +1,4 @@
-// Unloaded zones in a snapshot: the files go into it and come out of it as they are.
+// Unloaded zones in a snapshot: the files are copied into and out of it unchanged.
 
 #include "save/state_file.h"
 #include "save/zone_files.h"
@@ -22,7 +22,8 @@ Zone zone_of(const T& saved) {
     return saved.zone;
 }
 
-/// Reads what a state has of zones, or nothing if it has no such part. Errors: they do not ascend, or one is out of range.
+/// Reads a list about zones from a state; nothing if it has no such part. Errors: it is not ascending, or a zone is out
+/// of range.
 template <class T>
 Status read_zones(SnapshotReader& from, std::string_view name, Array<T>& all) {
     if (!from.has(name)) return {};
@@ -51,7 +52,7 @@ void set_stamps(ZoneStamps& stamps, std::span<const SavedZoneStamp> saved) {
 
 std::string ZoneFiles::part_name(Zone zone) { return concat(zone, kPartEnding); }
 
-/// Reads which owners of the rows of a file have died.
+/// Reads which owners of rows in a file have died.
 Status ZoneFiles::read_gone(SnapshotReader& from, Zone zone, Array<Entity>& gone) {
     const std::string name = concat(zone, "/gone");
     if (!from.has(name)) return {};
@@ -132,8 +133,8 @@ Result<Snapshot> ZoneFiles::open(SnapshotReader& from, const SavedZone& saved, E
     const std::string name = part_name(saved.zone);
     if (Status status = from.bytes(name, bytes, 1, saved.num_bytes); !status) return status;
     if (!from.is_trusted() && hash_of(bytes) != saved.hash) return from.error(name, "its hash is wrong");
-    // All zones count together, though one is looked at after the other: else a small save could have any number of large ones.
-    // Their owners, which stay in memory, are among these bytes.
+    // All zones count together, although one is read after the other: otherwise a small save could expand to any number
+    // of large zones. Their owners, which stay in memory, are included.
     const std::uint64_t left = from.left_memory();
     if (Status status = from.take_memory(name, unpacked_bytes(bytes)); !status) return status;
     Result<Snapshot> state = read_state(bytes, executor, std::max<std::uint64_t>(left, 1));
@@ -172,8 +173,8 @@ Status ZoneFiles::prepare(SnapshotReader& from, Loaded& loaded) const {
     return {};
 }
 
-/// Writes the file of a zone. One that is there already is named by its number alone. One that was cut or has gone meanwhile is
-/// written anew; to read it for other damage would take as long as to write it.
+/// Writes the file of a zone. An existing file is recognized by its number. One that was cut or removed is
+/// written again; checking it for other damage would take as long as writing it.
 Result<ZoneFiles::File> ZoneFiles::prepare(SnapshotReader& from, const SavedZone& saved) const {
     File file;
     file.zone = saved.zone;
@@ -225,7 +226,7 @@ void ZoneFiles::take(Loaded& loaded) {
         if (gone != file.gone) set_gone(file, std::move(gone));
         known->number = 0;
     }
-    // The other files that `loaded` has now go with it.
+    // The files that `loaded` now holds are removed with it.
     set_stamps(last_visits_, loaded.visits_);
     set_stamps(refused_, loaded.refused_);
     ZoneSet visited;

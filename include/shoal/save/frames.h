@@ -1,6 +1,6 @@
 #pragma once
-// The states of a world at the ends of its last steps, for rollback and undo. Each shares with the one before it what
-// has not changed, so a state takes memory for what the step has written.
+// The states of a world at the ends of its last steps, for rollback and undo. Each shares unchanged memory with the
+// state before it, so a state costs only the memory that its step has written.
 //
 //     Frames frames(world, 8);
 //     for (int i = 0; i < 5; ++i) world.step(1.0f / 60);
@@ -14,8 +14,8 @@
 //     frame    7           8           9           10          the oldest makes room for the newest
 //     state    [a][b][c]   [a][d][c]   [a][d][e]   [a][d][f]   memory: a to f, and those that only dropped states had
 //
-// A world has one such object at a time; a second one ends the program. It may end before the world or after it; when
-// the world has ended, no frames are kept. load(world, ...) begins anew with the state that was loaded.
+// A world has at most one such object at a time; a second one ends the program. It may end before or after the world;
+// when the world has ended, no frames are kept. load(world, ...) restarts the history with the loaded state.
 // Thread: the structural thread of the world, between its passes.
 
 #include "shoal/react/service.h"
@@ -28,12 +28,12 @@ class World;
 /// The states that are kept. Units: bytes.
 struct FrameStatistics {
     std::uint32_t num_frames = 0, max_frames = 0;
-    std::uint64_t first = 0, last = 0;   ///< World::frame() of the oldest and of the newest
-    std::uint64_t last_state_bytes = 0;  ///< all that the newest has
-    std::uint64_t last_own_bytes = 0;    ///< what it does not share with the one before
+    std::uint64_t first = 0, last = 0;   ///< World::frame() of the oldest and of the newest state
+    std::uint64_t last_state_bytes = 0;  ///< size of the newest state
+    std::uint64_t last_own_bytes = 0;    ///< bytes that the newest state does not share with the one before
 };
 
-/// What becomes of the states behind the one that a world goes back to.
+/// What rewind() does with the states after the one that the world goes back to.
 enum class LaterFrames : std::uint8_t { kForget, kUntilStep };
 
 class Frames final : public WorldService {
@@ -42,17 +42,16 @@ public:
     SHOAL_API Frames(World& world, std::uint32_t max_frames);
     SHOAL_API ~Frames() override;
 
-    /// Forgets what is kept, and keeps the states at the ends of the last `max_frames` steps from now on, and that of
-    /// now; 0: none.
-    /// If a state cannot be saved, forgets all: rewind() says why, and so does the log, once. Requires: the world is at
-    /// rest.
+    /// Drops all kept states; keeps the current state and, from now on, those at the ends of the last `max_frames`
+    /// steps; 0: none.
+    /// If a state cannot be saved, drops all: rewind() returns the reason, which is also logged once. Requires: the
+    /// world is at rest.
     SHOAL_API void keep(std::uint32_t max_frames);
-    /// Takes the world back to the end of a step: World::frame() is `frame` then. Stepping goes on from there. Later states
-    /// are forgotten; with LaterFrames::kUntilStep they stay until the world steps, so that it can go forth to them again.
-    /// Observers are told of nothing; what programs keep beside the world is theirs to
-    /// take back.
-    /// Errors: the frame is not kept; the message says which ones are; the file of a zone that was unloaded then cannot
-    /// be written.
+    /// Takes the world back to the end of a step; World::frame() is then `frame`. Stepping continues from there. Later
+    /// states are dropped; with LaterFrames::kUntilStep they are kept until the world steps, so that it can go forward
+    /// to them again. Observers are not called. Data that programs keep outside the world is not restored.
+    /// Errors: the frame is not kept (the message names those that are), or the file of a zone that was unloaded then
+    /// cannot be written.
     /// Requires: as above.
     SHOAL_API Status rewind(std::uint64_t frame, LaterFrames later = LaterFrames::kForget);
     SHOAL_API FrameStatistics statistics() const;
@@ -68,10 +67,10 @@ private:
     void after_load() override;
     void world_ends() override;
 
-    World* world_;  // nullptr: it has ended
+    World* world_;  // nullptr: the world has ended
     std::uint32_t max_frames_ = 0;
     Array<Frame> frames_{Owner("frame history")};  // ascending
-    Status status_;                                // why the last one could not be kept
+    Status status_;                                // why the last state could not be kept
 };
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// Persists a world: a folder has a snapshot of it and a log of what has changed in each frame since, so that the world
+// Persists a world: a folder holds a snapshot of it and a log of the changes of each frame since, so that the world
 // survives its process.
 //
 //     Persistence persistence(world);
@@ -17,17 +17,16 @@
 //     0000000004.log
 //     lock              locked by the world that writes
 //
-// A thread of its own compresses and writes. If it falls behind, frames are merged: the newest one that waits takes the
-// place of the one that waited, so at most one frame waits and one is being written; states share memory for what has
-// not changed.
+// A separate thread compresses and writes. If it falls behind, frames are merged: a new frame replaces the one that
+// still waits, so at most one frame waits while another is being written; states share the memory of unchanged data.
 //
-// A world has one such object at a time; a second one ends the program. It stops when it ends, or when the world does.
-// What the last state is to have, such as the part of a Reloader or of a service of the program, has to be there then:
-// make it before this object, so that it ends after it. A ZoneStreaming that ends first stops this object, with a line
-// in the log.
+// A world has at most one such object at a time; a second one ends the program. It stops when it or the world is
+// destroyed. Anything that saves a part of the state, such as a Reloader or a service of the program, must still exist
+// then: make it before this object, so that it is destroyed later. A ZoneStreaming that is destroyed first stops this
+// object, with a line in the log.
 //
-// Cost of a step in which 1 % of 100,000 entities with 100 bytes was written: 0.05 ms where their rows lie side by
-// side, 0.3 ms where they are scattered; of 1,000,000 entities 0.2 and 3 ms. PersistOptions::every_frames divides it.
+// Cost of a step that writes 1 % of 100,000 entities with 100 bytes each: 0.05 ms if their rows are adjacent, 0.3 ms if
+// they are scattered; for 1,000,000 entities 0.2 and 3 ms. PersistOptions::every_frames divides it.
 
 #include "shoal/base/status.h"
 #include "shoal/react/service.h"
@@ -44,74 +43,76 @@ class Snapshot;
 class World;
 
 struct PersistOptions {
-    std::uint32_t every_frames = 1;  ///< a record for each step, or for each so many; at least 1
-    /// Flushes to the disk after so many records; 0: when the system does. The end of the program loses no record in
+    std::uint32_t every_frames = 1;  ///< writes a record every so many steps; at least 1
+    /// Flushes to the disk after so many records; 0: when the system does. If the program ends, no record is lost in
     /// any case; a power failure loses those since the last flush.
     std::uint32_t flush_every_records = 60;
-    std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< a longer log ends, and a new snapshot is written
-    std::uint64_t max_log_records = 100'000;                ///< the same for its records
-    /// How many undamaged ones stay, with their logs; at least 1. An older one is read if a newer one is damaged.
+    std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< a longer log is closed, and a new snapshot is written
+    std::uint64_t max_log_records = 100'000;                ///< the same for a log with more records
+    /// How many undamaged snapshots are kept, with their logs; at least 1. If a newer one is damaged, an older one is
+    /// read.
     std::uint32_t num_snapshots = 2;
-    bool keeps_all_frames = false;  ///< a step waits while a frame waits to be written, instead of merging the two
-    bool replace = false;           ///< the folder may have another world, which is deleted
+    bool keeps_all_frames = false;  ///< a step waits until the waiting frame is written, instead of merging the two
+    bool replace = false;           ///< whether to delete another world that the folder may hold
 };
 
-/// What Persistence::recover() has found.
+/// What Persistence::recover() found.
 struct Recovered {
-    bool found = false;             ///< else the folder is empty or missing, and the world is as it was
+    bool found = false;             ///< false: the folder is empty or missing, and the world is unchanged
     std::uint64_t frame = 0;        ///< World::frame() of the state that was loaded
-    std::uint64_t num_records = 0;  ///< of the log, after the snapshot
-    std::string damage;             ///< what was not whole, and does not count; empty: nothing
+    std::uint64_t num_records = 0;  ///< number of log records applied after the snapshot
+    std::string damage;             ///< what was damaged and ignored; empty: nothing
 };
 
-/// A snapshot in a folder, and what its log has after it.
+/// A snapshot in a folder, and what its log contains.
 struct PersistedSnapshot {
     std::uint64_t number = 0;
-    std::string path, log_path;  ///< no log_path: the program ended before it began the log
-    std::uint64_t num_bytes = 0, log_bytes = 0, whole_log_bytes = 0;  ///< of whole records: what is not begins there
-    std::uint64_t num_records = 0;                                    ///< that are whole
-    std::uint64_t frame = 0, last_frame = 0;                          ///< of the snapshot, of the last whole record
-    std::string damage, log_damage;                                   ///< what is not whole; empty: nothing
+    std::string path, log_path;  ///< empty log_path: the program ended before it began the log
+    std::uint64_t num_bytes = 0, log_bytes = 0, whole_log_bytes = 0;  ///< the whole records end at whole_log_bytes
+    std::uint64_t num_records = 0;                                    ///< number of whole records
+    std::uint64_t frame = 0, last_frame = 0;                          ///< of the snapshot and of the last whole record
+    std::string damage, log_damage;                                   ///< what is damaged; empty: nothing
 };
-/// Finds the snapshots in a folder, the newest first: names and bytes. Errors: the folder cannot be read.
+/// Finds the snapshots in a folder, the newest first: paths and sizes. Errors: the folder cannot be read.
 SHOAL_API Result<std::vector<PersistedSnapshot>> list_persisted(const std::string& folder);
-/// Reads one as Persistence::recover() does, without a world, and fills in what it has. Writes nothing. Returns the
-/// state of the last whole record; none if the snapshot is damaged, for which recover() takes the one before. Errors:
-/// as of recover(): what may be whole cannot be read now, or by another program only.
+/// Reads a snapshot as Persistence::recover() does, without a world, and fills in its fields. Writes nothing. Returns
+/// the state of the last whole record, or none if the snapshot is damaged; recover() then uses the one before. Errors:
+/// as of recover(): a file that may be whole cannot be read now, or only by another program.
 SHOAL_API Result<Snapshot> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options);
 
-/// What Persistence::start() has begun to write. Units: bytes.
+/// What has been written since Persistence::start(). Units: bytes.
 struct PersistStatistics {
     bool is_running = false;
-    std::uint64_t last_frame = 0;   ///< the last one that was written
-    std::uint64_t num_records = 0;  ///< of all logs since start()
+    std::uint64_t last_frame = 0;   ///< the last frame that was written
+    std::uint64_t num_records = 0;  ///< in all logs since start()
     std::uint64_t num_merged = 0;   ///< frames that were merged into later ones
     std::uint64_t num_snapshots = 0;
-    std::uint64_t log_bytes = 0;  ///< of the log of now
+    std::uint64_t log_bytes = 0;  ///< size of the current log
 };
 
-/// Requires, for start() and recover(): the world is at rest.
+/// Requires for start() and recover(): the world is at rest.
 class Persistence final : public WorldService {
 public:
     /// Requires: the world has no other Persistence; no passes run.
     SHOAL_API explicit Persistence(World& world);
     SHOAL_API ~Persistence() override;
 
-    /// Writes a snapshot of the world to a folder, and from then on what has changed at the end of each step. The
-    /// folder is made if there is none; its parent has to be there. What fails later, such as a full disk, is logged
-    /// once, and returned by stop(); the world goes on, and what was written stays.
-    /// Errors: something cannot be saved; the folder cannot be written, another world has locked it, or it has a world
-    /// that this one does not go on from; several worlds share the entities; this world is persisted.
+    /// Writes a snapshot of the world to a folder, and from then on the changes at the end of each step. Creates the
+    /// folder if it is missing; its parent must exist. Later failures, such as a full disk, are logged
+    /// once and returned by stop(); the world goes on, and what was written is kept.
+    /// Errors: something cannot be saved; the folder cannot be written, is locked by another world, or holds a world
+    /// that this one does not continue; several worlds share the entities; this world is already persisted.
     SHOAL_API Status start(const std::string& folder, const PersistOptions& options = {});
-    /// Waits until the state of now is on the disk. Errors: it cannot be saved now, or why the world is no longer
-    /// persisted.
+    /// Waits until the current state is on the disk. Errors: the state cannot be saved, or the world is no longer
+    /// persisted; the message says why.
     SHOAL_API Status flush();
-    /// The same, and ends what start() began.
+    /// The same, and then stops persisting the world.
     SHOAL_API Status stop();
-    /// Loads what start() has led to: the last frame that is whole. The program makes stores as it does before load().
-    /// An empty or missing folder is no error: Recovered::found is false. Call start() to go on in the same folder.
-    /// Errors: no snapshot can be read, or it does not fit the program; the world is persisted now. The world is as it
-    /// was.
+    /// Loads what start() has written: the last whole frame. The program must make its stores first, as before load().
+    /// An empty or missing folder is not an error: Recovered::found is false. Call start() to continue in the same
+    /// folder.
+    /// Errors: no snapshot can be read, or it does not fit the program; the world is already persisted. The world is
+    /// unchanged.
     SHOAL_API Result<Recovered> recover(const std::string& folder, const LoadOptions& options = {});
     SHOAL_API PersistStatistics statistics() const;
 
@@ -122,8 +123,8 @@ private:
     void world_ends() override;
     World& world_now(std::string_view asked) const;
 
-    World* world_;                       // nullptr: it has ended
-    PersistedFolder* folder_ = nullptr;  // nullptr: nobody has asked for it
+    World* world_;                       // nullptr: the world has ended
+    PersistedFolder* folder_ = nullptr;  // nullptr: not used yet
 };
 
 }  // namespace shoal

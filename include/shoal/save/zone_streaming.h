@@ -1,5 +1,6 @@
 #pragma once
-// Streams zones: those of World::database() that nobody visits lie in files, and come back when a query visits them.
+// Streams zones: zones of World::database() that no query visits are kept in files, and are loaded when a query visits
+// them.
 //
 //     ZoneStreaming zones(world);
 //     const ZoneFileOptions budget{.max_rows = 1'000'000, .max_bytes = 64 << 20, .kept = {0}};
@@ -12,26 +13,26 @@
 //     in the folder        zone_12_7.rows        rows of entities that live on: their ids stay theirs
 //
 // An entity whose zone is unloaded is alive, and has no row in the database; what it has in other stores stays there.
-// Queries pass over it, `has()` is false, and commands about its components are dropped or give it a row of its own,
-// which is added to the one that comes back. Observers are told that its components have gone, and later that they have
-// come. If it dies meanwhile, its row does not come back.
+// Queries pass over it, `has()` is false, and commands about its components are dropped or give it a new row, which is
+// merged into the stored one when the zone is loaded. Observers see its components removed at unloading, and added
+// again at loading. If it dies before, its row is not restored.
 //
 // A query *visits* the zones that it was given, with Query::in(), whenever it loops. The settle of that frame loads
-// those that are unloaded, before it carries out commands, so the next frame has their rows. With a budget, the settle
-// then unloads zones that no query has visited in this frame, those first whose last visit is the longest ago, until
-// the budget is kept. A query without zones visits what is in memory, and is no visit.
+// unloaded zones among them before it carries out commands, so the next frame has their rows. With a budget, the settle
+// then unloads zones that no query has visited in this frame, the least recently visited first, until
+// the budget is kept. A query without zones loops over what is in memory, and does not count as a visit.
 //
-// A state of the world has the files as they lie on the disk: a save, a kept frame, a persisted world, a recording. A
-// world that streams zones keeps them unloaded when it loads the state, and writes files of its own; the budget then
-// goes by the visits of the world that was saved. A world that does not stream zones loads all rows. A state has the
+// A state of the world (a save, a kept frame, a persisted world, a recording) contains the zone files as they are on
+// disk. A world that streams zones keeps them unloaded when it loads the state, and writes its own files; the budget
+// then uses the visits of the saved world. A world that does not stream zones loads all rows. A state holds the
 // bytes of the files, and shares them with the one before it: unloaded zones take ZoneFileStatistics::file_bytes of
-// memory for kept frames, and as much again while the world is persisted. Each of the two reads a file once, and again
-// when it begins anew; a save reads all of them.
+// memory for kept frames, and as much again while the world is persisted. Each of these two reads a file once, and
+// again when it restarts; a save reads all files.
 //
-// Files are of this run of the program, and are read by nobody else. They go when the world ends or the object does,
-// with the rows in them, which stop() loads before; if the world is persisted then, its last state is written first.
-// Those that a killed program has left go when the folder is used again. A world has one such object at a time; a
-// second one ends the program.
+// Files belong to this run of the program; no other program reads them. They are deleted when the world or this object
+// is destroyed, together with their rows, unless stop() has loaded them; a persisted world writes its last state first.
+// Files left by a killed program are deleted when the folder is used again. A world has at most one such object at a
+// time; a second one ends the program.
 // Thread: the structural thread of the world, between its passes.
 
 #include "shoal/base/status.h"
@@ -45,44 +46,44 @@ namespace shoal {
 class World;
 class ZoneFiles;
 
-/// A budget of what the database keeps in memory; 0: none.
+/// The budget of rows and bytes that the database keeps in memory; 0: unlimited.
 struct ZoneFileOptions {
     std::uint64_t max_rows = 0;
-    std::uint64_t max_bytes = 0;  ///< in rows, as Database::statistics() counts what is used
-    ZoneSet kept;                 ///< these are not unloaded for a budget; nor is the first zone of the database
+    std::uint64_t max_bytes = 0;  ///< used by rows, as Database::statistics() counts it
+    ZoneSet kept;                 ///< zones not to unload; the first zone of the database is always kept, too
 };
 
 struct ZoneFileStatistics {
-    std::uint32_t num_unloaded = 0;  ///< zones now
-    std::uint64_t num_rows = 0;      ///< of these
-    std::uint64_t file_bytes = 0;    ///< of these
-    std::uint64_t num_unloads = 0;   ///< zones so far
-    std::uint64_t num_loads = 0;     ///< the same
+    std::uint32_t num_unloaded = 0;  ///< number of zones that are unloaded now
+    std::uint64_t num_rows = 0;      ///< in these zones
+    std::uint64_t file_bytes = 0;    ///< of their files
+    std::uint64_t num_unloads = 0;   ///< number of zones unloaded so far
+    std::uint64_t num_loads = 0;     ///< number of zones loaded so far
 };
 
-/// Requires, for each call: the world is at rest.
+/// Requires for each call: the world is at rest.
 class ZoneStreaming final : public WorldService {
 public:
     /// Requires: the world has no other ZoneStreaming; no passes run.
     SHOAL_API explicit ZoneStreaming(World& world);
     SHOAL_API ~ZoneStreaming() override;
 
-    /// From now on, zones of database() can be unloaded to files in a folder, which is made if there is none; its
-    /// parent has to be there. Called again, it takes other options, or another folder.
+    /// From now on, zones of database() can be unloaded to files in a folder, which is created if it is missing; its
+    /// parent must exist. Another call changes the options or the folder.
     /// Errors: the folder cannot be written, or another world has locked it.
     SHOAL_API Status start(const std::string& folder, const ZoneFileOptions& options = {});
-    /// Loads all zones, and ends what start() began. Errors: as of load(); it goes on then.
+    /// Loads all zones, and stops streaming. Errors: as of load(); streaming continues then.
     SHOAL_API Status stop();
-    /// Writes the rows of a zone to a file, and removes them; their entities live on without. A zone without rows is no
-    /// error.
+    /// Writes the rows of a zone to a file, and removes them; their entities stay alive without rows. Does nothing for
+    /// a zone without rows.
     /// Errors: rows that cannot be written; the disk is full; start() was not called. Nothing has changed, except that
-    /// a zone which was unloaded, and has got rows since, is loaded then.
+    /// a zone that was unloaded and has got new rows since is loaded.
     SHOAL_API Status unload(Zone zone);
-    /// Brings the rows of a zone back: the same values, of the same entities. A zone that is not unloaded is no error.
-    /// Errors: the file is missing or damaged, or an entity has a component elsewhere that it has there too; the zone
-    /// stays unloaded, and can be loaded when that is mended.
+    /// Restores the rows of a zone: the same values of the same entities. Does nothing if the zone is not unloaded.
+    /// Errors: the file is missing or damaged, or an entity of the zone has one of its components elsewhere; the zone
+    /// stays unloaded, and can be loaded when the cause is fixed.
     SHOAL_API Status load(Zone zone);
-    /// The same for all. Errors: those of the first that cannot be loaded; the others are.
+    /// The same for all zones. Errors: of the first zone that cannot be loaded; the others are loaded.
     SHOAL_API Status load_all();
     /// Returns the zones that are unloaded now.
     SHOAL_API ZoneSet unloaded() const;
@@ -104,7 +105,7 @@ private:
     Zone unloaded_zone_of(Entity entity) const override;
     World& world_now(std::string_view asked) const;
 
-    World* world_;                // nullptr: it has ended
+    World* world_;                // nullptr: the world has ended
     ZoneFiles* files_ = nullptr;  // nullptr: zones are not streamed
 };
 
