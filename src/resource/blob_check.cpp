@@ -1,5 +1,5 @@
-// Checks a blob: looks once at every byte that will be trusted, in an order in which each step relies only on what the
-// steps before have checked. Linear in the size of the blob.
+// Checks a blob: reads every byte that will be trusted once, in an order in which each step relies only on what
+// earlier steps have checked. Linear in the size of the blob.
 
 #include "resource/blob_check.h"
 
@@ -34,8 +34,8 @@ bool is_zero(const std::byte* value, std::size_t num_bytes) {
     return std::all_of(value, value + num_bytes, [](std::byte byte) { return byte == std::byte(0); });
 }
 
-/// Returns whether a struct image says more than a schema without defaults, whose fields are zero, or the first value
-/// of an enum.
+/// Returns whether a struct image has defaults: a value that is not zero, or for an enum not
+/// its first value.
 bool has_defaults(const Schema& schema, const std::byte* image) {
     return std::any_of(schema.fields().begin(), schema.fields().end(), [&](const Field& field) {
         return field.has_range || field.type == FieldType::kEnum || !is_zero(image + field.struct_offset, field.size);
@@ -101,7 +101,7 @@ private:
 
     struct SchemaParts;
 
-    /// Checks that these bytes are a whole blob of this format, for this machine.
+    /// Checks that the bytes are one whole blob of this format, for this machine.
     Status check_identity() const {
         if (num_bytes_ < sizeof kBlobMagic || std::memcmp(data_, kBlobMagic, sizeof kBlobMagic) != 0)
             return blob_error(0, "it is not a blob: it does not start with SHOALBLB");
@@ -231,7 +231,7 @@ private:
         const auto* parents = at<std::uint32_t>(entry.offset);
         const auto is_wrong = [parents](std::uint32_t i) { return parents[i] >= i && parents[i] != kNoBlobEntity; };
         const std::uint32_t count = num_entities();
-        std::uint32_t num_roots = 0, num_wrong = 0;  // counted without branches, for mostly none is wrong
+        std::uint32_t num_roots = 0, num_wrong = 0;  // counted without branches, since few are wrong
         for (std::uint32_t i = 0; i < count; ++i) {
             num_roots += parents[i] == kNoBlobEntity;
             num_wrong += is_wrong(i);
@@ -249,7 +249,7 @@ private:
 
     // --- schemas ---------------------------------------------------------------------------------------------------------
 
-    /// The part of the schema section that is not read yet.
+    /// The unread rest of the schema section.
     struct SchemaParts {
         const std::byte* next;
         const std::byte* end;
@@ -258,7 +258,7 @@ private:
         const BlobEnumerator* enumerator = nullptr;
         const BlobEnumerator* enumerators_end = nullptr;
 
-        /// Returns the next `count` records and steps over them; nullptr when fewer are left.
+        /// Returns the next `count` records and skips them; nullptr if fewer are left.
         template <class T>
         const T* take(std::uint64_t count) {
             if (count > static_cast<std::uint64_t>(end - next) / sizeof(T)) return nullptr;
@@ -305,7 +305,7 @@ private:
         return {};
     }
 
-    /// Defaults refer to no entity and no array. Zero means that no default was given, for every type.
+    /// Defaults must not refer to entities or arrays. Zero means that no default was given, for every type.
     Status check_default(const Schema& schema, const std::byte* image) const {
         for (const Field& field : schema.fields()) {
             const std::byte* value = image + field.struct_offset;
@@ -330,7 +330,7 @@ private:
         return {};
     }
 
-    /// Makes a schema with defaults twice: only one without them tells where in the image they are.
+    /// Makes a schema with defaults twice: the image's layout is only known from a schema without them.
     Status check_schema(const BlobSchema& record, SchemaParts& parts) {
         if (Status status = check_name_string(record.name); !status) return status;
         if (!std::has_single_bit(record.struct_alignment) || record.struct_alignment > kBlobAlignment ||
@@ -442,9 +442,9 @@ private:
         return check_identifiers();
     }
 
-    /// Component types of shoal that older programs have named otherwise are read as if they had the names of today.
+    /// Component types that older versions of shoal named differently get their current names.
     void rename_old_types() {
-        if (num_entities() == 0) return;  // the component types of a save, which are migrated with its stores
+        if (num_entities() == 0) return;  // these are the types of a save, which are migrated with its stores
         for (BlobComponents& components : blob_.component_types_) {
             const Schema* const now = old_words::schema_of_today(*components.schema);
             if (now == nullptr || blob_.find_components(now->id()) != nullptr) continue;
@@ -592,7 +592,7 @@ private:
         return {};
     }
 
-    /// Each text is compared with its two neighbours only, so that a long text shared by many costs once.
+    /// Compares each text only with its two neighbours, so that a long text shared by many entries costs once.
     Status check_names(const BlobSection& entry) {
         const std::uint64_t n = num_entities();
         if (Status status = check_section_bytes(entry, n * 8); !status) return status;
@@ -657,7 +657,7 @@ private:
         return {};
     }
 
-    /// There are as many rows as components, all are different, and each belongs to its owner: so none is missing.
+    /// There are as many rows as components, all different, and each belongs to its owner, so none is missing.
     Status check_offset_tables(const BlobSection& entry) {
         const std::uint64_t n = num_entities();
         std::uint64_t num_rows = 0;

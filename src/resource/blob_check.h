@@ -1,13 +1,13 @@
 #pragma once
-// The check that a blob must pass before anybody reads it, and what else reads its bytes one by one.
+// The check that a blob must pass before it is used, and other code that reads its raw bytes.
 
 #include "shoal/base/text.h"
 #include "shoal/resource/blob.h"
 
 namespace shoal {
 
-/// Returns a blob that refers to `bytes`. Errors: what is wrong and at which byte.
-/// Requires: the bytes start on a multiple of 8. Cost: linear in their size, whatever they say.
+/// Returns a blob that refers to `bytes`. Errors: the message says what is wrong and at which byte.
+/// Requires: `bytes` is 8-byte aligned. Cost: linear in the size, whatever the content.
 Result<Blob> check_blob(std::span<const std::byte> bytes);
 
 /// Returns the name of a section for messages: "parents"; "unknown" for kinds of later versions.
@@ -18,7 +18,7 @@ constexpr bool is_array_element(FieldType type) {
     return type >= FieldType::kBool && type <= FieldType::kResourceId && type != FieldType::kEnum;
 }
 
-/// Returns an error that says where in the blob it is.
+/// Returns an error that names its location in the blob.
 template <class... Parts>
 Status blob_error(std::uint64_t offset, const Parts&... parts) {
     return Status::error(concat("at byte ", offset, " of the blob: ", parts...));

@@ -28,9 +28,9 @@ public:
     std::size_t num_bytes() const { return num_bytes_; }
 
 private:
-    std::deque<std::string> texts_;  // a deque does not move them
+    std::deque<std::string> texts_;  // a deque, because it does not move its elements
     HashMap<std::string_view, std::uint32_t> index_of_{Owner("blob writer")};
-    std::size_t num_bytes_ = 0;  // in the table of a blob
+    std::size_t num_bytes_ = 0;  // of the table in a blob
 };
 
 std::uint32_t StringPool::intern(std::string_view text) {
@@ -52,9 +52,9 @@ struct BlobContent {
         /// Strings of the schema: name, then per field name and unit, then its enumerators.
         std::vector<std::uint32_t> strings;
         std::vector<std::uint32_t> owners;            ///< by component
-        std::vector<std::uint32_t> order;             ///< of the components in the blob; empty: as they were added
+        std::vector<std::uint32_t> order;             ///< the order in the blob; empty: as they were added
         std::vector<std::vector<std::byte>> columns;  ///< by column of the schema: an element per component
-        /// Struct images of the last components, not in the columns yet: few enough to stay in the cache.
+        /// Struct images of the last components that are not in the columns yet; few enough to stay in the cache.
         std::vector<std::byte> images;
 
         void add_image(std::span<const std::byte> image);
@@ -102,8 +102,8 @@ void BlobContent::ComponentType::spread_images() {
     images.clear();
 }
 
-/// Adds elements that lie `stride` bytes apart. Those of a whole component are copied field by field, so that what
-/// lies between the fields is zero.
+/// Adds elements that are `stride` bytes apart. A whole component is copied field by field, so that the gaps
+/// between the fields are zero.
 void BlobContent::ComponentType::append_to_column(std::size_t column_index, const std::byte* first, std::size_t stride,
                                                   std::size_t count) {
     const ColumnDefinition& column = schema.columns()[column_index];
@@ -123,7 +123,7 @@ void BlobContent::ComponentType::append_to_column(std::size_t column_index, cons
 
 namespace {
 
-/// Returns the owners of components as they lie in the blob.
+/// Returns the owners of components in blob order.
 std::vector<std::uint32_t> owners_in_order(const BlobContent::ComponentType& t) {
     if (t.order.empty()) return t.owners;
     std::vector<std::uint32_t> result(t.order.size());
@@ -178,7 +178,7 @@ public:
 
     std::vector<std::byte> take() { return std::move(out_); }
 
-    /// Returns how long the blob will be, except for sections that are small.
+    /// Returns the size of the blob, except for small sections.
     std::size_t expected_bytes() const {
         std::size_t bytes = content_.array_data.size() + content_.strings.num_bytes();
         bytes += content_.parents.size() * sizeof(std::uint32_t);
@@ -354,7 +354,7 @@ private:
                       {column.data(), bytes}, std::span(t.order), bytes);
     }
 
-    /// Writes a column. Only now is it known where the arrays lie that its values refer to.
+    /// Writes a column. The offsets of the arrays that its values refer to are known only now.
     void write_column(const BlobContent::ComponentType& t, std::size_t column_index) {
         const ColumnDefinition& column = t.schema.columns()[column_index];
         const std::size_t begin = out_.size();
@@ -383,7 +383,7 @@ private:
         for (const auto& [guid, entity] : sorted) append(entity);
     }
 
-    /// Sorts the different names, then entities by the rank of their names: many entities have the same name.
+    /// Sorts the distinct names, then the entities by the rank of their names, because many entities share a name.
     void write_names() {
         const std::vector<std::uint32_t>& names = content_.names;
         std::vector<std::uint32_t> texts(content_.strings.size()), first(texts.size() + 1), rank(texts.size());
@@ -615,7 +615,7 @@ void BlobWriter::add_dependency(DependencyKind kind, std::string_view path, std:
         content_->dependencies.push_back({kind, index});
         content_->dependency_hashes.push_back(hash);
     } else if (content_->dependency_hashes[*known] != hash) {
-        content_->dependency_hashes[*known] = 0;  // it changed between two readings: no content gives this blob
+        content_->dependency_hashes[*known] = 0;  // it changed between two reads, so the blob matches no content
     }
 }
 

@@ -27,7 +27,7 @@ void write_elements(DocumentBuilder& builder, std::span<const std::byte> values,
 
 namespace {
 
-/// Texts and arrays are those of the blob; references are entity indices.
+/// Texts and arrays come from the blob; references are entity indices.
 class BlobNames final : public ValueNames {
 public:
     explicit BlobNames(const Blob& blob) : blob_(blob) {}
@@ -46,22 +46,22 @@ private:
 
 constexpr std::string_view kDependencyKinds[] = {"", "source", "resource", "must_exist", "must_not_exist"};
 
-/// Goes through the components of a blob, those of one entity after the other.
+/// Visits the components of a blob, entity by entity.
 class ComponentOrder {
 public:
     explicit ComponentOrder(const Blob& blob);
 
-    /// Returns the next component of an entity, or nothing. Requires: the entities are asked for in their order.
+    /// Returns the next component of an entity, or nothing. Requires: calls are in entity order.
     std::optional<BlobRow> next_of(std::uint32_t entity);
 
 private:
-    /// How far one component type is.
+    /// The position in one component type.
     struct Cursor {
         std::uint32_t owner;
         std::uint32_t component_type;
         std::uint32_t position;
 
-        /// The first one in the order of the entities, then of the types, is the greatest.
+        /// The greatest is the first in the order of the entities, then of the types.
         bool operator<(const Cursor& other) const {
             return owner != other.owner ? owner > other.owner : component_type > other.component_type;
         }
@@ -73,14 +73,14 @@ private:
     void push(std::uint32_t type, std::uint32_t position);
 
     const Blob& blob_;
-    std::vector<std::vector<std::uint32_t>> orders_;  // by component type; empty: its rows are in order
+    std::vector<std::vector<std::uint32_t>> orders_;  // by component type; empty: its rows are already in order
     std::priority_queue<Cursor> cursors_;
 };
 
 ComponentOrder::ComponentOrder(const Blob& blob) : blob_(blob), orders_(blob.component_types().size()) {
     for (std::uint32_t type = 0; type < orders_.size(); ++type) {
         const std::span<const std::uint32_t> owners = blob.component_types()[type].entity_index;
-        if (!std::is_sorted(owners.begin(), owners.end())) {  // the compiler sorts them, other programs need not
+        if (!std::is_sorted(owners.begin(), owners.end())) {  // the compiler sorts them; other programs may not
             orders_[type].resize(owners.size());
             std::iota(orders_[type].begin(), orders_[type].end(), 0u);
             std::sort(orders_[type].begin(), orders_[type].end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -104,7 +104,7 @@ std::optional<BlobRow> ComponentOrder::next_of(std::uint32_t entity) {
     return BlobRow{cursor.component_type, row_at(cursor.component_type, cursor.position)};
 }
 
-/// Adds everything to the mapping that is open.
+/// Adds the blob to the open mapping.
 class BlobDump {
 public:
     BlobDump(const Blob& blob, DocumentBuilder& builder) : blob_(blob), builder_(builder), order_(blob) {}
@@ -228,7 +228,7 @@ private:
         builder_.end();
     }
 
-    /// Bytes that a function made mean nothing here: their number and hash tell whether they are the same.
+    /// Bytes of a compile function have no readable meaning: shows their number and a hash to compare.
     void component_of_bytes(const BlobComponents& components, std::uint32_t row) {
         const auto array = read_as<BlobArrayBase>(components.columns[0] + row * sizeof(BlobArrayBase));
         const std::span<const std::byte> bytes = blob_.array(array, FieldType::kUint8);
@@ -239,7 +239,7 @@ private:
         builder_.end();
     }
 
-    /// Shows what the tables of "properties" say, by path.
+    /// Shows the values in the tables of "properties", by path.
     void component_of_properties(const BlobComponents& components, std::uint32_t row) {
         const Properties properties = read_as<Properties>(components.columns[0] + row * sizeof(Properties));
         builder_.begin_mapping();

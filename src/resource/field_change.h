@@ -1,5 +1,5 @@
 #pragma once
-// What the kinds of changes of fields share.
+// What all kinds of field changes share.
 
 #include "shoal/base/text.h"
 #include "shoal/resource/value_change.h"
@@ -11,8 +11,8 @@ namespace shoal {
 
 /// One change of the fields of components.
 struct FieldChange {
-    std::vector<std::string> fields;  // that it changes; none: it only adds some
-    /// Errors: the fields are not those that it changes; some changes may have been made.
+    std::vector<std::string> fields;  // the fields that it changes; empty: it only adds fields
+    /// Errors: the fields are not as expected; some changes may have been made.
     std::function<Status(FieldColumns& columns)> run;
 
     /// Whether it changes fields, and the components have none of them.
@@ -22,12 +22,12 @@ struct FieldChange {
     }
 };
 
-/// Replaces fields by others, which may have their names. `convert(olds, news)` gets the values of each field, one after
-/// another, and returns a Status.
+/// Replaces fields by new ones, which may have the same names. `convert(olds, news)` gets the packed values of each
+/// field, and returns a Status.
 template <class Convert>
 Status replace_fields(FieldColumns& columns, std::span<const NamedType> from, std::span<const NamedType> to,
                       Convert&& convert) {
-    // The old columns leave under names that nobody else can have, so that new ones may take theirs.
+    // The old columns are given unique names, so that new ones may have theirs.
     Array<const std::byte*> olds{Owner("migration")};
     Array<std::byte*> news{Owner("migration")};
     for (const NamedType& field : from) {

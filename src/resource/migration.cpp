@@ -120,12 +120,12 @@ Result<std::byte*> FieldColumns::add(std::string_view name, const ValueType& typ
 
 namespace {
 
-/// Whether values can be taken over as they are.
+/// Whether values can be copied unchanged.
 bool is_same(const ValueType& a, const ValueType& b) {
     return a == b && std::equal(a.enumerators.begin(), a.enumerators.end(), b.enumerators.begin(), b.enumerators.end());
 }
 
-/// The value of an enum as its name, so that it may have another number, and any other value as it is.
+/// Returns the value of an enum as its name, so that its number may change, and any other value unchanged.
 AnyValue named_value(const ValueType& type, const std::byte* value) {
     if (type.type != FieldType::kEnum || type.array_length != 0) return AnyValue(type, value);
     const std::int64_t number = read_enum_number(value, type.value_bytes);
@@ -137,7 +137,7 @@ AnyValue named_value(const ValueType& type, const std::byte* value) {
     return AnyValue(type, value);
 }
 
-/// Columns in memory of their own, with the alignment that a blob's columns have.
+/// Memory for columns, with the alignment of a blob's columns.
 class ColumnMemory {
 public:
     std::byte* add(std::size_t num_bytes) {
@@ -151,15 +151,15 @@ private:
     std::vector<Array<std::byte>> memory_;
 };
 
-/// Lays columns out as a schema wants them.
+/// Arranges columns in the layout of a schema.
 class NewColumns {
 public:
-    /// `default_image`: what fields have that are new.
+    /// `default_image`: the values of new fields.
     NewColumns(const Schema& schema, FieldColumns& given, ColumnMemory& memory,
                std::span<const std::byte> default_image)
         : schema_(schema), given_(given), memory_(memory), default_image_(default_image) {}
 
-    /// Errors: a field has no place, or a value does not fit.
+    /// Errors: a field has no place in the new schema, or a value does not fit.
     Status lay_out(Array<const std::byte*>& columns) {
         for (const FieldColumns::Column& column : given_.columns())
             if (schema_.find_field(column.name) < 0)
@@ -197,7 +197,7 @@ private:
             columns[c] = values;
         }
     }
-    /// Gives the values of a column the type of the field that takes them.
+    /// Converts the values of a column to the type of the field.
     Status convert(const Field& field) {
         const ValueType type = value_type_of(field), old_type = given_.find(field.name)->type;
         if (is_same(old_type, type)) return {};
@@ -216,7 +216,7 @@ private:
         if (added) std::copy(values.begin(), values.end(), *added);
         return added.status();
     }
-    /// Copies a column, or uses it where it lies.
+    /// Copies a column, or uses it in place.
     void place(const FieldColumns::Column& given, const Field& field, Array<const std::byte*>& columns) {
         const std::size_t num_rows = given_.num_rows(),
                           num_lanes = std::max<std::size_t>(field.num_columns, given.lanes.size());
@@ -241,7 +241,7 @@ private:
     const Schema& schema_;
     FieldColumns& given_;
     ColumnMemory& memory_;
-    std::byte* image_ = nullptr;  // of a whole component
+    std::byte* image_ = nullptr;  // a whole component
     std::span<const std::byte> default_image_;
 };
 
@@ -261,7 +261,7 @@ void drop_fields(FieldColumns& fields, const Schema& schema) {
 
 }  // namespace
 
-/// Replaces the component types of older versions.
+/// Replaces component types of older versions.
 class BlobMigration {
 public:
     BlobMigration(Blob& blob, const ComponentRegistry& registry) : blob_(blob), registry_(registry) {}
@@ -300,7 +300,7 @@ private:
             columns_.insert(columns_.end(), old.columns.begin(), old.columns.end());
         } else {
             if (Status status = convert(old, *newer); !status) return status;
-            schemas_[place.schema] = *newer;  // no other component type has this schema
+            schemas_[place.schema] = *newer;  // no other component type has the new schema
         }
         places_.push_back(place);
         return {};

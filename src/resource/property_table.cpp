@@ -1,4 +1,4 @@
-// Tables of named values: how they are written, searched and read.
+// Tables of named values: writing, searching and reading.
 
 #include "shoal/resource/property_table.h"
 
@@ -17,7 +17,7 @@ constexpr std::uint32_t kHeadWords = 2;
 
 std::uint64_t two_words(const std::uint32_t* words) { return words[0] | std::uint64_t(words[1]) << 32; }
 
-/// Whether the value lies in the entry.
+/// Whether the value is stored in the entry.
 bool is_inline(const PropertyShape& shape) { return shape.num_words() <= 1; }
 
 }  // namespace
@@ -37,7 +37,7 @@ std::uint32_t count_entries(std::span<const std::uint32_t> table) {
     return table.size() < kHeadWords || table[0] > (table.size() - kHeadWords) / 4 ? 0 : table[0];
 }
 
-/// Requires: index < num_entries, which is count_entries().
+/// Requires: index < num_entries, the result of count_entries().
 PropertyEntry entry_at(std::span<const std::uint32_t> table, std::uint32_t num_entries, std::uint32_t index) {
     const std::uint32_t* const entry = table.data() + kHeadWords + 2 * (std::size_t(num_entries) + index);
     const PropertyShape shape = PropertyShape::from_word(entry[0]);
@@ -72,7 +72,7 @@ PropertyEntry property_entry(std::span<const std::uint32_t> table, std::uint32_t
 PropertyEntry find_property_entry(std::span<const std::uint32_t> table, StringId path) {
     const std::uint32_t num_entries = count_entries(table);
     if (num_entries == 0) return {};
-    // Without branches: whether a half is skipped cannot be predicted.
+    // Without branches, because which half is skipped cannot be predicted.
     const std::uint32_t* first = table.data() + kHeadWords;
     for (std::uint32_t count = num_entries; count > 1;) {
         const std::uint32_t half = count / 2;
@@ -114,7 +114,7 @@ constexpr std::uint32_t kNumLanes = std::is_same_v<T, Vec2>   ? 2
                                     : std::is_same_v<T, Vec4> ? 4
                                                               : 1;
 
-/// Returns number `i` of a value, whatever numbers it has.
+/// Returns number `i` of a value, whatever its type.
 double number_at(const PropertyShape& shape, std::span<const std::uint32_t> words, std::size_t i) {
     if (shape.type == PropertyType::kInt) return double(static_cast<std::int64_t>(two_words(words.data() + 2 * i)));
     return std::bit_cast<float>(words[i]);
@@ -124,7 +124,7 @@ bool has_numbers(const PropertyShape& shape) {
     return shape.type == PropertyType::kInt || shape.type == PropertyType::kFloat;
 }
 
-/// Reads element `i`. False: it does not fit. Requires: the shape can be read as T.
+/// Reads element `i`. Returns false if it does not fit. Requires: the shape can be read as T.
 template <class T>
 bool read_element(const PropertyShape& shape, std::span<const std::uint32_t> words, std::size_t i, T& out) {
     if constexpr (std::is_same_v<T, bool>) {

@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-/// Compares everything that a registration says, not only the layout.
+/// Compares everything in the schemas, not only the layout.
 bool equal(const Schema& a, const Schema& b) {
     const auto same_field = [](const Field& x, const Field& y) {
         return x.unit == y.unit && x.has_range == y.has_range && x.minimum == y.minimum && x.maximum == y.maximum &&
@@ -120,7 +120,7 @@ Status ComponentRegistry::set_spawn_functions(std::string_view name, SpawnFuncti
     return {};
 }
 
-/// Errors: the name has another schema, or cannot be a name.
+/// Errors: the name has another schema, or is not a valid name.
 Result<Schema> ComponentRegistry::make_bytes_schema(std::string_view name) const {
     ComponentDefinition definition;
     definition.name = name;

@@ -11,9 +11,9 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kMostListed = 12;  // names in a message
+constexpr std::size_t kMostListed = 12;  // number of names in a message
 
-/// Says which entity was probably meant, or which there are.
+/// Suggests the entity that was probably meant, or lists those that exist.
 std::string entity_hint(const Blob& blob, std::string_view entity) {
     Array<std::string_view> names{Owner("spawn")};
     for (const std::uint32_t named : blob.entities_by_name())
@@ -34,7 +34,7 @@ std::uint32_t count_components(const BlobComponents& components, std::uint32_t e
     return static_cast<std::uint32_t>(std::ranges::count(components.entity_index, entity));
 }
 
-/// Errors: the entity has no component of that type, or fewer.
+/// Errors: the entity has no component of that type, or too few.
 Status absence(const Blob& blob, std::uint32_t entity, std::string_view component, std::uint32_t index) {
     Array<std::string_view> names{Owner("spawn")};
     std::uint32_t count = 0;
@@ -47,21 +47,21 @@ Status absence(const Blob& blob, std::uint32_t entity, std::string_view componen
     return Status::error(concat("it has no ", quoted(concat(component, '[', index, ']')), "; it has ", count));
 }
 
-/// Returns the schema of a component type that a store shows beside those that it keeps, or nullptr.
+/// Returns the schema of a component type that a store shows besides those that it keeps, or nullptr.
 const Schema* find_shown(const Store& store, ComponentId component) {
     for (const Schema* const schema : store.shown_schemas())
         if (schema->id() == component) return schema;
     return nullptr;
 }
 
-/// Errors: the store has the field beside those that the resource gives it, so that a reload would not know it.
+/// Errors: the field is not part of the resource but added by the store, so a reload would lose the value.
 Status check_given(const Schema& schema, const FieldPath& path) {
     if (schema.find_field(path.part().field->name) >= 0) return {};
     return Status::error(concat(quoted(path.name()), " is not a field of ", quoted(schema.name()), " in the resource; ",
                                 hint_for({}, field_names(schema))));
 }
 
-/// Errors: what is spawned will not have the component, or nobody may write it.
+/// Errors: the spawned entity will not have the component, or it cannot be written.
 Status check_component(const SpawnTargets& targets, const Blob& blob, std::uint32_t entity, const FieldPath& path) {
     const std::string_view component = std::string_view(path.name()).substr(0, path.name().find_first_of(".["));
     if (targets.registry != nullptr)
@@ -94,8 +94,8 @@ Result<std::uint32_t> find_named_entity(const Blob& blob, std::string_view entit
     return found;
 }
 
-/// Keeps the text of a string id until it is unused. Errors: those of StringTable::intern_until_unused(); a text that becomes
-/// something else is not UTF-8, so a snapshot could not have the override.
+/// Keeps the text of a string id until it is unused. Errors: those of StringTable::intern_until_unused(); a text for
+/// another type of field is not UTF-8, so a snapshot could not hold the override.
 Status keep_text(const SpawnTargets& targets, const FieldPath& path, const AnyValue& given) {
     if (!given.is_text()) return {};
     if (targets.strings == nullptr || path.type().type != FieldType::kStringId) return StringTable::check(given.text());

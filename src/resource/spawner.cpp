@@ -18,7 +18,7 @@ namespace shoal {
 
 namespace {
 
-/// Some entities of a blob, as if they were all: numbered anew, with columns of their own.
+/// Some entities of a blob, renumbered as if they were all, with their own columns.
 class BlobPart {
 public:
     BlobPart(const Blob& blob, std::span<const std::uint32_t> which)
@@ -38,7 +38,7 @@ public:
     std::span<const BlobComponents> component_types() const { return types_; }
     std::span<const std::uint32_t> parents() const { return parents_; }
     std::span<const std::uint32_t> which() const { return which_; }
-    /// Returns the number of an entity of the blob here, or kNoBlobEntity.
+    /// Returns the new index of an entity of the blob, or kNoBlobEntity.
     std::uint32_t number_of(std::uint32_t entity) const { return number_of_[entity]; }
 
 private:
@@ -89,10 +89,10 @@ private:
 
 }  // namespace
 
-/// One spawn: finds and compares everything, then creates the ids, then hands out batches.
+/// One spawn: finds and compares everything, then creates the ids, then passes on batches.
 class SpawnCall {
 public:
-    /// `part`: what of the blob is spawned; nullptr: all of it.
+    /// `part`: the part of the blob to spawn; nullptr: all of it.
     SpawnCall(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options,
               const BlobPart* part = nullptr)
         : targets_(targets), blob_(blob), options_(options), part_(part) {}
@@ -121,10 +121,10 @@ private:
     }
     std::span<const std::uint32_t> parents() const { return part_ == nullptr ? blob_.parents() : part_->parents(); }
     std::uint32_t num_entities() const { return static_cast<std::uint32_t>(parents().size()); }
-    /// Returns the number of an entity of the blob in what is spawned, or kNoBlobEntity.
+    /// Returns the index of a blob entity among those spawned, or kNoBlobEntity.
     std::uint32_t number_of(std::uint32_t entity) const { return part_ == nullptr ? entity : part_->number_of(entity); }
 
-    /// What takes a component type: a store or a function.
+    /// The target of a component type: a store or a function.
     struct Taker {
         const BlobComponents* components;
         Store* store;
@@ -132,7 +132,7 @@ private:
         std::size_t first_disabled = 0, num_disabled = 0;  // in disabled_
     };
 
-    /// Notes the zone that the blob names for each entity, or for an ancestor of it.
+    /// Notes the zone that the blob names for each entity, or for one of its ancestors.
     Status find_zones() {
         if (options_.zone != kNoZone && options_.zone >= kMaxZones)
             return Status::error(concat("\"", blob_.name(), "\" is to be spawned into zone ", options_.zone,
@@ -194,7 +194,7 @@ private:
         return check_unknown();
     }
 
-    /// Returns the entity that has the singleton which a store keeps, or null: then the component is one like others.
+    /// Returns the entity of a singleton that a store keeps, or null: then the component is an ordinary one.
     Entity find_singleton(const Taker& taker) const {
         if (taker.store == nullptr || !taker.components->schema->whole()) return kNullEntity;
         const ComponentRow row = taker.store->find_row(taker.components->id, kNullEntity, 0);
@@ -203,7 +203,7 @@ private:
         const Entity owner = table.num_rows() == 1 ? table.entities()[0] : kNullEntity;
         return targets_.directory.entities().alive(owner) ? owner : kNullEntity;
     }
-    /// Sets singletons that stores have to what the blob says, after all else: what is set is not taken back.
+    /// Sets existing singletons to the blob's values, last of all, because this cannot be undone.
     Status set_singletons() {
         for (const Taker& taker : singletons_) {
             const BlobComponents& components = *taker.components;
@@ -234,7 +234,7 @@ private:
         return std::ranges::any_of(singletons_, [&](const Taker& taker) { return taker.components->id == component; });
     }
 
-    /// An override of a named value, which is no field.
+    /// An override of a named value, which is not a field.
     struct NamedOverride {
         OverriddenEntity who;
         const SpawnOverride* given;
@@ -259,7 +259,7 @@ private:
         return found.status();
     }
 
-    /// Errors: a store refuses a value; all is taken back.
+    /// Errors: a store refuses a value; everything is undone.
     Status write_overrides() {
         for (const FoundOverride& found : overrides_)
             if (!is_set_singleton(found.path.component()))
@@ -274,7 +274,7 @@ private:
         }
         return {};
     }
-    /// Calls set(entity) for those that an override is about.
+    /// Calls set(entity) for the entities of an override.
     template <class Set>
     Status for_each(const OverriddenEntity& who, Set&& set) const {
         const std::uint32_t number = number_of(who.entity);
@@ -286,7 +286,7 @@ private:
         undo(takers_.size());
         return Status::error(concat("cannot override \"", field, "\" in \"", blob_.name(), "\": ", why.message()));
     }
-    /// Writes to disabled components, too.
+    /// Writes disabled components, too.
     static Status write(const FoundOverride& found, Entity entity) {
         const FieldPath& path = found.path;
         const ComponentRow at = path.store().find_row(path.component(), entity, path.index());
@@ -304,7 +304,7 @@ private:
         return targets_.directory.find_schema(id);
     }
 
-    /// Puts all takers of a store that places whole entities where its first one is, so that its rows are there when
+    /// Moves all takers of a store that places whole entities to its first one, so that its rows exist when
     /// later component types are spawned.
     void bring_forward_whole_entities() {
         for (auto first = takers_.begin(); first != takers_.end(); ++first) {
@@ -314,14 +314,14 @@ private:
                 if (other->store == store) std::rotate(++first, other, other + 1);
         }
     }
-    /// Whether a store has a taker among these.
+    /// Whether a store has a taker in this range.
     bool occurs(const Store* store, std::size_t begin, std::size_t end) const {
         for (std::size_t i = begin; i < end; ++i)
             if (takers_[i].store == store) return true;
         return false;
     }
 
-    /// Sends all batches. A store is told before its first batch and after its last. Errors: all is taken back.
+    /// Passes on all batches. A store is told before its first batch and after its last. Errors: everything is undone.
     Status send_all() {
         for (std::size_t i = 0; i < takers_.size(); ++i) {
             Store* const store = takers_[i].store;
@@ -339,7 +339,7 @@ private:
         }
         return {};
     }
-    /// Ends the spawn of stores that have begun, up to taker `last`, and have not `finished`.
+    /// Ends the spawn of stores that have begun, up to taker `last`, except `finished`.
     void finish_begun(std::size_t last, const Store* finished) {
         for (std::size_t i = 0; i <= last; ++i) {
             Store* const store = takers_[i].store;
@@ -380,7 +380,7 @@ private:
                      "one first entity for each copy is needed, of a blob that has entities");
         const std::span<Entity> others = std::span<Entity>(spawned_.entities_).subspan(firsts.size());
         if (Status status = targets_.directory.entities().create(others); !status) return status;
-        // Each copy: its first, then its share of the others, which lie further behind until they are moved.
+        // Each copy: its first entity, then its share of the others, which are further back until they are moved.
         const std::size_t share = num_entities() - 1;
         for (std::size_t copy = 0; copy < firsts.size(); ++copy) {
             Entity* const to = spawned_.entities_.data() + copy * num_entities();
@@ -435,7 +435,7 @@ private:
         return registered.spawn_bytes(registered.spawn_context, batch, bytes);
     }
 
-    /// Takes back everything that the first `num_sent` takers were given.
+    /// Undoes everything that the first `num_sent` takers were given.
     void undo(std::size_t num_sent) {
         for (std::size_t i = num_sent; i-- > 0;)
             if (takers_[i].store != nullptr) takers_[i].store->drop(spawned_.entities_);
@@ -448,10 +448,10 @@ private:
     const BlobPart* part_;
     std::uint32_t num_roots_ = 0;
     Array<Taker> takers_{Owner("spawn")};
-    Array<Taker> singletons_{Owner("spawn")};  // components that stores have once, and that are set
+    Array<Taker> singletons_{Owner("spawn")};  // singleton components that stores already have, and that are set
     std::vector<FoundOverride> overrides_;
     std::vector<NamedOverride> named_;
-    Array<Zone> zones_{Owner("spawn")};              // by blob entity; empty: none is named
+    Array<Zone> zones_{Owner("spawn")};              // by blob entity; empty: no zone is named
     Array<std::uint32_t> disabled_{Owner("spawn")};  // blob entities, taker by taker
     Spawned spawned_;
 };

@@ -1,5 +1,5 @@
-// Changes the byte order of a blob. Every record is read in this machine's order, whichever the blob has: records of
-// the other order are swapped before they are read, records of this order after.
+// Changes the byte order of a blob. Every record is read in this machine's byte order: records of
+// the other order are swapped before they are read, records of this order afterwards.
 
 #include "resource/blob_check.h"
 #include "shoal/base/bytes.h"
@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-// The numbers that each record consists of: 8, 4 or 2 bytes to swap, '.' for one byte that stays.
+// The numbers of each record: 8, 4 or 2 bytes to swap, '.' for one byte that stays.
 template <class Record>
 constexpr std::string_view kLanes{};
 template <>
@@ -59,7 +59,7 @@ void reverse(std::byte* value, std::size_t num_bytes) {
     if (num_bytes == 8) swap_as(std::uint64_t(), [](std::uint64_t v) { return __builtin_bswap64(v); });
 }
 
-/// Returns the bytes of the numbers that a value consists of; 0 for a blob array, which has several sizes.
+/// Returns the size of the numbers in a value; 0 for a blob array, whose numbers have several sizes.
 std::uint32_t number_bytes(const BlobField& field) {
     const auto type = static_cast<FieldType>(field.type);
     if (type == FieldType::kBlobArray) return 0;
@@ -152,7 +152,7 @@ private:
         const std::vector<std::byte> source_header(out_.begin(), out_.begin() + sizeof(BlobHeader));
         if (Status status = record(0, header_); !status) return status;
         std::vector<std::byte> swapped_header(out_.begin(), out_.begin() + sizeof(BlobHeader));
-        std::memcpy(out_.data(), source_header.data(), sizeof(BlobHeader));  // the checksum is that of the source
+        std::memcpy(out_.data(), source_header.data(), sizeof(BlobHeader));  // the checksum of the source
         Status status = check_source();
         std::memcpy(out_.data(), swapped_header.data(), sizeof(BlobHeader));
         if (!status) return status;
@@ -165,7 +165,7 @@ private:
                 if (entry.kind == static_cast<std::uint32_t>(kind)) return &entry;
             return nullptr;
         };
-        // Sections that explain others come before them.
+        // Sections that describe others are processed first.
         if (const BlobSection* entry = of_kind(BlobSectionKind::kSchemas))
             if (Status status = schemas(*entry); !status) return status;
         if (const BlobSection* entry = of_kind(BlobSectionKind::kComponentTypes))
@@ -245,7 +245,7 @@ private:
         for (const BlobField& field : schema.fields) {
             const bool is_split = (field.flags & kBlobFieldSplit) != 0;
             const std::uint32_t num_columns = is_split ? field_type_lanes(static_cast<FieldType>(field.type)) : 1;
-            // At most a struct, as default_image has seen, so that the product below fits 64 bits.
+            // At most a struct, as default_image has checked, so the product below fits in 64 bits.
             const std::uint64_t bytes =
                 std::uint64_t(field.value_bytes) * (field.array_length == 0 ? 1 : field.array_length);
             if (num_columns > type.num_columns - next_column)
@@ -282,7 +282,7 @@ private:
         return {};
     }
 
-    /// The sections that explain themselves.
+    /// Swaps the sections that do not depend on others.
     Status note(const BlobSection& entry) {
         const std::uint64_t n = header_.num_entities;
         switch (static_cast<BlobSectionKind>(entry.kind)) {
@@ -338,7 +338,7 @@ private:
     }
 
     std::vector<std::byte> out_;
-    std::uint64_t bytes_left_;  // nothing is swapped twice, so never more than the blob: damage cannot cost more time
+    std::uint64_t bytes_left_;  // each byte is swapped at most once, so damage cannot cost more time
     bool is_foreign_ = false;
     BlobHeader header_{};
     Array<BlobSection> entries_{Owner("blob swap")};

@@ -34,7 +34,7 @@ public:
     Status operator()(FieldColumns& columns) const {
         if (!conversion_.values.empty()) return columns.rename_values(field_, conversion_.values);
         const FieldColumns::Column* const column = columns.find(field_);
-        if (column == nullptr) return columns.read(field_, {}).status();  // which says what there is
+        if (column == nullptr) return columns.read(field_, {}).status();  // the error lists the fields
         const ValueType from = column->type;
         const bool keeps_type = conversion_.type == FieldType(0);
         const ValueType to = keeps_type ? from : type_named(conversion_.type, from.array_length);
@@ -74,7 +74,7 @@ private:
     bool convert_value(const ValueType& from, const std::byte* old_value, const ValueType& to,
                        std::byte* new_value) const {
         const bool is_exact = conversion_.factor == 1 && conversion_.plus == 0;
-        if (is_exact && is_integer(from.type) && is_integer(to.type)) {  // a double does not hold all of them
+        if (is_exact && is_integer(from.type) && is_integer(to.type)) {  // a double cannot hold all integers
             const Result<AnyValue> value = AnyValue(element(from), old_value).convert(element(to), field_);
             if (value) copy_bytes(new_value, value->bytes().data(), to.value_bytes);
             return value.ok();
@@ -94,7 +94,7 @@ private:
     ValueConversion conversion_;
 };
 
-/// Divides rows of `num_parts` parts into as many columns, or the other way round.
+/// Divides rows of `num_parts` parts into that many columns, or joins them.
 class Split {
 public:
     Split(std::string_view field, std::vector<std::string> to) : field_(field), to_(std::move(to)) {}

@@ -6,7 +6,7 @@
 //     if (!level) return report(level.status());
 //     for (const BlobComponents& components : level->component_types()) count += components.count();
 //
-// The check takes linear time and memory in the size of the blob, whatever the bytes say. A blob never changes.
+// The check takes time and memory linear in the size of the blob, whatever its content. A blob never changes.
 // Thread: any thread may read. Moving a blob does not move its bytes.
 
 #include "shoal/base/page_memory.h"
@@ -22,14 +22,14 @@ struct BlobComponents {
     ComponentId id;
     const Schema* schema = nullptr;
     std::int32_t spawn_order = 0;
-    std::span<const std::uint32_t> entity_index;  ///< the owner of each
-    std::span<const std::byte* const> columns;    ///< one per schema->columns(), a value per component in each
-    std::size_t num_bytes = 0;                    ///< entity indices, columns and the gaps between
+    std::span<const std::uint32_t> entity_index;  ///< the owner of each component
+    std::span<const std::byte* const> columns;    ///< one per column of schema->columns(), with a value per component
+    std::size_t num_bytes = 0;                    ///< entity indices, columns and the gaps between them
 
     std::uint32_t count() const { return static_cast<std::uint32_t>(entity_index.size()); }
 };
 
-/// A text kept for something that was not understood when the blob was made.
+/// The text of something unknown when the blob was made.
 struct KeptText {
     std::uint32_t entity_index = kNoBlobEntity;  ///< kNoBlobEntity: the resource as a whole
     std::string_view component;
@@ -40,10 +40,10 @@ class Blob {
 public:
     /// Checks `bytes` and keeps a copy. Errors: what is wrong and at which byte; nothing is kept.
     SHOAL_API static Result<Blob> load(std::span<const std::byte> bytes);
-    /// Checks `bytes` and refers to them. Bytes that do not start on a multiple of 64 are copied once.
+    /// Checks `bytes` and refers to them. Bytes that do not start on a multiple of 64 are copied.
     /// Lifetime: the bytes must outlive the blob, unchanged.
     SHOAL_API static Result<Blob> view(std::span<const std::byte> bytes);
-    /// Reads and checks a file. Errors: those of the file and those of load, with the path.
+    /// Reads and checks a file. Errors: the same as reading a file and load(), with the path.
     SHOAL_API static Result<Blob> read(const std::string& path);
 
     SHOAL_API Blob(Blob&& other) noexcept;
@@ -59,14 +59,14 @@ public:
     std::uint32_t num_roots() const { return header().num_roots; }
     /// The parent of each entity, or kNoBlobEntity. A parent comes before its children.
     std::span<const std::uint32_t> parents() const { return parents_; }
-    /// The schemas it carries; every component type uses one.
+    /// The schemas in the blob; every component type uses one.
     std::span<const Schema> schemas() const { return schemas_; }
     /// In spawn order.
     std::span<const BlobComponents> component_types() const { return component_types_; }
     /// Returns the components of a type or nullptr.
     SHOAL_API const BlobComponents* find_components(ComponentId id) const;
 
-    /// What an entity is called; empty or zero when the blob does not say. Requires: entity < num_entities().
+    /// The name of an entity; empty or zero when the blob does not have it. Requires: entity < num_entities().
     SHOAL_API std::string_view entity_name(std::uint32_t entity) const;
     SHOAL_API std::uint64_t guid(std::uint32_t entity) const;
     SHOAL_API std::string_view source_file(std::uint32_t entity) const;
@@ -76,11 +76,11 @@ public:
     SHOAL_API std::uint32_t find_name(std::string_view name) const;
     SHOAL_API std::uint32_t find_guid(std::uint64_t guid) const;
 
-    /// All entities ordered by GUID, and by name, those without first; empty when the blob has none at all.
+    /// All entities ordered by GUID, and by name, those without one first; empty when no entity has one.
     std::span<const std::uint32_t> entities_by_guid() const { return entities_by_guid_; }
     std::span<const std::uint32_t> entities_by_name() const { return entities_by_name_; }
 
-    /// The texts of string ids that it keeps, by hash; see string().
+    /// The texts of string ids in the blob, by hash; see string().
     std::span<const BlobText> texts() const { return texts_; }
     /// Returns the text of a string id, or an empty one. Cost: O(log texts).
     SHOAL_API std::string_view text(StringId id) const;
@@ -89,7 +89,7 @@ public:
     SHOAL_API KeptText kept_text(std::uint32_t index) const;
 
     std::span<const BlobDependency> dependencies() const { return dependencies_; }
-    /// What it was made from, or nullptr when it does not say; then by dependency the hash of its content, and the component
+    /// What the blob was made from, or nullptr if unknown; then the content hash of each dependency, and the component
     /// types that the source names.
     const BlobOrigin* origin() const { return origin_; }
     std::span<const std::uint64_t> dependency_hashes() const { return dependency_hashes_; }
@@ -99,7 +99,7 @@ public:
     /// The rows of an entity's components, in spawn order. Requires: has_offset_tables().
     SHOAL_API std::span<const BlobRow> rows(std::uint32_t entity) const;
 
-    /// Returns the bytes of a read-only array that a field of this blob holds. Lifetime: that of the blob.
+    /// Returns the bytes of a read-only array that a field of this blob refers to. Lifetime: as the blob.
     /// Requires: the value comes from this blob.
     SHOAL_API std::span<const std::byte> array(const BlobArrayBase& array, FieldType element_type) const;
 
@@ -118,7 +118,7 @@ private:
     Array<Schema> schemas_{Owner("blob")};
     Array<BlobComponents> component_types_{Owner("blob")};
     Array<const std::byte*> columns_{Owner("blob")};  // of all component types
-    // Views into the bytes; empty when the blob does not have them.
+    // Views into the bytes; empty if the blob does not have the section.
     const BlobSection* strings_ = nullptr;
     std::span<const std::uint32_t> parents_;
     std::span<const BlobArrayEntry> arrays_;

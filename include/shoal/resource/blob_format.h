@@ -1,5 +1,5 @@
 #pragma once
-// A blob's bytes, format version 1. docs/formats/blob.md has every rule; this is the map.
+// The layout of a blob, format version 1. docs/formats/blob.md has every rule; this is an overview.
 //
 //     +-------------------+ 0
 //     | BlobHeader        |    magic, version, endianness, checksum, counts
@@ -41,7 +41,7 @@ struct BlobHeader {
     std::uint32_t format_version;
     std::uint64_t checksum;  ///< XXH3-64 of all bytes after this field
     std::uint64_t total_bytes;
-    std::uint64_t resource_id;   ///< hash of the name, 0 without a name
+    std::uint64_t resource_id;   ///< hash of the name; 0: no name
     std::uint32_t header_bytes;  ///< where the directory starts; later versions may have a longer header
     std::uint32_t column_alignment;
     std::uint32_t entity_bytes;  ///< sizeof(Entity): the width of an entity reference in a column
@@ -49,7 +49,7 @@ struct BlobHeader {
     std::uint32_t num_roots;  ///< entities without a parent
     std::uint32_t num_component_types;
     std::uint32_t num_sections;
-    std::uint32_t name;  ///< string: of the resource
+    std::uint32_t name;  ///< string: name of the resource
     std::uint64_t reserved;
 };
 static_assert(sizeof(BlobHeader) == 80 && offsetof(BlobHeader, checksum) == 16 &&
@@ -88,7 +88,7 @@ struct BlobSection {
 static_assert(sizeof(BlobSection) == 32);
 
 /// The strings: num_strings + 1 offsets from the start of the section, then the texts, each ended by a zero byte.
-/// Text i is [offset[i], offset[i + 1] - 1).
+/// Text i is at [offset[i], offset[i + 1] - 1).
 struct BlobStringTable {
     std::uint32_t num_strings;
     std::uint32_t reserved;
@@ -150,7 +150,7 @@ struct BlobEnumerator {
 };
 static_assert(sizeof(BlobEnumerator) == 16);
 
-/// All components of one type. Types lie by spawn order, and so do their data.
+/// All components of one type. Types are in spawn order, and so is their data.
 struct BlobComponentType {
     std::uint64_t identifier;  ///< hash of the schema's name
     std::uint32_t schema;
@@ -158,7 +158,7 @@ struct BlobComponentType {
     std::int32_t spawn_order;
     std::uint32_t num_columns;
     std::uint64_t data_offset;  ///< uint32 entity index per component; the columns follow
-    std::uint64_t data_bytes;   ///< one jump leads past the type
+    std::uint64_t data_bytes;   ///< size of all data of the type
 };
 static_assert(sizeof(BlobComponentType) == 40);
 
@@ -191,10 +191,10 @@ struct BlobKeptText {
 static_assert(sizeof(BlobKeptText) == 16);
 
 enum class DependencyKind : std::uint32_t {
-    kSource = 1,    ///< was read to make the blob: compile again when it changes
+    kSource = 1,    ///< was read to make the blob: recompile when it changes
     kResource,      ///< is needed while the blob is in use
-    kMustExist,     ///< compile again when it goes
-    kMustNotExist,  ///< compile again when it comes
+    kMustExist,     ///< recompile when it is removed
+    kMustNotExist,  ///< recompile when it appears
 };
 
 struct BlobDependency {
@@ -203,16 +203,16 @@ struct BlobDependency {
 };
 static_assert(sizeof(BlobDependency) == 8);
 
-/// What the blob was made from, besides its dependencies. A dependency that was not read has the hash 0.
+/// What the blob was made from, besides its dependencies. A dependency that was not read has hash 0.
 struct BlobOrigin {
-    std::uint32_t compiler;  ///< string: its version
+    std::uint32_t compiler;  ///< string: the compiler's version
     std::uint32_t num_types;
-    std::uint64_t rules;  ///< hash of what schema files say of sources
+    std::uint64_t rules;  ///< hash of the rules that schema files set for sources
 };
 static_assert(sizeof(BlobOrigin) == 16);
 
 struct BlobOriginType {
-    std::uint64_t hash;  ///< of the schema that the source was read with; 0: there was none
+    std::uint64_t hash;  ///< of the schema that the source was read with; 0: none
     std::uint32_t name;  ///< string
     std::uint32_t reserved;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Builds a blob: entities, component types, one component after another or whole columns at once.
+// Builds a blob from entities and component types; components are added one by one or as whole columns.
 //
 //     BlobWriter blob;
 //     blob.set_name("levels/reef");
@@ -24,20 +24,20 @@ struct BlobContent;
 
 /// An entity of a blob. Zero means none.
 struct BlobEntity {
-    std::uint32_t parent = kNoBlobEntity;  ///< an entity added before
-    std::uint64_t guid = 0;                ///< hash of its GUID path; at most one entity of a blob has it
-    std::string_view name = {};            ///< several may have the same
+    std::uint32_t parent = kNoBlobEntity;  ///< an entity added earlier
+    std::uint64_t guid = 0;                ///< hash of its GUID path; unique in a blob
+    std::string_view name = {};            ///< need not be unique
     std::string_view source_file = {};
     std::uint32_t source_line = 0;  ///< from 1
 };
 
 struct BlobWriteOptions {
     bool big_endian = false;
-    /// Per entity, the rows of its components: a reader finds them without a search.
+    /// Adds tables of the rows of each entity's components, so that a reader finds them without a search.
     bool offset_tables = false;
 };
 
-/// Returns the schema's defaults as a blob holds them: an Entity field that is null has all bits set.
+/// Returns the schema's defaults in the form of a blob: a null Entity field has all bits set.
 SHOAL_API std::vector<std::byte> blob_default_image(const Schema& schema);
 
 class BlobWriter {
@@ -47,7 +47,7 @@ public:
     BlobWriter(const BlobWriter&) = delete;
     BlobWriter& operator=(const BlobWriter&) = delete;
 
-    /// Sets the name of the resource: its path without extension. Needed when the blob has arrays.
+    /// Sets the name of the resource: its path without extension. Required if the blob has arrays.
     SHOAL_API void set_name(std::string_view name);
 
     /// Returns the index of the new entity. Requires: the parent was added before; the texts are UTF-8.
@@ -58,7 +58,7 @@ public:
     /// Errors: the name is in the blob already, or a field is opaque.
     SHOAL_API Result<std::uint32_t> add_component_type(const Schema& schema, std::int32_t spawn_order = 0);
 
-    /// Makes room for `count` components of a type in all. Requires: the type exists.
+    /// Reserves memory for `count` components of a type in total. Requires: the type exists.
     SHOAL_API void reserve_components(std::uint32_t type, std::size_t count);
 
     /// Adds a component given as a struct image. An Entity field holds an entity index, or all bits set: none.
@@ -69,41 +69,43 @@ public:
     SHOAL_API void add_components(std::uint32_t type, std::span<const std::uint32_t> entity_index,
                                   std::span<const std::byte* const> columns);
 
-    /// Sets in which order the components of a type lie in the blob: the i-th is the one that was added as `order[i]`-th, from
-    /// 0. Empty: as they were added. Requires: every component of the type is in `order` once.
+    /// Sets the order of a type's components in the blob: the i-th component is the one added as number `order[i]`,
+    /// from
+    /// 0. Empty: the order in which they were added. Requires: `order` has every component of the type once.
     SHOAL_API void order_components(std::uint32_t type, std::vector<std::uint32_t> order);
 
-    /// Keeps a read-only array and returns the value of the field that refers to it; the resource and the final
-    /// offset are filled in by write(). Equal arrays are kept once, with one value. Shape: `values` is a multiple of
+    /// Adds a read-only array and returns the value of the field that refers to it; the resource and the final
+    /// offset are filled in by write(). Equal arrays are stored once, with one value. Shape: `values` is a multiple of
     /// field_type_bytes(element_type). Requires: an element type that a blob array can have.
     SHOAL_API BlobArrayBase add_array(FieldType element_type, std::span<const std::byte> values);
 
-    /// Returns the bytes of an array that was added. Lifetime: until another is.
+    /// Returns the bytes of an added array. Lifetime: until the next array is added.
     SHOAL_API std::span<const std::byte> array(const BlobArrayBase& array, FieldType element_type) const;
 
-    /// Keeps the text of a string id, for people. Errors: another text has the same hash.
+    /// Keeps the text of a string id, for readers. Errors: another text has the same hash.
     SHOAL_API Result<StringId> add_text(std::string_view text);
-    /// Returns a text that was kept, or an empty one. Lifetime: that of the writer.
+    /// Returns a text that was added, or an empty one. Lifetime: as the writer.
     SHOAL_API std::string_view text(StringId id) const;
-    /// Keeps a component, or fields, that the compiler does not know, as text. kNoBlobEntity: of the whole resource.
+    /// Keeps as text a component or fields unknown to the compiler. kNoBlobEntity: of the whole resource.
     SHOAL_API void add_kept_text(std::uint32_t entity_index, std::string_view component, std::string_view text);
-    /// Adds a file that the blob was made from or needs; each kind and path is kept once. `hash`: of what was read.
+    /// Adds a file that the blob was made from or needs, once per kind and path. `hash`: of the content that was read.
     SHOAL_API void add_dependency(DependencyKind kind, std::string_view path, std::uint64_t hash = 0);
-    /// Says which compiler made the blob, with which rules; then the blob also has the hashes of its dependencies.
+    /// Sets which compiler made the blob, with which rules; the blob then also has the hashes of its dependencies.
     SHOAL_API void set_origin(std::string_view compiler, std::uint64_t rules);
-    /// Adds a component type that the source names, with the hash of its schema; 0: there was none.
+    /// Adds a component type that the source names, with the hash of its schema; 0: there is none.
     SHOAL_API void add_origin_type(std::string_view name, std::uint64_t hash);
 
-    /// Returns the blob's bytes, which have passed the same check as a loaded blob.
-    /// Errors: what the check says: an entity twice in a component type that is not `many`, a bool that is neither 0
-    /// nor 1, a reference to no entity, two entities with one GUID, a text that is not UTF-8, arrays without a name.
+    /// Returns the blob's bytes, which have passed the check of a loaded blob.
+    /// Errors: those of the check: an entity twice in a component type that is not `many`, a bool that is neither 0
+    /// nor 1, an invalid entity index, two entities with one GUID, a text that is not UTF-8, arrays without a resource
+    /// name.
     SHOAL_API Result<std::vector<std::byte>> write(const BlobWriteOptions& options = {}) const;
 
 private:
     BlobContent* content_;
 };
 
-/// Returns a copy of a blob with the other byte order; applied twice it gives the first bytes back. Works on blobs of
+/// Returns a copy of a blob with the other byte order; applied twice, it returns the original bytes. Works on blobs of
 /// either order. Errors: the blob is too damaged to be read. The copy must still be loaded to be trusted.
 SHOAL_API Result<std::vector<std::byte>> swap_endianness(std::span<const std::byte> bytes);
 

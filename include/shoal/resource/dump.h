@@ -1,5 +1,5 @@
 #pragma once
-// Writes a blob as text by the schemas that it carries. The program that made the blob is not needed.
+// Writes a blob as text, using its own schemas. The program that made the blob is not needed.
 //
 //     entities = 2
 //     components = { point_mass = 1 }
@@ -8,8 +8,8 @@
 //         { index = 1 parent = 0 components = { point_mass = { mass = 2 position = [0 0 3] } } }
 //     ]
 //
-// Enums are written by name, string ids by their text when the blob has it, references as entity indices, arrays
-// that stay in the blob as lists. A component type whose schema says `many` gives a list per entity.
+// Enums are written by name, string ids by their text if the blob has it, references as entity indices, and read-only
+// arrays as lists. A component type whose schema has `many` becomes a list per entity.
 // Thread: any.
 
 #include "shoal/resource/blob.h"
@@ -20,18 +20,19 @@ class DocumentBuilder;
 struct ProgressListener;
 class ValueNames;
 
-/// Adds everything a blob holds to the mapping that is open. With a builder that prints, it takes a constant amount of memory
-/// beside the blob; components that are not in the order of their entities take four bytes each.
+/// Adds the whole blob to the open mapping. With a builder that prints, this takes constant memory
+/// besides the blob; components that are not in entity order take four bytes each.
 SHOAL_API void dump_members(const Blob& blob, DocumentBuilder& builder, const ProgressListener& progress);
 
 /// Adds the values of a read-only array as a list. Shape: the bytes of its elements.
 SHOAL_API void write_elements(DocumentBuilder& builder, std::span<const std::byte> values, FieldType element,
                               const ValueNames& names);
 
-/// Returns all of it as SJSON.
+/// Returns the whole blob as SJSON.
 SHOAL_API std::string dump_text(const Blob& blob);
 
-/// Returns all of it as one JSON object: `entities`, `roots`, `components` (name to count), `bytes`, `schemas`, `entity_data`.
+/// Returns the whole blob as one JSON object: `entities`, `roots`, `components` (name to count), `bytes`, `schemas`,
+/// `entity_data`.
 SHOAL_API std::string dump_json(const Blob& blob);
 
 }  // namespace shoal

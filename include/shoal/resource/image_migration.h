@@ -1,6 +1,6 @@
 #pragma once
-// One component of an older version, converted as a blob's components are: for the compiler of sources, whose texts may say
-// something of a few fields only. migration.h has the steps.
+// Converts one component of an older version, like the components of a blob: for the compiler of sources, whose texts
+// may give a few fields only. migration.h has the steps.
 // Thread: any.
 
 #include "shoal/resource/migration.h"
@@ -9,14 +9,14 @@
 
 namespace shoal {
 
-/// A component as a struct image, and which of its fields a text says.
+/// A component as a struct image, and which of its fields a text gives.
 struct ComponentImage {
-    std::vector<std::byte> bytes;            ///< as blob_default_image() has them
+    std::vector<std::byte> bytes;            ///< in the form of blob_default_image()
     std::vector<FieldColumns::Given> given;  ///< by field of the schema
 };
 
-/// Converts a component from one version to a later one. A new field is given if all the fields are that it is made of, and
-/// partly if some of them are. Errors: as of migrate().
+/// Converts a component from one version to a later one. A new field counts as given if all fields that it is made from
+/// are, and as partly given if some of them are. Errors: as of migrate().
 SHOAL_API Result<ComponentImage> convert_image(const Schema& from, const ComponentImage& image, const Schema& to,
                                                const Migrations* migrations);
 

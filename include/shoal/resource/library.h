@@ -3,15 +3,15 @@
 //
 //     row { path: BlobArray<Vec3> {resource, offset, count} }  --view-->  values inside the blob
 //
-// A blob may be unloaded once its entities are spawned, unless values refer to its arrays: they pin it. The library
-// does not know the rows; whoever owns stores counts the pins, see add_pin_counter.
-// Thread: one thread loads and unloads. `find` and `view` may run on any thread, but not while another one does so.
+// A blob may be unloaded once its entities are spawned, unless values refer to its arrays, which pins it. The library
+// does not know the rows; the owner of the stores counts the pins, see add_pin_counter.
+// Thread: one thread loads and unloads. `find` and `view` may run on any thread, but not while another thread loads.
 
 #include "shoal/resource/blob.h"
 
 namespace shoal {
 
-/// Returns how many values in rows, and in commands that wait, refer to `resource`.
+/// Returns how many values, in rows and waiting commands, refer to `resource`.
 using CountPins = std::uint64_t (*)(void* context, ResourceId resource);
 
 class ResourceLibrary {
@@ -21,15 +21,16 @@ public:
     ResourceLibrary(const ResourceLibrary&) = delete;
     ResourceLibrary& operator=(const ResourceLibrary&) = delete;
 
-    /// Keeps a blob under the name that it carries. Lifetime of the result: until it is unloaded.
-    /// Errors: it has no name, one with its name is loaded, or what Blob::load and Blob::read say.
+    /// Adds a blob under its own name. Lifetime of the result: until it is unloaded.
+    /// Errors: it has no name; a blob of its name is loaded; those of Blob::load and Blob::read.
     SHOAL_API Result<const Blob*> add(Blob blob);
     SHOAL_API Result<const Blob*> load(std::span<const std::byte> bytes);
     SHOAL_API Result<const Blob*> load_file(const std::string& path);
 
-    /// Keeps a newer version of a blob in place of the one that is loaded, and returns that one. Values in rows refer to
-    /// the older one still: Reloader::reload() lets them refer to the newer one (see reload/reloader.h).
-    /// Errors: no blob of that name is loaded; nothing has changed. Lifetime: pointers to the blob show the newer one.
+    /// Replaces a loaded blob by a newer version, and returns the older one. Values in rows still refer to
+    /// the older one: Reloader::reload() makes them refer to the newer one (see reload/reloader.h).
+    /// Errors: no blob of that name is loaded; nothing has changed. Lifetime: pointers to the blob now see the newer
+    /// one.
     SHOAL_API Result<Blob> replace(Blob newer);
 
     /// Returns the blob or nullptr.
@@ -37,7 +38,7 @@ public:
     const Blob* find(std::string_view name) const { return find(ResourceId(name)); }
     std::size_t num_blobs() const { return entries_.size(); }
 
-    /// The values of an array; none when its blob is not loaded, or has none there. Lifetime: until it is unloaded.
+    /// The values of an array; empty if its blob is not loaded, or does not have it. Lifetime: until it is unloaded.
     template <class T>
     std::span<const T> view(const BlobArray<T>& array) const {
         const std::span<const std::byte> bytes = view_bytes(array, FieldTraits<T>::type);
@@ -47,7 +48,7 @@ public:
 
     /// Adds a function that counts pins; a world adds one for its stores.
     SHOAL_API void add_pin_counter(CountPins count, void* context);
-    /// Requires: added with this context and not yet removed.
+    /// Removes a function. Requires: it was added with this context and not yet removed.
     SHOAL_API void remove_pin_counter(void* context);
 
     /// Releases a blob. Errors: it is not loaded, or values refer to it; the message says how many, and the blob stays.

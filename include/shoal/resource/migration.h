@@ -1,7 +1,6 @@
 #pragma once
-// What has changed from each version of a component type to the next, said once. Blobs that were compiled, and saves that
-// were made, with an older version are converted column by column: when a world spawns them, or once, by migrate().
-//
+// Describes the changes from each version of a component type to the next. Blobs and saves of an older version are
+// converted column by column: when a world spawns them, or once, by migrate().
 //     struct Hull {
 //         float armor = 20;             // version 1 called it "armour", and counted in centimetres
 //         float width = 2, length = 6;  // one field "size" before version 3
@@ -23,12 +22,13 @@
 //     version 2   armor   size          each step changes some of them
 //     version 3   armor   width length  what the newest version has is taken by name
 //
-// A field that no older version had gets its default. One that changed its type is converted if the new type holds all the
-// values, and an enum by their names. A field that the newest version does not have must be named by a step, by remove()
-// if by no other: nothing is lost unless somebody says so. A version that only added fields needs no step: a later step that
-// changes such a field passes over components that are older than the field, and what it became has its default.
-// World::spawn() migrates a blob by itself, with World::registry(); one that is spawned often is migrated once, as above.
-// Thread: steps are said by one thread, before blobs are migrated; then any thread may migrate.
+// A field that no older version had gets its default. A field that changed its type is converted if the new type holds
+// all values; an enum is converted by name. A field that the newest version does not have must be named by a step, at
+// least by remove(): nothing is lost by accident. A version that only added fields needs no step: a later step that
+// changes such a field skips components that are older than the field, and its result has its default.
+// World::spawn() migrates a blob by itself, with World::registry(); a blob that is spawned often should be migrated
+// once.
+// Thread: one thread adds the steps before any blob is migrated; then any thread may migrate.
 
 #include "shoal/resource/registry.h"
 #include "shoal/table/any_value.h"
@@ -40,37 +40,39 @@ namespace shoal {
 class Blob;
 struct FieldChange;
 
-/// The components of one type that are being converted: what their fields hold, by name.
+/// The components of one type during a conversion: the values of their fields, by name.
 class FieldColumns {
 public:
     enum class Given : std::uint8_t { kNo, kPartly, kYes };
-    /// The values of one field. A split field has a lane for each float, others have one for the whole value.
+    /// The values of one field. A split field has a lane for each float; other fields have one lane for the whole
+    /// value.
     struct Column {
         std::string name;
         ValueType type;
-        Array<const std::byte*> lanes{Owner("migration")};  // the first row of each
+        Array<const std::byte*> lanes{Owner("migration")};  // the first row of each lane
         std::size_t stride = 0;                             // bytes from row to row
-        Array<std::byte> own{Owner("migration")};           // what the one lane shows; empty: the blob has it
-        std::vector<EnumeratorDefinition> names{};          // of an enum, if they are new
+        Array<std::byte> own{Owner("migration")};           // memory of a single lane; empty: in the blob
+        std::vector<EnumeratorDefinition> names{};          // of an enum, if they have changed
         Given given = Given::kYes;                          // for convert_image()
     };
 
-    /// Lifetime: the schema and the columns, which are as those of BlobComponents, outlive this.
+    /// Lifetime: the schema and the columns (in the form of BlobComponents) outlive this.
     SHOAL_API FieldColumns(const Schema& schema, std::span<const std::byte* const> columns, std::size_t num_rows);
     std::size_t num_rows() const { return num_rows_; }
     std::span<const Column> columns() const { return columns_; }
-    /// Returns the column or nullptr. Lifetime: until one is added or removed.
+    /// Returns the column or nullptr. Lifetime: until a column is added or removed.
     SHOAL_API const Column* find(std::string_view name) const;
-    /// Errors, of all that follow: no such field, one with the new name already, or another type. Nothing has changed.
+    /// Errors, of all functions below: no such field, the new name exists already, or another type. Nothing has
+    /// changed.
     SHOAL_API Status rename(std::string_view from, std::string_view to);
     SHOAL_API Status remove(std::string_view name);
-    /// Returns the values of a field one after another; those of an enum as integers too. Lifetime: until it is removed.
+    /// Returns the packed values of a field; enums may be read as integers too. Lifetime: until the field is removed.
     SHOAL_API Result<const std::byte*> read(std::string_view name, const ValueType& type);
     /// Adds a field and returns its values, which are zero. Lifetime: until it is removed.
     SHOAL_API Result<std::byte*> add(std::string_view name, const ValueType& type);
-    /// Says that the values of a field are defaults, or made of some.
+    /// Marks values that are, or derive from, defaults.
     SHOAL_API Status mark(std::string_view name, Given given);
-    /// Gives enumerators of an enum other names: pairs of an old and a new one, which may be of none.
+    /// Renames enumerators of an enum: pairs of an old and a new name; names that do not exist are allowed.
     SHOAL_API Status rename_values(std::string_view name, std::span<const std::pair<std::string, std::string>> names);
 
 private:
@@ -79,7 +81,7 @@ private:
 };
 
 namespace detail {
-/// A type, or a value of it, with its number in a list.
+/// A type, or a value of it, with its index in a list.
 template <std::size_t kIndex, class T>
 struct Numbered {
     T value{};
@@ -93,7 +95,7 @@ T& value_at(Numbered<kIndex, T>& numbered) {
     return numbered.value;
 }
 
-/// The parameters and the result of a function object that is not a template.
+/// The parameter types and the result type of a function object that is not a template.
 template <class Function>
 struct CallOf : CallOf<decltype(&Function::operator())> {};
 template <class Class, class Returned, class... Taken>
@@ -101,13 +103,13 @@ struct CallOf<Returned (Class::*)(Taken...) const> {
     using Result = Returned;
     static constexpr std::size_t kNumParameters = sizeof...(Taken);
     static constexpr bool kIsReference[kNumParameters + 1] = {std::is_lvalue_reference_v<Taken>..., false};
-    /// A value of each parameter.
+    /// A value of each parameter type.
     using Values = NumberedValues<std::index_sequence_for<Taken...>, std::remove_cvref_t<Taken>...>;
     template <std::size_t kIndex>
     using Value = std::remove_reference_t<decltype(value_at<kIndex>(std::declval<Values&>()))>;
 };
 
-/// Some values of a row, of types that are known to whoever made it.
+/// Converts some rows; the types are known only to the function.
 using ConvertRows = void (*)(const std::byte* const* from, std::byte* const* to, std::size_t num_rows);
 }  // namespace detail
 
@@ -115,17 +117,17 @@ struct NamedType {
     std::string name;
     ValueType type;
 };
-/// What changes from one version to the next. The steps are carried out in the order in which they are said.
+/// The changes from one version to the next. The steps run in the order in which they were added.
 class MigrationStep {
 public:
-    /// A field got another name.
+    /// A field has a new name.
     SHOAL_API MigrationStep& rename(std::string_view from, std::string_view to);
-    /// A field is no more, and its values are lost.
+    /// A field was removed; its values are lost.
     SHOAL_API MigrationStep& remove(std::string_view field);
-    /// A new field has this value in components that were made before, not its default.
+    /// Components from before the field was added get this value instead of its default.
     SHOAL_API MigrationStep& set(std::string_view field, AnyValue value);
-    /// The values of a field are others now, perhaps of another type: function(old value) returns the new one.
-    /// Requires of all functions here: they have no captures.
+    /// The values of a field have changed, perhaps with their type: function(old value) returns the new value.
+    /// Requires, for all functions here: they have no captures.
     template <class Function>
     MigrationStep& convert(std::string_view field, Function) {
         using Call = detail::CallOf<Function>;
@@ -143,7 +145,7 @@ public:
         const std::string_view from[] = {field};
         return add_function<Function, 1, kTo>(from, to);
     }
-    /// Fields are computed from others, which are no more: function(old values ..., new values& ...).
+    /// Fields are computed from others, which are removed: function(old values ..., new values& ...).
     template <std::size_t kFrom, std::size_t kTo, class Function>
     MigrationStep& compute(const std::string_view (&from)[kFrom], const std::string_view (&to)[kTo], Function) {
         return add_function<Function, kFrom, kTo>(from, to);
@@ -151,8 +153,8 @@ public:
 
     /// Adds a change of another kind: see value_change.h.
     SHOAL_API MigrationStep& add(FieldChange change);
-    /// Carries the steps out. Errors: a field is missing or there already, or has another type; some steps may be done.
-    /// `is_later`: the components are older than this step, so that fields which they do not have are passed over.
+    /// Runs the steps. Errors: a field is missing, exists already, or has another type; some steps may be done.
+    /// `is_later`: the components are older than this step, so steps on fields that they do not have are skipped.
     SHOAL_API Status run(FieldColumns& columns, bool is_later = false) const;
     MigrationStep() = default;
     SHOAL_API ~MigrationStep();
@@ -207,14 +209,16 @@ private:
 /// All steps of one component type. ComponentRegistry::migrations() makes it.
 class Migrations {
 public:
-    /// Returns the step from this version to the next; the same one for the same version. Requires: from version 1 on.
-    /// Lifetime: that of the registry.
+    /// Returns the step from this version to the next; the same object for the same version. Requires: version is at
+    /// least 1.
+    /// Lifetime: as the registry.
     SHOAL_API MigrationStep& from(std::uint32_t version);
-    /// The component type had another name in blobs, perhaps with the same version. No other type may have it now.
+    /// The component type had another name in blobs, perhaps with the same version. No other type may have that name
+    /// now.
     SHOAL_API Migrations& renamed_from(std::string_view name);
     std::span<const std::string> old_names() const { return old_names_; }
     bool has_steps() const { return !steps_.empty(); }
-    /// Carries out the steps from `version` to that before `end`. Errors: those of the steps, with the version.
+    /// Runs the steps from `version` to the version before `end`. Errors: those of the steps, with the version.
     SHOAL_API Status run(std::uint32_t version, std::uint32_t end, FieldColumns& columns) const;
 
     Migrations() = default;
@@ -231,34 +235,35 @@ private:
     std::vector<std::string> old_names_;
 };
 
-/// Whether two component types have different names, and are alike in all else: version, flags and columns.
+/// Whether two component types differ only in their names: version, flags and columns are equal.
 SHOAL_API bool differ_in_name_only(const Schema& a, const Schema& b);
 
-/// Whether a blob has components of an older version than the registry knows.
+/// Whether a blob has components of an older version than the registered one.
 SHOAL_API bool needs_migration(const Blob& blob, const ComponentRegistry& registry);
-/// Converts the components of older versions to those that the registry knows. Afterwards the blob's schemas are those of
-/// the registry for these; its bytes stay as they are.
+/// Converts components of older versions to the registered one. Afterwards the blob has the schemas of
+/// the registry for these; its bytes do not change.
 /// Errors: a component is newer than the program; a field has no place in the newest version, or loses values by the
-/// conversion to its type; a step does not fit. The message says blob, component, version and field. Nothing has changed.
-/// Cost: columns that no step changes, and that lie as the newest version wants them, are not copied.
+/// conversion to its type; a step does not fit. The message names blob, component, version and field. Nothing has
+/// changed.
+/// Cost: columns that no step changes, and that already have the layout of the newest version, are not copied.
 SHOAL_API Status migrate(Blob& blob, const ComponentRegistry& registry);
 
-/// Columns that were converted, and the memory of those that are new.
+/// Columns after a conversion, and the memory of new ones.
 struct ConvertedColumns {
     Array<const std::byte*> columns{Owner("migration")};  // one per Schema::columns()
     std::vector<Array<std::byte>> memory{};
 };
-/// Converts columns of rows from one schema of a component type to another, for a program that runs while its schema is
-/// edited: what `to` has is taken by name, new fields have their defaults, and fields that are no more go. The steps of
-/// `migrations` between the versions come first, if there are any.
-/// Errors: as of migrate(), but for fields that are no more. Lifetime: as long as `columns`.
+/// Converts columns of rows from one schema of a component type to another, for a running program whose schema is
+/// edited: fields are matched by name, new fields have their defaults, and fields that `to` does not have are dropped.
+/// The steps of `migrations` between the versions run first, if there are any.
+/// Errors: the same as migrate(), but fields without a place are dropped. Lifetime: as long as `columns`.
 SHOAL_API Result<ConvertedColumns> convert_rows(const Schema& from, std::span<const std::byte* const> columns,
                                                 std::size_t num_rows, const Schema& to, const Migrations* migrations);
-/// The same by the rules of migrate(), for rows that were saved: a field that is no more must be named by a step.
+/// The same by the rules of migrate(), for saved rows: a step must name each field that `to` does not have.
 /// Errors: as of migrate(). Lifetime: as long as `columns`.
 SHOAL_API Result<ConvertedColumns> migrate_rows(const Schema& from, std::span<const std::byte* const> columns,
                                                 std::size_t num_rows, const Schema& to, const Migrations* migrations);
-/// As convert_rows(), for the components of a blob that one of `schemas` has other fields for.
+/// The same as convert_rows(), for those components of a blob whose fields differ in one of `schemas`.
 SHOAL_API Status convert_fields(Blob& blob, std::span<const Schema> schemas, const ComponentRegistry& registry);
 
 }  // namespace shoal

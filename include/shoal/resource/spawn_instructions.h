@@ -1,5 +1,5 @@
 #pragma once
-// What a blob says of where its entities begin: the components of database/spawn_zone.h.
+// What a blob specifies about spawning its entities: the components of database/spawn_zone.h.
 // Thread: const calls of the blob.
 
 #include "shoal/base/bit_set.h"
@@ -9,10 +9,10 @@
 
 namespace shoal {
 
-/// Returns the zone that a blob names for each entity, or for an ancestor of it; kNoZone: none. Empty: it names no zones.
+/// Returns the zone that a blob names for each entity or one of its ancestors; kNoZone: none. Empty: it names no zones.
 SHOAL_API Array<Zone> named_zones(const Blob& blob);
-/// Returns the entities of a blob whose component of a type is disabled at first. `registry` knows by which older names
-/// the type may be called; nullptr: by none.
+/// Returns the entities of a blob whose component of a type is disabled at first. `registry` knows the older names of
+/// the type; nullptr: none.
 SHOAL_API BitSet find_disabled_entities(const Blob& blob, ComponentId component,
                                         const ComponentRegistry* registry = nullptr);
 

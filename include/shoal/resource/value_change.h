@@ -1,5 +1,5 @@
 #pragma once
-// Changes of fields that data can say, for steps that are read from a schema file: see migration.h.
+// Changes of fields that data can describe, for steps that are read from a schema file: see migration.h.
 //
 //     MigrationStep& step = registry.migrations(hull).from(1);
 //     convert_values(step, "armor", {.factor = 10});                  // centimetres became millimetres
@@ -8,7 +8,7 @@
 //     split_values(step, "size", {"width", "length"});                // of a vec2
 //     join_values(step, {"x", "y", "z"}, "position");                 // a vec3
 //
-// The type that a field had is that of the components which are migrated, so nobody declares it again.
+// The old type of a field is that of the migrated components, so it is not declared again.
 // Thread: as MigrationStep.
 
 #include "shoal/resource/migration.h"
@@ -18,22 +18,22 @@
 
 namespace shoal {
 
-/// How the values of a field become others. They are numbers, bools, enums or vectors, or arrays of these.
+/// How the values of a field are converted. They are numbers, bools, enums or vectors, or arrays of these.
 struct ValueConversion {
-    FieldType type = FieldType(0);  ///< of the new values: a number, a bool or a vector; 0: as it was
-    /// A lane of a vector, or a number, becomes lane * factor + plus. A new integer is rounded to the nearest. A number becomes
-    /// all lanes of a vector; lanes that a vector did not have are 0, and those that the new one does not have go.
+    FieldType type = FieldType(0);  ///< of the new values: a number, a bool or a vector; 0: unchanged
+    /// A number, or each lane of a vector, becomes value * factor + plus. Integers are rounded to the nearest. A number
+    /// becomes all lanes of a vector; missing lanes of a vector become 0, and surplus lanes are dropped.
     double factor = 1, plus = 0;
-    std::vector<std::pair<std::string, std::string>> values{};  ///< old and new names of an enum; without all the above
+    std::vector<std::pair<std::string, std::string>> values{};  ///< old and new names of an enum; excludes the others
 };
 
 /// Errors of the steps: the type of the field cannot become the new one, or a value does not fit.
 SHOAL_API void convert_values(MigrationStep& step, std::string_view field, ValueConversion conversion);
-/// A field was divided: the lanes of a vector are floats now, the values of an array are single.
+/// A field was divided: the lanes of a vector become floats, the values of an array become single fields.
 /// Errors of the step: the field has another number of lanes or values.
 SHOAL_API void split_values(MigrationStep& step, std::string_view field, std::vector<std::string> to);
-/// Fields are computed from others, which are no more, by a function that is known at run time: convert(context, old values, new
-/// values, number of rows), with the values of each field one after another. A name may be among both.
+/// Fields are computed from others, which are removed, by a function known at run time: convert(context, old values,
+/// new values, number of rows), with the packed values of each field. A name may be in both lists.
 /// Lifetime: the context outlives the step.
 SHOAL_API void compute_values(MigrationStep& step, std::span<const NamedType> from, std::span<const NamedType> to,
                               void (*convert)(void* context, const std::byte* const* olds, std::byte* const* news,
