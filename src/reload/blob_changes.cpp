@@ -12,9 +12,9 @@
 namespace shoal {
 namespace {
 
-constexpr std::uint32_t kFewRows = 16;  // that are compared one by one
+constexpr std::uint32_t kFewRows = 16;  // up to this many are compared one by one
 
-/// Whether values can be equal without equal bytes, or the other way round.
+/// Whether comparing bytes is not enough to compare values.
 bool refers(const Field& field) { return field.type == FieldType::kEntity || field.type == FieldType::kBlobArray; }
 
 std::span<const std::uint64_t> all_guids(const Blob& blob, Array<std::uint64_t>& storage) {
@@ -23,7 +23,7 @@ std::span<const std::uint64_t> all_guids(const Blob& blob, Array<std::uint64_t>&
     return storage;
 }
 
-/// Offsets count from the start of the blob, so equal lists of arrays say that they lie in the same places.
+/// Offsets count from the start of the blob, so equal lists mean that all arrays have the same offsets.
 bool have_same_arrays(const Blob& before, const Blob& after) {
     return std::ranges::all_of(std::array{BlobSectionKind::kArrays, BlobSectionKind::kArrayData}, [&](auto kind) {
         return std::ranges::equal(section_bytes(before, kind), section_bytes(after, kind));
@@ -44,7 +44,7 @@ bool is_same_array(const Blob& a, const BlobArrayEntry& one, const Blob& b, cons
     return one.element_type == other.element_type && std::ranges::equal(values_of(a, one), values_of(b, other));
 }
 
-/// The rows of a component type, ordered by entity; those of one entity stay in order.
+/// The rows of a component type, sorted by entity; the rows of one entity keep their order.
 Array<std::uint32_t> rows_by_entity(const BlobComponents* components) {
     Array<std::uint32_t> rows(components == nullptr ? 0 : components->count(), 0, "reload");
     for (std::uint32_t row = 0; row < rows.size(); ++row) rows[row] = row;
@@ -102,7 +102,7 @@ void read_blob_field(const BlobComponents& components, const Field& field, std::
 }
 
 Array<std::uint32_t> parents_among(const Blob& blob, const BlobComponents* components) {
-    Array<std::uint32_t> nearest(blob.num_entities(), kNoBlobEntity, "reload");  // the entity, or one above it
+    Array<std::uint32_t> nearest(blob.num_entities(), kNoBlobEntity, "reload");  // the entity itself, or an ancestor
     Array<std::uint32_t> parents(blob.num_entities(), kNoBlobEntity, "reload");
     if (components == nullptr) return parents;
     for (const std::uint32_t entity : components->entity_index) nearest[entity] = entity;
@@ -184,7 +184,7 @@ void BlobChanges::compare(std::uint32_t type) {
         compare_rows(type);
 }
 
-/// Compares what entities have once. Rows that follow each other in both versions are compared together.
+/// Compares components that an entity has once. Consecutive rows in both versions are compared together.
 void BlobChanges::compare_rows(std::uint32_t type) {
     const TypeChanges& t = types_[type];
     const std::span<const std::uint32_t> befores =
@@ -218,7 +218,7 @@ void BlobChanges::compare_rows(std::uint32_t type) {
             removed_.push_back({type, entity, row});
 }
 
-/// Whether components with equal bytes are equal.
+/// Whether components are equal exactly if their bytes are.
 bool BlobChanges::bytes_tell(const TypeChanges& type) const {
     return (arrays_stay_ || !type.schema->has(FieldType::kBlobArray)) &&
            (all_stay_ || !type.schema->has(FieldType::kEntity));
@@ -235,7 +235,7 @@ bool BlobChanges::are_bytes_equal(const TypeChanges& type, std::uint32_t before_
     return true;
 }
 
-/// Halves rows until those that differ are found.
+/// Bisects rows to find those that differ.
 void BlobChanges::compare_run(std::uint32_t type, std::uint32_t before_row, std::uint32_t after_row,
                               std::uint32_t count) {
     if (count == 0) return;
@@ -274,7 +274,7 @@ bool BlobChanges::same_field(const TypeChanges& type, const Field& field, std::u
     return true;
 }
 
-/// Compares values that refer to something. Total: a blob may refer to no entity.
+/// Compares values that are references. Safe on any value: a reference may be null.
 bool BlobChanges::same_value(const Field& field, const std::byte* before, const std::byte* after) const {
     if (field.type == FieldType::kEntity) {
         Entity older, newer;

@@ -1,38 +1,38 @@
 #pragma once
-// What the newer of two versions of a blob says otherwise: found once, for all of its copies.
+// The differences between two versions of a blob, found once for all of its copies.
 //
 //     entities       matched by GUID; those without one, by their order      stay, new, gone
 //     components     matched by their entities                               added, removed
 //     fields         of components that stay, by value                       a bit for each that differs
 //     values         of `many` types, as lists                               the entities whose lists differ
 //
-// Columns that lie alike are compared as a whole. References are compared by what they refer to, read-only arrays by what
-// is in them.
+// Columns with the same layout are compared as a whole. References are compared by their targets, read-only arrays by
+// their contents.
 
 #include "shoal/base/hash_map.h"
 #include "shoal/resource/blob.h"
 
 namespace shoal {
 
-/// The components of one type in both versions; nullptr where a version has none.
+/// The components of one type in both versions; nullptr if a version has none.
 struct TypeChanges {
     const BlobComponents* before = nullptr;
     const BlobComponents* after = nullptr;
     const Schema* schema = nullptr;
 };
 
-/// A component of an entity that stays, in which fields differ. A bit for each field of the schema.
+/// A component of an entity that stays, with a bit for each field of the schema: set if it differs.
 struct ChangedFields {
     std::uint32_t type, after_entity, before_row, after_row;
     std::uint64_t fields;
 };
 
-/// A component that an entity that stays has in one of the versions only.
+/// A component that an entity that stays has in only one of the versions.
 struct ChangedComponent {
     std::uint32_t type, after_entity, row;
 };
 
-/// The values of a `many` type that an entity that stays has. Places of rows in BlobChanges::list_rows().
+/// The values of a `many` type of an entity that stays, as ranges of BlobChanges::list_rows().
 struct ChangedList {
     std::uint32_t type, after_entity;
     std::uint32_t first_before, num_before;
@@ -41,17 +41,17 @@ struct ChangedList {
 
 class BlobChanges {
 public:
-    /// The blobs outlive this. Requires: component types of one name have one layout.
+    /// The blobs outlive this. Requires: component types of the same name have the same layout.
     BlobChanges(const Blob& before, const Blob& after);
     BlobChanges(const BlobChanges&) = delete;
     BlobChanges& operator=(const BlobChanges&) = delete;
 
-    /// By entity of the other version; kNoBlobEntity: none.
+    /// By entity of one version, the entity of the other; kNoBlobEntity: none.
     std::span<const std::uint32_t> after_of() const { return after_of_; }
     std::span<const std::uint32_t> before_of() const { return before_of_; }
     /// Entities of the newer version that the older one does not have, ascending.
     std::span<const std::uint32_t> new_entities() const { return new_entities_; }
-    /// The other way round.
+    /// Entities of the older version that the newer one does not have, ascending.
     std::span<const std::uint32_t> gone_entities() const { return gone_entities_; }
 
     std::span<const TypeChanges> types() const { return types_; }
@@ -60,10 +60,10 @@ public:
     std::span<const ChangedComponent> removed() const { return removed_; }
     std::span<const ChangedList> lists() const { return lists_; }
     std::span<const std::uint32_t> list_rows() const { return list_rows_; }
-    /// Whether all read-only arrays lie in the newer version where they lay in the older one.
+    /// Whether all read-only arrays have the same offsets in both versions.
     bool arrays_stay() const { return arrays_stay_; }
 
-    /// Whether a field is the same in a component of each version.
+    /// Whether a field has the same value in a component of each version.
     bool same_field(const TypeChanges& type, const Field& field, std::uint32_t before_row,
                     std::uint32_t after_row) const;
 
@@ -86,7 +86,7 @@ private:
     const Blob& before_;
     const Blob& after_;
     bool arrays_stay_;
-    bool all_stay_ = false;  // entity i of one version is entity i of the other
+    bool all_stay_ = false;  // entity i is the same in both versions
     Array<std::uint32_t> after_of_{Owner("reload")}, before_of_{Owner("reload")};
     Array<std::uint32_t> new_entities_{Owner("reload")}, gone_entities_{Owner("reload")};
     Array<TypeChanges> types_{Owner("reload")};
@@ -96,28 +96,28 @@ private:
     Array<std::uint32_t> list_rows_{Owner("reload")};
 };
 
-/// Where the read-only arrays of the older version are in the newer one.
+/// Finds the arrays of the older version in the newer one.
 class MovedArrays {
 public:
     /// The blobs outlive this.
     MovedArrays(const Blob& before, const Blob& after);
 
     bool empty() const { return num_moved_ == 0; }
-    /// Returns the array with the same values; of no values if there is none. Cost: a step for arrays in the order of the
-    /// older version, otherwise O(log arrays).
+    /// Returns the array with the same values, or an empty one if there is none. Cost: O(1) if calls follow the order
+    /// of the older version, otherwise O(log arrays).
     BlobArrayBase find(FieldType type, const BlobArrayBase& before);
 
 private:
     std::span<const BlobArrayEntry> befores_;       // by offset
-    Array<BlobArrayBase> afters_{Owner("reload")};  // of each of those
-    std::size_t num_moved_ = 0, next_ = 0;          // next_: after the one that was found last
+    Array<BlobArrayBase> afters_{Owner("reload")};  // by index in befores_
+    std::size_t num_moved_ = 0, next_ = 0;          // next_: after the last one found
 };
 
 /// Copies a field of a component in a blob. Shape: field.size.
 void read_blob_field(const BlobComponents& components, const Field& field, std::uint32_t row, std::byte* value);
 
-/// For each entity of a blob that has a component of the type: the nearest entity above it that has one too, or
-/// kNoBlobEntity. Shape: num_entities(); kNoBlobEntity for those without.
+/// For each entity of a blob that has a component of the type: its nearest ancestor that has one too, or
+/// kNoBlobEntity. Shape: num_entities(); kNoBlobEntity for entities without the component.
 Array<std::uint32_t> parents_among(const Blob& blob, const BlobComponents* components);
 
 }  // namespace shoal

@@ -1,4 +1,4 @@
-// Live reload: carries out, copy by copy, what a newer version of a blob says otherwise.
+// Live reload: applies the differences of a newer version of a blob, copy by copy.
 
 #include "shoal/reload/reloader.h"
 
@@ -40,7 +40,7 @@ bool has_arrays(const Blob& blob) {
     return false;
 }
 
-/// Errors: the two are no versions of one resource.
+/// Errors: the two are not versions of one resource.
 Status check_names(const Blob& before, const Blob& after) {
     if (before.id() && before.id() == after.id()) return {};
     if (!before.id() || !after.id())
@@ -49,7 +49,7 @@ Status check_names(const Blob& before, const Blob& after) {
                                 "\"; give two versions of one resource"));
 }
 
-/// Whether a component type has other fields in one blob than in the other.
+/// Whether the fields of a component type differ between the blobs.
 bool have_other_fields(const Blob& before, const Blob& after) {
     for (const BlobComponents& components : before.component_types())
         for (const Schema& schema : after.schemas())
@@ -91,13 +91,13 @@ private:
                                     "ResourceLibrary::replace() first, and reload with what it returns"));
     }
 
-    /// Gives component types that come with the newer version a store.
+    /// Makes stores for component types that are new in the newer version.
     static Status take_new_types(World& world, const Blob& before, const Blob& after) {
         if (Status status = prepare_stores(world, after, "reload"); !status) return status;
         for (const BlobComponents& components : after.component_types()) {
             if (!goes_to_store(world.registry(), components) || world.directory().find(components.id) != nullptr)
                 continue;
-            if (before.find_components(components.id) != nullptr) continue;  // nobody took it then either
+            if (before.find_components(components.id) != nullptr) continue;  // it had no store before either
             if (Status status = world.adopt_schemas(*components.schema); !status) return status;
         }
         return {};
@@ -117,7 +117,8 @@ private:
         return report_;
     }
 
-    /// What cannot be taken back comes last, and is not refused: models that go, and transforms, with their children.
+    /// Steps that cannot be undone come last, and cannot be refused: removing models and transforms, with their
+    /// children.
     Status change_all() {
         using Part = Status (ReloadCall::*)();
         constexpr Part kParts[] = {&ReloadCall::match_lists,
@@ -149,7 +150,7 @@ private:
         if (model_poses_ != nullptr) model_poses_->move_trees(after_, before_);
     }
 
-    /// What cannot fail any more.
+    /// Steps that cannot fail.
     void finish() {
         Array<Entity> gone{Owner("reload")};
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy)
@@ -167,14 +168,14 @@ private:
         if (copies_ != nullptr) log_.replace(before_, after_, std::move(now_), overrides_.take());
     }
 
-    // --- who is who ----------------------------------------------------------------------------------------------
+    // --- matching entities ---------------------------------------------------------------------------------------
 
     bool alive(Entity entity) const { return world_.entities().alive(entity); }
     std::uint32_t num_copies() const { return copies_ == nullptr ? 0 : copies_->num_copies; }
     std::size_t place_of(std::uint32_t copy, std::uint32_t entity) const {
         return std::size_t(copy) * after_.num_entities() + entity;
     }
-    /// The entity of a copy that an entity of the newer version is; null if the program has destroyed it.
+    /// Returns a copy's entity for an entity of the newer version; null if the program has destroyed it.
     Entity now(std::uint32_t copy, std::uint32_t entity) const {
         const Entity found = now_[place_of(copy, entity)];
         return alive(found) ? found : kNullEntity;
@@ -188,7 +189,7 @@ private:
         return kNoBlobEntity;
     }
     const TypeChanges& type_at(std::uint32_t type) const { return changes_.types()[type]; }
-    /// Whether entities are given to owners, and released, by links: see own_all().
+    /// Whether links assign and release entities of this type: see own_all().
     bool is_owned(std::uint32_t type) const {
         return type == owned_type_ && ownership_ != nullptr && takers_[type] == ownership_;
     }
@@ -198,7 +199,7 @@ private:
     /// Whether the store of a type keeps its components in another form than fields.
     bool is_model(std::uint32_t type) const { return model_poses_ != nullptr && takers_[type] == model_poses_; }
 
-    /// Finds the store of each component type. Errors: a function would have to be told of a change.
+    /// Finds the store of each component type. Errors: a spawn function would need to know of a change.
     Status find_takers() {
         takers_.resize(changes_.types().size(), nullptr);
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
@@ -246,7 +247,7 @@ private:
         return {};
     }
 
-    /// New entities below one that the program has destroyed do not stay.
+    /// Lists new entities below entities that the program has destroyed: they are not kept.
     void list_orphans() {
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
             BitSet lost{Owner("reload")};
@@ -260,7 +261,7 @@ private:
         }
     }
 
-    /// Gives new entities what the spawn of a part leaves out: references to entities that were there, and the poses of
+    /// Completes new entities with what spawn_part() leaves out: references to existing entities, and the poses of
     /// roots in copies that were moved.
     Status complete_new_entities() {
         if (created_.empty()) return {};
@@ -283,7 +284,7 @@ private:
     Status complete(std::uint32_t type, std::uint32_t row, std::uint32_t copy, std::uint32_t index) {
         const TypeChanges& t = type_at(type);
         const Entity entity = now(copy, t.after->entity_index[row]);
-        if (!entity) return {};  // it does not stay
+        if (!entity) return {};  // it is not kept
         const ReloadedComponent place{takers_[type], t.schema, entity, index};
         for (std::size_t f = 0; f < t.schema->fields().size(); ++f) {
             if (t.schema->fields()[f].type != FieldType::kEntity && type != transform_type_) continue;
@@ -293,12 +294,12 @@ private:
         return {};
     }
 
-    /// Overrides values of entities that an earlier version had, and that come again.
+    /// Overrides values of entities that an earlier version had, and that have come back.
     Status override_new_entities() {
         for (const ReloadOverrides::Entry& entry : overrides_.all()) {
             if (!is_new(entry.entity) || takers_[entry.type] == nullptr || type_at(entry.type).schema->singleton())
                 continue;
-            if (is_owned(entry.type)) continue;  // they come with the links
+            if (is_owned(entry.type)) continue;  // links set these
             for (std::uint32_t copy = entry.first_copy; copy < entry.first_copy + entry.num_copies; ++copy) {
                 const ReloadedComponent place{takers_[entry.type], type_at(entry.type).schema, now(copy, entry.entity),
                                               entry.place};
@@ -315,7 +316,7 @@ private:
         override_new_properties();
         return {};
     }
-    /// The same for named values, which may have other types in the newer version: what it does not take is logged.
+    /// The same for named values, which may have other types in the newer version: values that do not fit are logged.
     void override_new_properties() {
         overrides_.for_each_named(world_.directory(), [&](const LoggedOverride& one, std::string_view path) {
             if (!is_new(one.entity)) return;
@@ -332,7 +333,7 @@ private:
 
     // --- values --------------------------------------------------------------------------------------------------
 
-    /// Copies a field of a row of the newer version to value_, as an entity of a copy is to have it.
+    /// Copies a field of a row of the newer version to value_, translated to a copy.
     void read_value(std::uint32_t type, std::size_t f, std::uint32_t row, std::uint32_t copy) {
         const TypeChanges& t = type_at(type);
         const Field& field = t.schema->fields()[f];
@@ -344,13 +345,13 @@ private:
             write_part(value_.data(), override.part, override.value.bytes().data());
         });
     }
-    /// Moves a value with the root pose of a copy, if it is a place.
+    /// Applies the root pose of a copy to a value, if it is a position.
     void move_value(std::uint32_t type, std::size_t f, std::uint32_t row, std::uint32_t copy) {
         const Schema& schema = *type_at(type).schema;
         if (type == transform_type_) place_root(row, copy, schema.fields()[f]);
         if (takers_[type] != nullptr && takers_[type]->is_place_of_tiles(schema.id(), f)) move_place(copy);
     }
-    /// Calls visit(override) for those of a field in a row of the newer version.
+    /// Calls visit(override) for the overrides of a field in a row of the newer version.
     template <class Visit>
     void for_each_override(const BlobComponents& components, std::uint32_t type, std::uint32_t entity,
                            std::uint32_t row, std::size_t f, std::uint32_t copy, Visit&& visit) const {
@@ -358,19 +359,19 @@ private:
             if (entry.place == place_of_row(components, row)) visit(entry);
         });
     }
-    /// The place of a row among the values that its entity has of a `many` type.
+    /// The index of a row among the values of a `many` type that its entity has.
     static std::uint32_t place_of_row(const BlobComponents& components, std::uint32_t row) {
         if (!components.schema->many()) return 0;
         const std::span<const std::uint32_t> before = components.entity_index.first(row);
         return static_cast<std::uint32_t>(std::ranges::count(before, components.entity_index[row]));
     }
-    /// Turns entities of the newer version into those of a copy.
+    /// Translates entities of the newer version to entities of a copy.
     void translate(const Field& field, std::uint32_t copy, std::byte* values) const {
         for_each_entity(field, values, field.size, 1, [&](Entity& stored) {
             stored = stored.id < after_.num_entities() ? now(copy, static_cast<std::uint32_t>(stored.id)) : kNullEntity;
         });
     }
-    /// The pose of a root is relative to the one that its copy was spawned with.
+    /// Makes the pose of a root relative to the root pose that its copy was spawned with.
     void place_root(std::uint32_t row, std::uint32_t copy, const Field& field) {
         const BlobComponents& poses = *type_at(transform_type_).after;
         if (parents_after()[poses.entity_index[row]] != kNoBlobEntity) return;
@@ -380,7 +381,7 @@ private:
         const Transform placed = compose(root_pose(copy), local);
         std::memcpy(value_.data(), reinterpret_cast<const std::byte*>(&placed) + field.struct_offset, field.size);
     }
-    /// So is the place that says in which tile an entity lies.
+    /// The same for the position that determines the tile of an entity.
     void move_place(std::uint32_t copy) {
         Transform local;
         std::memcpy(&local.position, value_.data(), sizeof local.position);
@@ -414,7 +415,7 @@ private:
         return {};
     }
 
-    /// Puts what the world has into value_, where a spawn has overridden what the source says.
+    /// Copies the world's value to value_ if a spawn has overridden the source.
     void keep_overridden(const ReloadedComponent& place, std::uint32_t type, std::size_t field, std::uint32_t row,
                          std::uint32_t copy) {
         const BlobComponents& components = *type_at(type).after;
@@ -448,7 +449,7 @@ private:
         return {};
     }
 
-    /// Writes what has changed of components of which the world has one, whoever has it.
+    /// Writes changed fields of components that the world has once, whichever entity has them.
     Status change_singletons() {
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
             const TypeChanges& t = type_at(type);
@@ -464,7 +465,7 @@ private:
         return {};
     }
 
-    /// Adds the components of each type in one call, and sets those that the program has added itself.
+    /// Adds the components of each type in one call, and sets those that the program has already added.
     Status add_components() {
         const std::span<const ChangedComponent> added = changes_.added();
         for (std::size_t begin = 0, end = 0; begin < added.size(); begin = end) {
@@ -502,7 +503,7 @@ private:
         images.insert(images.end(), image.begin(), image.end());
         note_changed(copy, change.after_entity);
     }
-    /// Sets a component that the program has added itself.
+    /// Sets a component that the program has already added.
     Status set_added(const ReloadedComponent& place, const ChangedComponent& change, std::uint32_t copy) {
         for (std::size_t f = 0; f < place.schema->fields().size(); ++f)
             if (Status status = write(place, change.type, f, change.row, copy, change.after_entity); !status)
@@ -514,7 +515,7 @@ private:
         const std::span<const ChangedComponent> removed = changes_.removed();
         for (std::size_t begin = 0, end = 0; begin < removed.size(); begin = end) {
             while (end < removed.size() && removed[end].type == removed[begin].type) ++end;
-            if (is_model(removed[begin].type) || is_transform(removed[begin].type)) continue;  // they come last
+            if (is_model(removed[begin].type) || is_transform(removed[begin].type)) continue;  // removed later
             if (Status status = remove_components(removed.subspan(begin, end - begin)); !status) return status;
         }
         return {};
@@ -548,7 +549,7 @@ private:
 
     // --- enableable components --------------------------------------------------------------------------------------
 
-    /// Enables and disables components where the source does, and those that have come.
+    /// Enables and disables components as in the source, including new ones.
     Status change_enabled() {
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
             const TypeChanges& t = type_at(type);
@@ -589,7 +590,7 @@ private:
 
     // --- lists ---------------------------------------------------------------------------------------------------
 
-    /// A value of a list in the older version, the one in its place in the newer one, and where the world has it.
+    /// A value of a list in the older version, its counterpart in the newer one, and its index in the world.
     struct Pair {
         std::uint32_t before = kNoBlobEntity, after = kNoBlobEntity, world = kNoBlobEntity;
     };
@@ -599,7 +600,7 @@ private:
         Array<Pair> pairs{Owner("reload")};
     };
 
-    /// Finds the values of lists in the world, while these are as the program has left them.
+    /// Finds the values of lists in the world before they are changed.
     Status match_lists() {
         for (const ChangedList& list : changes_.lists()) {
             if (takers_[list.type] == nullptr || num_copies() == 0) continue;
@@ -620,7 +621,7 @@ private:
         return {};
     }
 
-    /// Lets overrides go with the values that they are of.
+    /// Moves overrides along with their values.
     void move_overrides(const ChangedList& list, std::span<const Pair> pairs) {
         if (overrides_.all().empty()) return;
         const auto befores = changes_.list_rows().subspan(list.first_before, list.num_before);
@@ -632,8 +633,8 @@ private:
         overrides_.move_list(list.type, list.after_entity, place_after);
     }
 
-    /// Pairs values that are the same, in whichever order, and the others by their order. Tags are the same or not.
-    /// Returns those of the older version in its order, then new ones.
+    /// Pairs equal values in any order, and the others by their order. Tags are only paired if equal.
+    /// Returns the pairs in the order of the older version, then the new values.
     Array<Pair> pair_values(const ChangedList& list) const {
         const TypeChanges& t = type_at(list.type);
         const auto befores = changes_.list_rows().subspan(list.first_before, list.num_before);
@@ -656,7 +657,7 @@ private:
         std::ranges::sort(pairs, {}, [](const Pair& pair) { return std::pair(pair.before, pair.after); });
         return pairs;
     }
-    /// Returns the place of a value in the newer list, or its length. Most are where they were, at `guess`.
+    /// Returns the index of a value in the newer list, or its length. Most are still at `guess`.
     std::size_t find_same(const TypeChanges& t, std::uint32_t before, std::span<const std::uint32_t> afters,
                           const Array<bool>& is_paired, std::size_t guess) const {
         const auto is_same = [&](std::size_t a) { return !is_paired[a] && is_same_row(t, before, afters[a]); };
@@ -665,10 +666,10 @@ private:
         while (found < afters.size() && !is_same(found)) ++found;
         return found;
     }
-    /// The lists of who has a tag do not notice that one is overwritten.
+    /// Tags must not be overwritten: the lists of entities by tag would not notice.
     static bool is_tag(const TypeChanges& type) { return type.schema->id() == schema_of<Tag>().id(); }
 
-    /// Returns a value of the older version as the world got it when the copy was spawned.
+    /// Returns a value of the older version as it was spawned in the copy.
     Image old_image(const ChangedList& list, std::uint32_t row, std::uint32_t copy) const {
         const TypeChanges& t = type_at(list.type);
         Image image(t.schema->default_image().begin(), t.schema->default_image().end(), "reload");
@@ -687,8 +688,8 @@ private:
         return image;
     }
 
-    /// Finds where the world has the values of the older version: those that are as they were, then, if the program has
-    /// taken none and added none, the others by their order.
+    /// Finds the values of the older version in the world: first by equality, then by order, if the program has neither
+    /// added nor removed any.
     void find_in_world(const ChangedList& list, std::uint32_t copy, const ReloadedComponent& first,
                        Array<Pair>& pairs) const {
         const Array<Image> images = images_of_list(first);
@@ -712,7 +713,7 @@ private:
             pair.world = next++;
         }
     }
-    /// Whether two values are the same in the world. References to the dead are all alike.
+    /// Whether two values are equal in the world. All references to dead entities are equal.
     bool is_same_value(const Image& a, const Image& b, const Schema& schema) const {
         for (const Field& field : schema.fields()) {
             const std::byte* const one = a.data() + field.struct_offset;
@@ -729,12 +730,12 @@ private:
         return true;
     }
 
-    /// What a list is to be: values, and for each the place that it has in the list of the newer version.
+    /// The new content of a list: values, and for each its index in the newer version.
     struct NewList {
         Array<Image> values{Owner("reload")};
-        Array<std::uint32_t> place_of{Owner("reload")};  // kNoBlobEntity: the program has added it
+        Array<std::uint32_t> place_of{Owner("reload")};  // kNoBlobEntity: added by the program
         Array<bool> is_gone{Owner("reload")};
-        std::size_t num_in_world = 0;  // the first ones, in their order
+        std::size_t num_in_world = 0;  // these are the first, in their order
     };
 
     Status change_lists() {
@@ -790,7 +791,7 @@ private:
             std::memcpy(value, newer.data() + field.struct_offset, field.size);
         }
     }
-    /// Adds a value that comes with the newer version, unless the program has added the same.
+    /// Adds a value that is new in the newer version, unless the program has added an equal one.
     void take_value(const ChangedList& list, std::uint32_t copy, const Pair& pair, NewList& now_list) {
         const Image newer = image_of(list.type, pair.after, copy);
         const std::uint32_t place = place_in_list(list, pair.after);
@@ -809,7 +810,7 @@ private:
         const auto rows = changes_.list_rows().subspan(list.first_after, list.num_after);  // ascending
         return static_cast<std::uint32_t>(std::ranges::lower_bound(rows, row) - rows.begin());
     }
-    /// Returns the values in the order of the newer version. One of the program stays before the one that it was before.
+    /// Returns the values in the order of the newer version. Values of the program stay in front of their successors.
     static Array<Image> in_order(const NewList& list, std::uint32_t num_places) {
         struct OrderedValue {
             std::uint32_t place;
@@ -846,7 +847,7 @@ private:
         return parents_after_;
     }
 
-    /// Links transforms whose parents are others now. First they leave the old ones, so that no order makes a cycle.
+    /// Links transforms whose parents have changed. All are unlinked first, so that no order creates a cycle.
     Status link_all() {
         if (transform_type_ == kNoBlobEntity || transforms_ == nullptr) return {};
         if (takers_[transform_type_] != transforms_) return {};
@@ -881,7 +882,7 @@ private:
                std::ranges::equal(before_.entities_by_guid(), after_.entities_by_guid()) &&
                std::ranges::equal(t.before->entity_index, t.after->entity_index);
     }
-    /// Lists an entity that has another parent than it is to have.
+    /// Lists an entity whose parent is not the intended one.
     void list_link(std::uint32_t copy, std::uint32_t entity, Array<NewLink>& links) {
         const TransformManager& transforms = *transforms_;
         const std::uint32_t above = parents_after()[entity];
@@ -894,7 +895,7 @@ private:
         const Entity before = linked ? transforms.entity(linked) : kNullEntity;
         if (before != parent) links.push_back({child, before, parent, entity});
     }
-    /// Links a root to its parent; to the one before, if the program has put that parent below it.
+    /// Links a root to its new parent, or to the former one if the program has put the new parent below it.
     void set_parent(std::uint32_t copy, const NewLink& link) {
         if (!steps_.link(link.child, link.now)) {
             ++report_.num_left_out;
@@ -910,11 +911,11 @@ private:
     struct NewOwner {
         Entity owned, owner;
         std::uint32_t copy, after_entity;
-        std::uint64_t* count;  // of the report
+        std::uint64_t* count;  // in the report
     };
 
-    /// Gives entities to the owners that they have now. First the old ones release them, so that no order makes a cycle.
-    /// Errors: the program has given the owner to one that it would own.
+    /// Assigns entities to their new owners. The old owners release all first, so that no order creates a cycle.
+    /// Errors: the program has made the owner an owned entity of what it is to own.
     Status own_all() {
         if (owned_type_ == kNoBlobEntity || !is_owned(owned_type_)) return {};
         Array<NewOwner> owners{Owner("reload")};
@@ -934,7 +935,7 @@ private:
         }
         return {};
     }
-    /// Lists the entities of a copy that are to have another owner than they have.
+    /// Lists the entities of a copy whose owner is to change.
     void list_owners(std::uint32_t copy, Array<NewOwner>& owners) {
         const TypeChanges& t = type_at(owned_type_);
         for (std::uint32_t row = 0; t.after != nullptr && row < t.after->count(); ++row)
@@ -978,7 +979,7 @@ private:
             owners.push_back({owned, owner, copy, entity, count});
     }
 
-    /// Moves entities for which the source names another zone now.
+    /// Moves entities whose zone has changed in the source.
     Status move_all() {
         Array<Zone> before = named_zones(before_), after = named_zones(after_);
         if (before.empty() && after.empty()) return {};
@@ -1014,7 +1015,7 @@ private:
             }
     }
 
-    /// Gives models whose trees have changed the new ones.
+    /// Replaces models whose trees have changed.
     Status respawn_models() {
         if (changed_models_.empty()) return {};
         const TypeChanges& t = type_at(changed_models_[0].type);
@@ -1044,8 +1045,8 @@ private:
         return {};
     }
 
-    /// Lets all rows of the world that refer to arrays of the older version refer to those of the newer one with the same
-    /// values.
+    /// Makes all rows of the world that refer to arrays of the older version refer to arrays of the newer one with the
+    /// same values.
     Status move_arrays() {
         if (changes_.arrays_stay() || !has_arrays(before_)) return {};
         MovedArrays moved(before_, after_);
@@ -1054,7 +1055,7 @@ private:
             if (Status status = move_arrays(place, moved); !status) return status;
         return {};
     }
-    /// The same for values of commands that wait.
+    /// The same for values of waiting commands.
     void move_arrays_of_commands() {
         if (changes_.arrays_stay() || !has_arrays(before_)) return;
         struct Moving {
@@ -1070,8 +1071,8 @@ private:
         };
         if (!moving.moved.empty()) WaitingCommands::of_directory(world_.directory()).visit_arrays(move, &moving);
     }
-    /// Lists the components, of `many` types the first ones, of which an array has moved: those of the dead too, which
-    /// are there, and saved, until the world settles.
+    /// Lists components with a moved array (the first one, for `many` types), including those of dead entities, which
+    /// exist, and are saved, until the world settles.
     Array<ReloadedComponent> places_with_moved(MovedArrays& moved) {
         Array<ReloadedComponent> places{Owner("reload")};
         for (Store* store : world_.directory().stores())
@@ -1095,7 +1096,7 @@ private:
                 if (!is_listed.test_and_set(entity.index())) places.push_back({&store, &schema, entity});
             }
     }
-    /// Moves those of all values of an entity.
+    /// The same for all values of one entity.
     Status move_arrays(ReloadedComponent place, MovedArrays& moved) {
         for (ComponentRow at = place.find(); at;) {
             for (std::size_t f = 0; f < at.schema->fields().size(); ++f)
@@ -1107,7 +1108,7 @@ private:
         }
         return {};
     }
-    /// Copies a field with arrays to value_, as they are in the newer version, and returns whether any has moved.
+    /// Copies a field with arrays to value_, updated to the newer version, and returns whether any array has moved.
     bool read_moved(const ComponentRow& at, const Field& field, MovedArrays& moved) {
         if (field.type != FieldType::kBlobArray) return false;
         value_.resize(field.size);
@@ -1124,7 +1125,7 @@ private:
     }
 
     World& world_;
-    TransformManager* transforms_;  // this and the next two: nullptr, if the world has none
+    TransformManager* transforms_;  // this and the next two: nullptr if the world has none
     OwnershipManager* ownership_;
     ModelPoseManager* model_poses_;
     SpawnLog& log_;
@@ -1135,11 +1136,11 @@ private:
     ReloadSteps steps_;
     std::uint32_t transform_type_, owned_type_;
     ReloadReport report_;
-    Array<Store*> takers_{Owner("reload")};  // by component type; nullptr: nobody keeps it
+    Array<Store*> takers_{Owner("reload")};  // by component type; nullptr: no store
     Array<Entity> now_{Owner("reload")};     // by copy and entity of the newer version
     Array<Entity> created_{Owner("reload")};
-    Array<Entity> orphans_{Owner("reload")};  // of those: they do not stay
-    BitSet changed_{Owner("reload")};         // as now_
+    Array<Entity> orphans_{Owner("reload")};  // of now_: entities that are not kept
+    BitSet changed_{Owner("reload")};         // indexed as now_
     Array<std::uint32_t> parents_after_{Owner("reload")};
     Array<std::byte> value_{Owner("reload")};
     Array<ChangedModel> changed_models_{Owner("reload")};

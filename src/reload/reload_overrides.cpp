@@ -21,7 +21,7 @@ auto key_of(const Entry& entry) {
     return std::tuple(entry.type, entry.entity, !entry.is_of_many_copies, entry.first_copy, entry.order);
 }
 
-/// Makes references to those that have died null.
+/// Sets references to dead entities to null.
 void forget_dead(const EntityManager& entities, AnyValue& value) {
     if (value.type().type != FieldType::kEntity) return;
     const std::span<std::byte> bytes = value.bytes();
@@ -47,7 +47,7 @@ void ReloadOverrides::add(World& world, const BlobChanges& changes, std::uint32_
     if (!property_path(world.directory(), logged.given.field).empty() && can_keep_properties(world.directory()))
         return named_.push_back(order);
     const Result<FieldPath> path = FieldPath::find_in(world.directory(), logged.given.field);
-    if (!path) return;  // the component type has other fields now, or is gone
+    if (!path) return;  // the fields of the component type have changed, or it was removed
     Result<AnyValue> value = path->convert(logged.given.value);
     if (!value || !check_override_value(*path, *value)) return;
     if (path->type().type == FieldType::kStringId && logged.given.value.is_text() &&

@@ -1,5 +1,5 @@
 #pragma once
-// What spawns have overridden, in a reload: it stays, whatever becomes of the source.
+// Values overridden at spawn, during a reload: they stay, whatever changes in the source.
 // Thread: the structural thread of the world.
 
 #include "reload/blob_changes.h"
@@ -15,27 +15,28 @@ class World;
 
 class ReloadOverrides {
 public:
-    /// Looks up what was overridden in the copies of the older version. What the newer one lacks is kept for versions to come.
+    /// Looks up the overrides of the copies of the older version. Those without a target in the newer one are kept for
+    /// later versions.
     void find(World& world, const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after);
-    /// Notes where the values of a list are in the newer version. Shape: by place in the older one; kNoBlobEntity: gone.
+    /// Notes the new indices of the values of a list. Shape: by index in the older version; kNoBlobEntity: removed.
     void move_list(std::uint32_t type, std::uint32_t after_entity, std::span<const std::uint32_t> place_after);
-    /// Returns them with the entities and places of the newer version.
+    /// Returns the overrides with the entities and list indices of the newer version.
     std::vector<LoggedOverride> take();
 
-    /// One of a field of a component, or of one of several.
+    /// An override of a field of a component, or of one of several components.
     struct Entry {
         std::uint32_t type, entity;  // of the newer version
         bool is_of_many_copies;
         std::uint32_t first_copy, num_copies;
-        std::uint32_t order;                // among all
-        std::uint32_t place, place_before;  // among the values of a `many` type; kNoBlobEntity: gone
+        std::uint32_t order;                // among all overrides
+        std::uint32_t place, place_before;  // index among the values of a `many` type; kNoBlobEntity: removed
         std::size_t field;
         FieldPart part;
         AnyValue value;
     };
     std::span<const Entry> all() const { return entries_; }
 
-    /// Calls visit(entry) for each override of a field of an entity in a copy, in their order.
+    /// Calls visit(entry) for each override of a field of an entity in a copy, in order.
     template <class Visit>
     void for_each(std::uint32_t type, std::uint32_t entity, std::uint32_t copy, std::size_t field,
                   Visit&& visit) const {
@@ -54,8 +55,8 @@ private:
     void add(World& world, const BlobChanges& changes, std::uint32_t order);
 
     std::vector<LoggedOverride> logged_;
-    Array<std::uint32_t> named_{Owner("reload")};  // those in logged_ that are of named values
-    std::vector<Entry> entries_;  // by type, entity, how many copies they are of, and the first of these
+    Array<std::uint32_t> named_{Owner("reload")};  // indices in logged_ of overrides of named values
+    std::vector<Entry> entries_;                   // sorted by type, entity, number of copies, first copy
 };
 
 }  // namespace shoal

@@ -64,7 +64,7 @@ void ReloadSteps::note_removed(const ReloadedComponent& place, const ComponentRo
 Status ReloadSteps::remove(Store& store, const Schema& schema, std::span<const Entity> entities) {
     if (entities.empty()) return {};
     if (dynamic_cast<ModelPoseManager*>(&store) != nullptr) {
-        store.drop(entities);  // the poses of its nodes do not come back, so this is the last step
+        store.drop(entities);  // node poses cannot be restored, so this is the last step
         return {};
     }
     const std::size_t num_before = steps_.size();
@@ -98,8 +98,8 @@ Status ReloadSteps::set_list(const ReloadedComponent& first, std::span<const Ima
     return {};
 }
 
-/// A value that is added comes first. So the values at the end that are the same stay, and the others are exchanged: new
-/// ones come before old ones go, because a database moves an entity that loses its last value.
+/// New values are added in front. So equal values at the end stay, and the rest is replaced: new values are
+/// added before old ones are removed, because a database moves an entity that loses its last value.
 Status ReloadSteps::replace_list(const ReloadedComponent& first, std::span<const Image> values) {
     const auto& [store, schema, entity, index] = first;
     const Array<Image> before = images_of_list(first);
@@ -137,7 +137,7 @@ Result<bool> ReloadSteps::set_enabled(Database& database, const ReloadedComponen
     return done.status();
 }
 
-/// Notes all that the owners own, because the order of what they own is theirs.
+/// Records everything that the owners own, because they keep it in order.
 void ReloadSteps::note_owners(OwnershipManager& owners, std::span<const Entity> owned) {
     Step step{.kind = Kind::kOwn, .place = {.store = &owners, .entity = {}}};
     Array<Entity> all{Owner("reload")};
@@ -157,7 +157,7 @@ void ReloadSteps::note_owners(OwnershipManager& owners, std::span<const Entity> 
     steps_.push_back(std::move(step));
 }
 
-/// Gives entities back to their owners: the newest first is how these list them.
+/// Returns entities to their owners, the last one first, because owners list the newest first.
 Status ReloadSteps::give_back(const Step& step) {
     auto& owners = static_cast<OwnershipManager&>(*step.place.store);
     for (std::size_t i = 0; i < step.owners.size(); i += 2) owners.release(step.owners[i]);
@@ -198,7 +198,7 @@ void ReloadSteps::undo(const Step& step) {
     if (!status) log(LogLevel::kError, concat("a part of a reload could not be taken back: ", status.message()));
 }
 
-/// Takes back what needs no transforms.
+/// Undoes a step that needs no transforms.
 Status ReloadSteps::take_back(const Step& step) {
     const auto& [store, schema, entity, index] = step.place;
     const ComponentRow at = schema == nullptr ? ComponentRow() : step.place.find();

@@ -1,6 +1,6 @@
 #pragma once
-// Changes of single components, made through the doors that commands use, and taken back in the opposite order if a later
-// one is refused.
+// Changes of single components, made through the same functions as commands, and undone in reverse order if a later one
+// is refused.
 // Thread: the structural thread of the world.
 
 #include "shoal/database/database.h"
@@ -19,7 +19,7 @@ using Image = Array<std::byte>;
 /// A component of an entity, or one of several.
 struct ReloadedComponent {
     Store* store = nullptr;
-    const Schema* schema = nullptr;  // Lifetime: that of the reload
+    const Schema* schema = nullptr;  // Lifetime: as the reload
     Entity entity;
     std::uint32_t index = 0;
 
@@ -32,27 +32,28 @@ public:
     ReloadSteps(const ReloadSteps&) = delete;
     ReloadSteps& operator=(const ReloadSteps&) = delete;
 
-    // Errors, of all: the store refuses; that step has changed nothing.
+    // Errors, for all: the store refuses; that step has changed nothing.
 
-    /// Writes a field, by its place in the schema, and returns whether it had another value. Shape: the field's size.
+    /// Writes a field, by index in the schema, and returns whether it had another value. Shape: the field's size.
     /// Requires: the entity has the component.
     Result<bool> write(const ReloadedComponent& place, std::size_t field, const std::byte* value);
-    /// Gives entities components. Shape: a struct image for each. Requires: they live and have none, or may have several.
+    /// Adds components to entities. Shape: a struct image for each. Requires: they live and have none, or may have
+    /// several.
     Status add(Store& store, const Schema& schema, std::span<const Entity> entities, const std::byte* images);
-    /// Takes the components of a type from entities that have one.
+    /// Removes the components of a type from entities that have one.
     Status remove(Store& store, const Schema& schema, std::span<const Entity> entities);
-    /// Gives an entity these values of a `many` type, in this order, in place of those that it has. `in_place`: values are
-    /// overwritten if there are as many as before.
+    /// Replaces the values of a `many` type that an entity has, in order. `in_place`: values are
+    /// overwritten if their number is unchanged.
     Status set_list(const ReloadedComponent& first, std::span<const Image> values, bool in_place);
-    /// Enables or disables a component, and returns whether it was the other way. Requires: the entity has it.
+    /// Enables or disables a component, and returns whether this changed it. Requires: the entity has it.
     Result<bool> set_enabled(Database& database, const ReloadedComponent& place, bool on);
-    /// Notes who owns these entities, before they get other owners. No call of this class does that.
+    /// Records the owners of entities before they change. No call of this class changes owners.
     void note_owners(OwnershipManager& owners, std::span<const Entity> owned);
     /// Links an entity to a parent, or to none, and keeps its local pose. Requires: both have transforms.
     Status link(Entity child, Entity parent);
     Status move(Database& database, Entity entity, Zone zone);
 
-    /// Takes all back.
+    /// Undoes all steps.
     void undo();
 
 private:
@@ -61,9 +62,9 @@ private:
         Kind kind;
         ReloadedComponent place;
         std::size_t field = 0;
-        Array<std::byte> bytes{Owner("reload")};  // the value, or the image, that was there
-        Array<Image> list{Owner("reload")};       // the values that were there
-        Array<Entity> owners{Owner("reload")};    // who was owned, and by whom, in turn
+        Array<std::byte> bytes{Owner("reload")};  // the previous value or image
+        Array<Image> list{Owner("reload")};       // the previous values
+        Array<Entity> owners{Owner("reload")};    // pairs of an owned entity and its owner
         Entity parent{};
         Zone zone = kNoZone;
     };

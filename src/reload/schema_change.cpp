@@ -20,8 +20,8 @@ ManagerOptions options_of_rows(const OwnedRowsOptions& options) {
     return {options.index, options.death, options.max_collected, options.capacity_rows};
 }
 
-/// The rows of living entities, in the order in which they are added elsewhere: with `many`, the last of each entity first,
-/// because each becomes the first.
+/// The rows of living entities in the order in which to add them to another manager: with `many`, the last of each
+/// entity first, because each added one becomes the first.
 Array<std::uint32_t> living_rows(const ComponentManager& manager) {
     const std::span<const Entity> owners = manager.table().entities();
     Array<std::uint32_t> rows{Owner("reload")};
@@ -46,7 +46,7 @@ SchemaChange::~SchemaChange() {
     }
 }
 
-/// The old managers live as long as the world, without rows and their memory, because paths and queries may refer to them.
+/// The old managers live as long as the world, without rows or memory, because paths and queries may refer to them.
 void SchemaChange::keep() {
     for (const auto& [before, after] : changes_) {
         world_.services().for_each([old = before](WorldService& service) { service.forget(*old); });
@@ -103,7 +103,7 @@ void end_schema_change(SchemaChange* change, bool keep) {
     SchemaChange::destroy(change);
 }
 
-/// Returns the manager that a store is, if the world has made it from a schema alone.
+/// Returns the manager of a store, if the world has made it from a schema alone.
 ComponentManager* SchemaChange::find_changeable(const Store& store) const {
     for (const Schema* schema : store.schemas()) {
         auto* const manager = world_.directory().find_as<ComponentManager>(schema->id());
@@ -141,7 +141,7 @@ Status SchemaChange::change(const Schema& schema, Store& store) {
     return {};
 }
 
-/// Gives the new manager the rows of the old one.
+/// Copies the rows of the old manager to the new one.
 Status SchemaChange::fill(const ComponentManager& before, ComponentManager& after) const {
     const Table& table = before.table();
     const Schema& schema = after.schema();

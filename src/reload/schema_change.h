@@ -1,6 +1,6 @@
 #pragma once
-// Lets component types that a world keeps by a schema alone have other fields, for Reloader::reload(). A new manager with the
-// new schema takes the place of the old one, whose rows stay until it is certain that they are not needed.
+// Changes the fields of component types that a world keeps by a schema alone, for Reloader::reload(). A manager with
+// the new schema replaces the old one, whose rows are kept until the change is certain.
 // Thread: the structural thread of the world.
 
 #include "shoal/world/world.h"
@@ -14,13 +14,13 @@ public:
     explicit SchemaChange(World& world) : world_(world) {}
     static Result<SchemaChange*> make(World& world, const Schema& schema);
     static void destroy(SchemaChange* change) { destroy_owned("reload", change); }
-    /// Takes all back, unless keep() was called.
+    /// Undoes the changes, unless keep() was called.
     ~SchemaChange();
     SchemaChange(const SchemaChange&) = delete;
     SchemaChange& operator=(const SchemaChange&) = delete;
 
-    /// Errors: a component type of the blob has other fields than its store, which cannot change them; a value cannot be
-    /// converted; no memory.
+    /// Errors: the fields of a component type differ from its store, which cannot change them; a value cannot be
+    /// converted; memory ran out.
     Status begin(const Blob& blob);
     /// The same for one schema. Errors: no store keeps the component type.
     Status begin(const Schema& schema);

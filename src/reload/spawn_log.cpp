@@ -12,9 +12,9 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kFewEntities = 4096;  // among so many, the dead are not looked for
+constexpr std::size_t kFewEntities = 4096;  // up to this many, dead entities are not searched for
 
-/// Two versions of a blob have one name, and different checksums.
+/// Two versions of a blob have the same name and different checksums.
 std::uint64_t version_of(const Blob& blob) {
     const std::uint64_t words[] = {blob.header().resource_id, blob.header().checksum};
     return hash_bytes(words, sizeof words);
@@ -42,7 +42,7 @@ void SpawnLog::clear() {
 
 SpawnedCopies* SpawnLog::find(const Blob& blob) {
     SpawnedCopies* const found = by_version_.find_or(version_of(blob), nullptr);
-    // A save may say anything of a blob.
+    // A forged save may claim any number of entities.
     return found == nullptr || found->num_blob_entities == blob.num_entities() ? found : nullptr;
 }
 
@@ -83,14 +83,14 @@ void SpawnLog::append(SpawnedCopies& copies, std::uint32_t num_copies, std::span
     copies.num_copies += num_copies;
     for (const Entity entity : entities) copies.entities.push_back(entities_.alive(entity) ? entity : kNullEntity);
     if (root_poses.empty() && copies.root_poses.empty()) return;
-    copies.root_poses.resize(num_before);  // those before were not moved
+    copies.root_poses.resize(num_before);  // earlier copies have no root poses
     copies.root_poses.insert(copies.root_poses.end(), root_poses.begin(), root_poses.end());
     copies.root_poses.resize(copies.num_copies);
 }
 
 namespace {
 
-/// Requires: they were spawned.
+/// Returns the overrides of a spawn. Requires: the copies were spawned.
 std::vector<LoggedOverride> log_of(const Blob& blob, std::uint32_t num_copies,
                                    std::span<const SpawnOverride> overrides) {
     std::vector<LoggedOverride> logged;
@@ -117,12 +117,12 @@ void SpawnLog::add(const Blob& blob, const Spawned& spawned, const SpawnOptions&
     if (copies.entities.size() > kFewEntities && copies.entities.size() > 2 * copies.num_looked_at) forget_dead(copies);
 }
 
-/// Takes living entities out of the copies that they are of, before they become those of another.
+/// Removes living entities from their copies before they become part of another.
 void SpawnLog::take_out(std::span<const Entity> entities) {
     const auto is_known = [&](Entity entity) { return is_known_.test(entity.index()); };
     if (std::ranges::none_of(entities, is_known)) return;
     take_out_dead();
-    if (std::ranges::none_of(entities, is_known)) return;  // what was known is dead, and its numbers are others' now
+    if (std::ranges::none_of(entities, is_known)) return;  // known entities were dead, and their indices reused
     BitSet forgotten{Owner("spawn log")};
     for (const Entity entity : entities) forgotten.set(entity.index());
     by_version_.for_each([&](std::uint64_t, SpawnedCopies* copies) {
@@ -131,9 +131,9 @@ void SpawnLog::take_out(std::span<const Entity> entities) {
     });
 }
 
-// --- who has died ------------------------------------------------------------------------------------------------
+// --- dead entities ---------------------------------------------------------------------------------------------
 
-/// Returns who has died since the last note_deaths() and may be in a copy, ascending.
+/// Returns the entities that have died since the last note_deaths() and may be in a copy, ascending.
 Array<Entity> SpawnLog::new_dead() const {
     if (!deaths_.fell_behind()) return deaths_.dead([this](Entity entity) { return is_known_.test(entity.index()); });
     Array<Entity> dead("spawn log");
@@ -145,7 +145,7 @@ Array<Entity> SpawnLog::new_dead() const {
     return dead;
 }
 
-/// To look through all copies takes long, so that waits until many have died, or somebody asks.
+/// Searching all copies is slow, so the dead are only collected until they are many, or a caller asks.
 void SpawnLog::note_deaths() {
     if (deaths_.is_at_end()) return;
     const Array<Entity> dead = new_dead();
@@ -171,7 +171,7 @@ void SpawnLog::take_out_dead() {
     dead_.clear();
 }
 
-/// Before they are added: one of them may have the id of one that has died.
+/// Called before entities are added: one may have reused the id of a dead one.
 void SpawnLog::note_entities(std::span<const Entity> entities) {
     note_deaths();
     const auto is_dead = [&](Entity entity) { return std::binary_search(dead_.begin(), dead_.end(), entity); };
@@ -182,7 +182,7 @@ void SpawnLog::note_entities(std::span<const Entity> entities) {
 
 void SpawnLog::forget_dead(SpawnedCopies& copies) const {
     const std::size_t size = copies.num_blob_entities;
-    if (size == 0) return;  // nobody can have died
+    if (size == 0) return;  // no entity can have died
     std::uint32_t num_kept = 0;
     Array<std::uint32_t> kept_before(copies.overrides.empty() ? 0 : copies.num_copies + std::size_t(1), 0, "spawn log");
     for (std::uint32_t copy = 0; copy < copies.num_copies; ++copy) {
@@ -229,7 +229,7 @@ struct SavedCopies {
     std::uint64_t num_looked_at;
 };
 
-/// What a logged override has beside the override; SpawnOverride::copy is the first copy.
+/// The saved data of a logged override besides the override itself; SpawnOverride::copy is the first copy.
 struct SavedLoggedOverride {
     std::uint64_t guid;
     std::uint32_t entity, num_copies;
@@ -325,7 +325,7 @@ Status SpawnLog::load(SnapshotReader& from) {
                           (copies->root_poses.empty() || copies->root_poses.size() == one.num_copies);
         if (status && (!fits || !is_new)) status = from.error("entities", "they do not fit the number of copies");
         for (Entity& entity : copies->entities) {
-            if (!entities_.alive(entity)) entity = kNullEntity;  // an older program saved the dead, too
+            if (!entities_.alive(entity)) entity = kNullEntity;  // older versions saved dead entities, too
             is_known_.set(entity.index());
         }
         num_known_ += copies->entities.size();

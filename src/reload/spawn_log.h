@@ -3,9 +3,9 @@
 //
 //     blob (by name and checksum)  -->  entities, copy after copy, in blob order    root poses, one for each copy
 //
-// An id for each entity, a pose for each copy of those that were given any, and what was overridden. Copies of which nobody
-// lives any more are forgotten when the entries have doubled since they were last looked at. An entity is of one copy: the
-// last one. Each settle notes who has died, because their ids come back as those of others.
+// Stores an id per entity, a pose per copy that has one, and the overrides. Copies whose entities are all dead are
+// forgotten when the number of entries has doubled since the last check. An entity belongs to one copy: the
+// last one that it was part of. Each settle notes deaths, because ids are reused.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/bit_set.h"
@@ -19,25 +19,25 @@ namespace shoal {
 
 class TextMarks;
 
-/// An override of some copies, one after the other. See SpawnOptions::overrides.
+/// An override of a range of copies. See SpawnOptions::overrides.
 struct LoggedOverride {
     SpawnOverride given;
     std::uint32_t entity = kNoBlobEntity;  // kNoBlobEntity: this version has no such entity
-    std::uint64_t guid = 0;                // by which another version may have it; 0: none
+    std::uint64_t guid = 0;                // to find it in another version; 0: none
     std::uint32_t first_copy = 0, num_copies = 0;
 };
 
 /// All copies of one version of a blob.
 struct SpawnedCopies {
-    ResourceId resource;  // null: in a state that does not say
+    ResourceId resource;  // null: unknown, in an older state
     std::uint32_t num_blob_entities = 0;
-    std::uint32_t num_copies = 0;   // also of a version without entities
-    std::size_t num_looked_at = 0;  // entities, when the dead were forgotten last
-    /// Shape: num_blob_entities for each copy. Null: it has died, or is of another copy.
+    std::uint32_t num_copies = 0;   // also set for a version without entities
+    std::size_t num_looked_at = 0;  // number of entities at the last search for dead ones
+    /// Shape: num_blob_entities for each copy. Null: it has died, or belongs to another copy.
     Array<Entity> entities{Owner("spawn log")};
-    /// Shape: one for each copy, or empty: none was moved.
+    /// Shape: one for each copy, or empty: none has a root pose.
     Array<RootPose> root_poses{Owner("spawn log")};
-    std::vector<LoggedOverride> overrides;  // in the order in which they were made
+    std::vector<LoggedOverride> overrides;  // in the order of their creation
 
     std::span<const Entity> copy(std::uint32_t number) const {
         return {entities.data() + std::size_t(number) * num_blob_entities, num_blob_entities};
@@ -55,23 +55,23 @@ public:
 
     /// Notes the copies of a spawn.
     void add(const Blob& blob, const Spawned& spawned, const SpawnOptions& options);
-    /// Notes who has died, as a settle does.
+    /// Notes deaths, as a settle does.
     void note_deaths();
     std::size_t num_known() const { return num_known_; }
     /// Returns the copies of a version of a blob, or nullptr. Lifetime: until the next add() or replace().
     SpawnedCopies* find(const Blob& blob);
-    /// The same without the copies of which nobody lives.
+    /// The same without copies whose entities are all dead.
     SpawnedCopies* find_living(const Blob& blob);
-    /// Counts the copies of other versions of a blob, without those of which nobody lives.
+    /// Counts the copies of other versions of a blob, without those whose entities are all dead.
     std::uint32_t count_others(const Blob& blob);
-    /// Notes that the copies of a blob are copies of a newer version of it now. Shape: entities: newer.num_entities()
-    /// for each copy of `older`; overrides: those of its copies, with the entities of `newer`.
+    /// Notes that the copies of a blob now have a newer version. Shape: entities: newer.num_entities()
+    /// for each copy of `older`; overrides: of its copies, with the entities of `newer`.
     void replace(const Blob& older, const Blob& newer, Array<Entity> entities, std::vector<LoggedOverride> overrides);
 
     /// Marks the texts of overrides.
     void mark_texts(TextMarks& marks) const;
     void save(SnapshotWriter& to) const;
-    /// Puts what save() wrote in place of what is there. Errors: it does not fit; nothing is known then.
+    /// Replaces the log with what save() wrote. Errors: it does not fit; the log is then empty.
     Status load(SnapshotReader& from);
 
 private:
@@ -87,8 +87,8 @@ private:
 
     const EntityManager& entities_;
     DeathFollower deaths_;
-    BitSet is_known_{Owner("spawn log")};     // by entity index: copies may have an entity
-    Array<Entity> dead_{Owner("spawn log")};  // ascending: noted, and not yet taken out of the copies
+    BitSet is_known_{Owner("spawn log")};     // by entity index: whether copies may have it
+    Array<Entity> dead_{Owner("spawn log")};  // ascending: noted, and still in the copies
     std::size_t num_known_ = 0;               // entities in all copies
     HashMap<std::uint64_t, SpawnedCopies*> by_version_{Owner("spawn log")};
 };
