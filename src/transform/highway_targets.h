@@ -1,8 +1,8 @@
 #pragma once
-// Chooses the instruction sets, of those that Highway knows, that kernels are compiled for. Include this file instead
+// Selects which of Highway's instruction sets kernels are compiled for. Include this file instead
 // of <hwy/targets.h>.
 //
-// Left out are vectors whose size is known only at run time, and AVX3_DL: it adds nothing for floats, and Highway 1.0
+// Excluded are vectors whose size is known only at run time, and AVX3_DL: it adds nothing for floats, and Highway 1.0
 // does not compile it as the baseline.
 
 #define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)

@@ -27,7 +27,7 @@ using Four = hn::FixedTag<float, 4>;
 using Widest = hn::CappedTag<float, 16>;
 
 constexpr std::uint32_t kBlockRows = 16;
-constexpr std::size_t kAhead = 32;  // scattered rows are prefetched so many rows ahead
+constexpr std::size_t kAhead = 32;  // distance in rows of the prefetch of scattered rows
 static_assert(kBlockRows >= hn::MaxLanes(Widest()));
 
 /// The local poses of a block: row r of matrix i begins at row[r][4 * i].
@@ -171,7 +171,7 @@ HWY_INLINE bool is_chain(const std::uint32_t* parent, std::uint32_t first, std::
     return hn::AllTrue(d, hn::Eq(differences, hn::Zero(d)));
 }
 
-/// Keeps the parent in registers, so that a row costs the latency of a product without that of a store and a load.
+/// Keeps the parent in registers, so that a row costs the latency of a product, without a store and a load.
 HWY_INLINE void compute_chain(const PoseColumns& columns, std::uint32_t first, const Locals& locals) {
     Pose pose = load_parent(columns, columns.parent[first]);
     for (std::uint32_t i = 0; i < kBlockRows; ++i) {

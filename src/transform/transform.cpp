@@ -1,4 +1,4 @@
-// Which entities have transforms, and which is the parent of which: adding, removing, linking, spawning and settling.
+// Which entities have transforms, and the links between them: adding, removing, linking, spawning and settling.
 
 #include "shoal/transform/transform.h"
 
@@ -17,7 +17,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kRemovalDistance = 32;  // entities from one that is removed to the one whose row is prefetched
+constexpr std::size_t kRemovalDistance = 32;  // distance in entities between a removal and its prefetch
 constexpr std::uint32_t kBlockRows = 256;     // their local and world poses fit into the innermost cache
 
 FieldDefinition extra_field(const char* name, FieldType type) {
@@ -67,7 +67,7 @@ OwnedColumns TransformManager::find_columns(const Schema& component) {
     return columns;
 }
 
-/// Links each entity to the parent that its value names; null makes it a root. Those that cannot be linked are left out.
+/// Links each entity to the parent in its value; null makes it a root. Entities that cannot be linked are skipped.
 std::uint32_t TransformManager::link_all(std::span<const Entity> entities, const AddedValues& values) {
     std::uint32_t num_linked = 0;
     for (std::size_t i = 0; i < entities.size(); ++i) {
@@ -250,7 +250,7 @@ void TransformManager::Work::write_locals(RowRange rows, std::span<const Transfo
     }
 }
 
-/// Does the same as add() for spans in which some entities have a row, are dead or occur twice, or if memory may run
+/// Does the same as add() for spans in which some entities have a row, are dead or occur twice, or when memory may run
 /// out.
 Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entities, std::span<const Transform> locals,
                                                    std::span<const std::uint32_t> parents, std::uint32_t highest) {
@@ -270,7 +270,7 @@ Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entit
         std::uint32_t row = row_of(entities[i]);
         if (!entities_.alive(entities[i])) {
             ++counts.num_skipped;
-            row = above;  // its children get its parent
+            row = above;  // children of a dead entity get its parent
         } else if (row != kNilRow) {
             ++counts.num_set;
         } else {
@@ -289,7 +289,7 @@ Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entit
         write_local(places[i], sound_pose(locals[locals.size() == 1 ? 0 : i]));
         note(places[i]);
     }
-    // By entity, because linking may move rows; backwards, because the child linked last becomes the first one.
+    // By entity, because linking may move rows; in reverse, because the child linked last becomes the first one.
     Array<std::pair<Entity, Entity>> links{Owner("transform manager")};
     for (std::uint32_t i = rows.size(); i-- > 0;)
         if (above_new[i] != kNilRow) links.push_back({owner(first + i), owner(above_new[i])});
@@ -303,8 +303,8 @@ Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entit
 
 std::uint32_t TransformManager::remove(std::span<const Entity> entities) { return work_->remove(entities, false); }
 
-/// Makes the children of a row roots and lists them in `freed`. Those that stay get their poses back when all rows that
-/// leave are gone.
+/// Makes the children of a row roots and lists them in `freed`. Children that stay get their poses back after the
+/// removed rows are gone.
 void TransformManager::Work::free_children(std::uint32_t row, Array<Entity>& freed) {
     for (std::uint32_t child = first_children()[row]; child != kNilRow; child = first_children()[row]) {
         freed.push_back(owner(child));
@@ -341,7 +341,7 @@ std::uint32_t TransformManager::Work::remove(std::span<const Entity> removed, bo
     return num_removed;
 }
 
-/// Destroys the children of the dead next. Those that are dead already have taken their children with them.
+/// Destroys the children of dead entities. Children that are dead already have destroyed their own.
 void TransformManager::Work::destroy_children(std::span<const Entity> dead) {
     Array<Entity> children{Owner("transform manager")};
     for (const Entity entity : dead) {
@@ -426,7 +426,7 @@ Status TransformManager::spawn(const SpawnBatch& batch) {
 /// Finds, for each transform of one copy, the index of the transform of its nearest ancestor that has one.
 Status TransformManager::Work::find_parents(const SpawnBatch& batch, Array<std::uint32_t>& parents) {
     if (batch.parents.empty()) return {};
-    Array<std::uint32_t> positions{Owner("transform manager")};  // by blob entity: its transform, or its ancestor's
+    Array<std::uint32_t> positions{Owner("transform manager")};  // by blob entity: its, or its ancestor's
     positions.assign(batch.num_blob_entities, kNilRow);
     for (std::uint32_t i = 0; i < batch.entity_index.size(); ++i) positions[batch.entity_index[i]] = i;
     parents.assign(batch.entity_index.size(), kNilRow);
@@ -445,7 +445,7 @@ Status TransformManager::Work::find_parents(const SpawnBatch& batch, Array<std::
     return {};
 }
 
-/// A blob may come from anywhere, so this checks what the compiler of sources checks.
+/// A blob may be forged, so this checks what the compiler of sources checks.
 Status TransformManager::Work::check_poses(const SpawnBatch& batch) {
     const auto values = [&]<class T>(std::uint32_t column, const T&) {
         return std::span(reinterpret_cast<const T*>(batch.columns[column]), batch.entity_index.size());

@@ -12,7 +12,7 @@ void TransformManager::Work::follow_activity() {
     });
 }
 
-/// Brings what an entity is because of its parent up to date, and what is below it.
+/// Updates whether an entity is inactive because of its parent, and its descendants.
 void TransformManager::Work::follow_parent(std::uint32_t row) {
     const Entity entity = owner(row);
     if (!entities_.alive(entity)) return;
@@ -22,7 +22,7 @@ void TransformManager::Work::follow_parent(std::uint32_t row) {
     if (entities_.inactive().set_from_above(this, entity, is_inactive)) pass_activity_on(row);
 }
 
-/// Goes down from `root`, no further than there is a change. The dead stop it: nobody is inactive because of them.
+/// Descends from `root` only as far as something changes. Stops at dead entities: they do not make others inactive.
 void TransformManager::Work::pass_activity_on(std::uint32_t root) {
     InactiveEntities& inactive = entities_.inactive();
     std::uint32_t row = first_children()[root];

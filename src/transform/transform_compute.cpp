@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kSortShare = 32;  // a list of at least a 32nd of all rows is sorted with one bit per row
 constexpr std::size_t kFewParts = 16;
-// Starting a part costs as much as so many rows of a pass over all rows, because its first rows are not prefetched.
+// Starting a part costs as much as this many rows of a pass over all rows, because its first rows are not prefetched.
 constexpr std::uint64_t kPartRows = 8, kFarPartRows = 32;
 constexpr std::uint32_t kCachedRows = 1u << 18;  // larger tables do not fit into the cache
 
@@ -23,7 +23,7 @@ bool ascend(std::span<const std::uint32_t> rows) {
 /// Returns the first of strictly ascending rows that is not below `row`.
 SHOAL_INLINE const std::uint32_t* skip_below(const std::uint32_t* next, const std::uint32_t* end, std::uint32_t row) {
     if (next == end || *next >= row) return next;
-    // At most so many rows are below it; exactly so many if everything moves.
+    // At most this many rows are below it; exactly this many if everything moves.
     const std::ptrdiff_t most = std::min<std::ptrdiff_t>(end - next, row - *next);
     return next[most - 1] < row ? next + most : std::lower_bound(next, next + most, row);
 }
@@ -115,7 +115,7 @@ bool TransformManager::Work::refresh(std::uint32_t row) {
     return true;
 }
 
-/// Sorts the list if that pays. Returns whether it is strictly ascending.
+/// Sorts the list if that is worth its cost. Returns whether it is strictly ascending.
 bool TransformManager::Work::sort_moved() {
     if (ascend(moved_)) return true;
     const std::uint32_t num_rows = table_.num_rows();
@@ -167,8 +167,8 @@ void TransformManager::Work::plan_broken(PosePlan& plan, std::uint32_t root, std
     }
 }
 
-/// Plans the subtree of each row on the list once. At the end of a frame (`enters`), rows that were on the list in the
-/// frame before too are chosen for the suffix.
+/// Plans the subtree of each row on the list once. At the end of a frame (`enters`), rows that were also on the list in
+/// the previous frame are chosen for the suffix.
 bool TransformManager::Work::plan_moved(std::uint32_t end_row, bool enters) {
     const bool in_order = sort_moved();
     // In ascending order, the range of a pending ancestor covers its descendants.
@@ -204,7 +204,7 @@ void TransformManager::Work::plan_suffix(bool in_order) {
     const std::uint32_t* const mark = marks();
     const std::uint32_t begin = manager_.num_clean_, end = table_.num_rows();
     const bool clean_moved = !plan_.is_empty();
-    // If the list is in order, it gives the subtrees that move as a whole, which most of the suffix do.
+    // If the list is in order, it lists the subtrees that move as a whole, which is most of the suffix.
     const bool follows_list = in_order && all_known_ && !repeats_;
     const std::uint32_t *const list = moved_.data(), *const list_end = list + moved_.size();
     const std::uint32_t* listed = follows_list ? std::lower_bound(list, list_end, begin) : list_end;
@@ -215,7 +215,7 @@ void TransformManager::Work::plan_suffix(bool in_order) {
                 if (run.size() != 0) suffix_plan_.add_range(run);
                 run.begin = row;
             }
-            // Following the list avoids waiting for one extent to know where the next one is.
+            // Following the list avoids waiting for one extent to find the next one.
             do {
                 row = *listed + extent[*listed];
                 listed = skip_below(listed + 1, list_end, row);
@@ -291,8 +291,8 @@ void TransformManager::Work::compute_plan(PosePlan& plan, Executor* executor) {
     num_loose_ += plan.spine().size();
 }
 
-/// Returns whether one pass over all rows is possible and cheaper than the plans. Which of the two is made decides when the
-/// order is restored, and so the state, and must not depend on the number of workers: to share a pass among them, it is cut
+/// Returns whether one pass over all rows is possible and cheaper than the plans. This choice decides when the
+/// order is restored, and so the state; it must not depend on the number of workers. To share a pass, it is cut
 /// between subtrees, whose extents must be known.
 bool TransformManager::Work::prefers_full_pass() {
     const std::uint64_t num_planned = plan_.num_rows() + suffix_plan_.num_rows();

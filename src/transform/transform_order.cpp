@@ -90,7 +90,7 @@ void TransformManager::Work::restore_order() {
         if (is_pending(marks()[row])) moved_.push_back(row);
 }
 
-/// Following links costs about as much per row as restoring the order. Restoring it only after as much was spent on
+/// Following links costs about as much per row as restoring the order. Restoring it only after spending as much on
 /// links at most doubles the cost.
 void TransformManager::Work::restore_order_if_it_pays() {
     if (num_loose_ > table_.num_rows()) restore_order();
@@ -106,7 +106,7 @@ void TransformManager::Work::swap_rows(std::uint32_t a, std::uint32_t b) {
     list_again(b);
 }
 
-/// Moves a block of rows to `to`. As many rows from there take its place, or, if the two overlap, the rows in between.
+/// Moves a block of rows to `to`. As many rows from there take its place or, if the two overlap, the rows in between.
 void TransformManager::Work::exchange(RowRange block, std::uint32_t to) {
     if (block.begin == to) return;
     const std::uint32_t low = std::min(block.begin, to), high = std::max(block.begin, to);
@@ -131,7 +131,7 @@ void TransformManager::Work::exchange(RowRange block, std::uint32_t to) {
     }
 }
 
-/// Gathers the owners of the rows of a subtree that are in `rows`, in depth-first order. Returns whether all of them
+/// Gathers the owners of those rows of a subtree that are in `rows`, in depth-first order. Returns whether all of them
 /// are.
 bool TransformManager::Work::gather_subtree(std::uint32_t root, RowRange rows) {
     bool is_whole = true;
@@ -210,7 +210,7 @@ std::uint32_t TransformManager::Work::link(std::uint32_t child, std::uint32_t pa
     return child;
 }
 
-/// If the last row of a region has many children, swaps it with a row half way down: otherwise it would move whenever a
+/// If the last row of a region has many children, swaps it with a row halfway down: otherwise it would move whenever a
 /// row before it is removed, and a move costs a step per child. Returns the row of `hole` afterwards.
 std::uint32_t TransformManager::Work::move_parent_down(std::uint32_t last, std::uint32_t first, std::uint32_t hole) {
     std::uint32_t num_children = 0;

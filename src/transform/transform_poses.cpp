@@ -15,7 +15,7 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kFetchDistance = 96;  // entities ahead; the row itself is prefetched half as many ahead
-constexpr std::size_t kFoundAtOnce = 2048;  // so few rows that the prefetched ones are still in the cache when written
+constexpr std::size_t kFoundAtOnce = 2048;  // few enough that prefetched rows are still in the cache when written
 constexpr std::size_t kCloseStep = 32;      // up to this mean distance between rows, nothing is prefetched
 constexpr std::size_t kRunRows = 32;        // rows that are tested together for being consecutive
 
@@ -25,8 +25,7 @@ std::size_t fetch_distance(std::span<const Entity> entities) {
     return entities.size() >= kFetchFrom ? kFetchDistance : 0;
 }
 
-/// Whether the numbers of rows or entities ascend and are so close together that the processor prefetches them by
-/// itself.
+/// Whether the numbers of rows or entities ascend and are close enough for the hardware prefetcher.
 template <class Number>
 SHOAL_INLINE bool are_close(std::size_t count, Number&& number) {
     if (number(count - 1) - number(0) > kCloseStep * count) return false;
@@ -120,7 +119,7 @@ bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world
     const std::uint32_t parent = parents()[row];
     if (parent != kNilRow) refresh(parent);
     NearestPose nearest = parent == kNilRow ? nearest_pose(world) : nearest_relative_pose(worlds()[parent], world);
-    // There is no local pose for an infinite pose, or under a flat parent: keep the old one.
+    // An infinite pose, or one under a flat parent, has no local pose: keep the old one.
     if (!is_sound_position(nearest.pose.position) || !is_sound_position(nearest.pose.scale))
         nearest = {manager_.local({row}), false};
     const Transform& local = nearest.pose;
@@ -207,7 +206,7 @@ void TransformManager::set_scale(Instance instance, Vec3 scale) {
 bool TransformManager::set_world_pose(Instance instance, const Matrix3x4& world) {
     require(instance);
     SHOAL_CHECK(is_regular(world), "a world pose is flat, infinite or not a number");
-    const Matrix3x4 wanted = world;  // it may lie in this table, and refresh() writes there
+    const Matrix3x4 wanted = world;  // it may be in this table, where refresh() writes
     return work_->set_world(instance.row, wanted, work_->refresh(instance.row));
 }
 

@@ -7,7 +7,7 @@
 
 namespace shoal {
 
-/// What decides how the manager goes on, beside its rows.
+/// The manager's state besides its rows.
 struct TransformManager::Work::Progress {
     std::uint64_t num_loose;
     std::uint32_t mode, num_clean;
@@ -36,7 +36,7 @@ void TransformManager::Work::save(SnapshotWriter& to) const {
                       0};
     std::copy(std::begin(frame_begins_), std::end(frame_begins_), progress.frame_begins);
     Array<std::uint32_t> moved = moved_;
-    // Rows that are not there any more count for nothing, but for the order of the list.
+    // Removed rows on the list have no effect, except on whether it is in order.
     progress.repeats |= erase_if(moved, [&](std::uint32_t row) { return row >= table_.num_rows(); }) != 0;
     to.value("progress", progress);
     to.value("counts", manager_.counts_);
@@ -94,7 +94,7 @@ Status TransformManager::Work::load(SnapshotReader& from) {
     return {};
 }
 
-/// After all rows are gone.
+/// Called after all rows were removed.
 void TransformManager::Work::forget_rows() {
     manager_.num_clean_ = 0;
     moved_.clear();

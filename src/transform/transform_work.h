@@ -1,9 +1,10 @@
 #pragma once
 // The implementation of a TransformManager: which poses are pending, extents, and the suffix.
 //
-// Besides the fields of Transform, a row has a world pose, the entity of its parent, which queries read and which follows
-// the links, an extent and a mark. An extent of 0 is unknown. If an extent is known, those of all descendants are; so marking the ancestors of a row as unknown stops at the first
-// unknown one. A mark is a tick, which counts computations so that nothing has to be reset, and a code:
+// Besides the fields of Transform, a row has a world pose, the entity of its parent (kept equal to the link, for
+// queries), an extent and a mark. An extent of 0 is unknown. If an extent is known, those of all descendants are, so
+// marking the ancestors of a row as unknown stops at the first unknown one. A mark is a tick, which counts computations
+// so that nothing has to be reset, and a code:
 //
 //     set         the local pose was set in this tick: the row is on the list, and its subtree is pending
 //     set again   the same, and it was set in the frame before too
@@ -22,7 +23,7 @@
 
 namespace shoal {
 
-/// Rows of a shorter span are not prefetched: they are in the cache.
+/// Rows of a shorter span are not prefetched: they are already in the cache.
 inline constexpr std::size_t kFetchFrom = 4096;
 
 class TransformManager::Work {
@@ -91,14 +92,14 @@ public:
 
     bool is_pending(std::uint32_t mark) const { return (mark | 1) == pending_; }
     bool has_pending() const { return !moved_.empty(); }
-    /// Puts a row on the list unless it is on it.
+    /// Puts a row on the list unless it is already on it.
     void note(std::uint32_t row) {
         std::uint32_t& mark = marks()[row];
         if (is_pending(mark)) return;
         mark = pending_ - (was_moving(mark, frame_begins_[0], frame_begins_[1]) ? 0 : 1);
         moved_.push_back(row);
     }
-    /// The same for many rows, without those that are kNilRow. Returns how many others there are.
+    /// The same for many rows, without those that are kNilRow. Returns the number of rows put on the list.
     std::size_t note_found(std::span<const std::uint32_t> rows);
     /// Appends rows to the list without marks if they ascend and come after those on it. Returns whether it did.
     bool list_in_order(std::span<const std::uint32_t> rows);
@@ -113,10 +114,10 @@ public:
     void note_written(std::span<const std::uint32_t> rows) {
         if (!needs_no_marks() || !list_in_order(rows)) note_found(rows);
     }
-    /// Makes what was written to some rows a sound pose, as the setters do.
+    /// Normalizes the poses written to some rows, as the setters do.
     void make_sound(std::uint64_t columns, std::span<const std::uint32_t> rows);
-    /// Called after a local pose has changed: computes the subtree of the row or puts the row on the list, as the mode
-    /// says.
+    /// Called after a local pose has changed: computes the subtree of the row or puts the row on the list, depending on
+    /// the mode.
     void touch(std::uint32_t row) {
         if (batch_depth_ != 0 || manager_.options_.mode == TransformMode::kDeferred)
             note(row);

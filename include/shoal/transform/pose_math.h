@@ -11,16 +11,16 @@ namespace shoal {
 
 struct NearestPose {
     Transform pose;
-    bool is_exact = true;  ///< but for rounding, its matrix is the one that it was made from
+    bool is_exact = true;  ///< whether, except for rounding, its matrix equals the given one
 };
 
-/// Returns the pose whose matrix is nearest to `matrix`. It is exact if `matrix` is without shear.
+/// Returns the pose whose matrix is nearest to `matrix`. It is exact if `matrix` has no shear.
 /// Source: Higham, "Computing the polar decomposition, with applications", for the nearest rotation.
 SHOAL_API NearestPose nearest_pose(const Matrix3x4& matrix);
 /// Returns the pose nearest to inverse(parent) x world.
 SHOAL_API NearestPose nearest_relative_pose(const Matrix3x4& parent, const Matrix3x4& world);
 
-/// Returns the pose that applies `local` first, then `root`; the nearest pose if that would be sheared.
+/// Returns the pose that applies `local` first, then `root`; if the result has shear, the nearest pose.
 SHOAL_API Transform compose(const Transform& root, const Transform& local);
 
 /// Returns whether a matrix is finite and can be inverted.
@@ -29,7 +29,7 @@ SHOAL_API bool is_regular(const Matrix3x4& matrix);
 /// Returns inverse(parent) x world. Requires: the parent can be inverted.
 SHOAL_API Matrix3x4 relative_matrix(const Matrix3x4& parent, const Matrix3x4& world);
 
-/// The rare part of sound_rotation().
+/// The rare case of sound_rotation().
 SHOAL_API Quaternion mended_rotation(Quaternion rotation);
 
 inline bool is_sound_position(Vec3 v) { return (v.x - v.x) + (v.y - v.y) + (v.z - v.z) == 0; }  // no NaN, no infinity
@@ -42,12 +42,12 @@ inline bool is_unit_rotation(Quaternion q) {  // to the last bits
     return SHOAL_LIKELY(squared_length(q) >= 1 - 1e-6f && squared_length(q) <= 1 + 1e-6f);
 }
 
-/// Returns `q` if its length is 1 to the last bits, and otherwise normalized(q), so that rotations which are made of others
+/// Returns `q` if its length is 1 to the last bits, and otherwise normalized(q), so that rotations computed from others
 /// do not drift. Requires: is_sound_rotation(q) (asserted in checked builds).
 inline Quaternion sound_rotation(Quaternion q) { return is_unit_rotation(q) ? q : mended_rotation(q); }
 
-/// Returns `local` with a part of it replaced. Shape: `value` has part.type.num_bytes(). Requires: the field has the name,
-/// the type and the place of one of Transform. Errors: the pose would not be sound; the message calls the component type
+/// Returns `local` with a part replaced. Shape: `value` has part.type.num_bytes(). Requires: the field has the name,
+/// type and index of a field of Transform. Errors: the pose would not be sound; the message names the component type
 /// `component`.
 SHOAL_API Result<Transform> local_with(const Transform& local, const FieldPart& part, const std::byte* value,
                                        std::string_view component);

@@ -52,15 +52,17 @@ struct Transform {
 };
 SHOAL_COMPONENT(Transform, (position, unit("m")), rotation, scale)
 
-/// Where a transform puts its entity in the world, for queries: Read<&WorldPose::matrix>. Up to date as the mode says.
+/// The pose of an entity in the world, for queries: Read<&WorldPose::matrix>. When it is up to date depends on the
+/// mode.
 struct WorldPose {
     Matrix3x4 matrix{};  ///< applied to a point in local space, gives metres in the world
 };
 SHOAL_COMPONENT((WorldPose, name("world_pose"), computed), matrix)
 
-/// Who the parent of a transform is, for queries, Read<&ChildOf::parent>, and commands: `commands.add(sword, ChildOf{hand})`.
-/// Roots have none. Linking and unlinking change it; queries do not write it. A program without transforms may keep it in a
-/// manager of its own, World::manager<ChildOf>(), and say there who is whose parent: queries with Parent<> ask whoever keeps it.
+/// The parent of a transform, for queries (Read<&ChildOf::parent>) and commands: `commands.add(sword, ChildOf{hand})`.
+/// Roots have none. Linking and unlinking change it; queries do not write it. A program without transforms may keep it
+/// in a manager of its own, World::manager<ChildOf>(), and set parents there: queries with Parent<> ask the store that
+/// keeps it.
 struct ChildOf {
     Entity parent;
 };
@@ -68,7 +70,7 @@ SHOAL_COMPONENT((ChildOf, computed), parent)
 
 enum class TransformMode : std::uint8_t { kImmediate, kDeferred };
 
-/// Which pose of a child linking and unlinking keep.
+/// The pose of a child that linking and unlinking keep.
 enum class KeepPose : std::uint8_t { kLocal, kWorld };
 
 enum class ChildrenOfDead : std::uint8_t {
@@ -87,7 +89,7 @@ struct TransformCounts {
     std::uint64_t num_worlds_computed = 0;  ///< world poses computed from local poses
     std::uint64_t num_locals_computed = 0;  ///< local poses computed from world poses that were set or kept
     std::uint64_t num_swaps = 0;            ///< pairs of rows swapped to move subtrees into the suffix and out of it
-    std::uint64_t num_restores = 0;         ///< times that all rows were put in depth-first order
+    std::uint64_t num_restores = 0;         ///< how often all rows were put in depth-first order
 };
 
 class TransformManager final : public Store {
@@ -98,7 +100,7 @@ public:
 
     // --- structure -----------------------------------------------------------------------------------------------
 
-    /// Gives each living entity a transform, as a root. Sets the local pose of those that have one already.
+    /// Adds each living entity a transform, as a root. Sets the local pose of entities that have one already.
     /// Errors: no memory, or the capacity is reached; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, const Transform& local = {});
     /// The same with a pose for each entity, and with links. The children of a parent are in the order of the span. The
@@ -110,8 +112,8 @@ public:
                                     std::span<const std::uint32_t> parents = {});
     /// Makes room for `count` more transforms. Errors: as above.
     Status reserve(std::size_t count) { return rows_.reserve(count); }
-    /// Removes the transforms of these entities and returns how many were removed. Their children become roots and stay
-    /// where they are; what is pending is computed first.
+    /// Removes the transforms of these entities and returns how many were removed. Their children become roots and keep
+    /// their world poses; pending poses are computed first.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
 
     /// Makes `child` the first child of `parent`, unless it is a child of `parent` already.
@@ -147,19 +149,19 @@ public:
 
     SHOAL_API Transform local(Instance instance) const;
     /// Sets a local pose, or a part of it. Requires: finite numbers, a rotation of length 1 (within 1e-3) and no scale
-    /// of 0. Unchecked builds normalise a rotation, replace one that has no length by the identity, and take other
-    /// numbers as they are.
+    /// of 0. Unchecked builds normalize a rotation, replace one of length 0 by the identity, and do not check other
+    /// numbers.
     SHOAL_API void set_local(Instance instance, const Transform& local);
     SHOAL_API void set_position(Instance instance, Vec3 position);
     SHOAL_API void set_rotation(Instance instance, Quaternion rotation);
     SHOAL_API void set_scale(Instance instance, Vec3 scale);
     /// Sets the local pose so that the world pose becomes `world`, and returns whether it is exact. Under a rotated
-    /// parent with uneven scale, the local pose may have to be sheared; the nearest one without shear is taken then.
-    /// Requires: `world` and the parent's world pose can be inverted. In unchecked builds, the local pose stays as it
-    /// is if they cannot.
+    /// parent with uneven scale, the local pose may need shear; the nearest pose without shear is used then.
+    /// Requires: `world` and the parent's world pose can be inverted. If not, unchecked builds leave the local pose
+    /// unchanged.
     SHOAL_API bool set_world_pose(Instance instance, const Matrix3x4& world);
 
-    /// Up to date as the mode says.
+    /// When it is up to date depends on the mode.
     const Matrix3x4& world(Instance instance) const {
         require(instance);
         if constexpr (SHOAL_CHECKED != 0) ask_read_guard(table(), kWorldColumn);
@@ -190,9 +192,10 @@ public:
     // --- time ----------------------------------------------------------------------------------------------------
 
     TransformMode mode() const { return options_.mode; }
-    /// Computes what is pending first. Requires: no batch is open.
+    /// Computes pending poses first. Requires: no batch is open.
     SHOAL_API void set_mode(TransformMode mode);
-    /// Computes all that moved since the last call, and ends the frame. Rows may move. Requires: deferred mode.
+    /// Computes everything that has moved since the last call, and ends the frame. Rows may move. Requires: deferred
+    /// mode.
     SHOAL_API void compute_moved(Executor* executor = nullptr);
     /// Calls moved(RowRange), in ascending order, for each block of 1,024 rows in which a world pose was computed, or a
     /// row added or moved, at `stamp` (see SettleContext) or later.
@@ -212,16 +215,16 @@ public:
     // Store
     std::string_view kind() const override { return "the transforms"; }
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
-    /// For queries, Transform can be read and written, WorldPose and ChildOf can be read.
+    /// Queries can read and write Transform, and read WorldPose and ChildOf.
     SHOAL_API std::span<const Schema* const> shown_schemas() const override;
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
-    /// As the setters do for each row: rotations that are not of length 1 are normalised, or end the program in checked
-    /// builds.
+    /// Acts like the setters for each row: rotations whose length is not 1 are normalized, or end the program in
+    /// checked builds.
     SHOAL_API void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows,
                                  Executor* executor) override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     void drop(std::span<const Entity> entities) override { remove(entities); }
-    /// As add() and remove() do; for ChildOf as link() and unlink() do by default.
+    /// The same as add() and remove(); for ChildOf the same as link() and unlink() with their defaults.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     SHOAL_API Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities,
@@ -236,8 +239,8 @@ public:
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
     /// The columns of a transform are those of Transform, and `world`, a matrix. WorldPose and ChildOf are found too.
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
-    /// As the setters do, but what they require is an error here. Writing `world` is set_world_pose(). WorldPose and
-    /// ChildOf are not written: the message says what to call.
+    /// The same as the setters, but a failed requirement is an error. Writing `world` calls set_world_pose(). WorldPose
+    /// and ChildOf cannot be written: the message says what to call.
     SHOAL_API Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
 
 private:
@@ -251,7 +254,7 @@ private:
     void require(Instance instance) const { rows_.require(instance); }
 
     TransformOptions options_;
-    Schema row_schema_;  // the fields of Transform, and what the manager keeps beside them
+    Schema row_schema_;  // the fields of Transform, and the manager's own data
     OwnedRows rows_;
     std::uint32_t num_clean_ = 0;
     TransformCounts counts_;
@@ -266,7 +269,7 @@ void TransformManager::for_each_moved_since(std::uint64_t stamp, Function&& move
             moved(RowRange{row, num_rows() - row < kRowsPerStampBlock ? num_rows() : row + kRowsPerStampBlock});
 }
 
-/// Collects what moves as long as it exists; its destructor computes each subtree that moved once. Batches may be
+/// Collects moved transforms while it exists; its destructor computes each moved subtree once. Batches may be
 /// nested: the outermost one computes. In deferred mode a batch does nothing.
 class TransformBatch {
 public:
@@ -280,7 +283,7 @@ private:
     Executor* executor_;
 };
 
-/// Returns the transforms of a directory, or nullptr: nobody keeps Transform, or a store of another class.
+/// Returns the transforms of a directory, or nullptr: Transform has no store, or a store of another class.
 SHOAL_API TransformManager* find_transforms(const ComponentDirectory& directory);
 
 }  // namespace shoal

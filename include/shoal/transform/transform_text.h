@@ -1,5 +1,5 @@
 #pragma once
-// How a transform is written:
+// The text format of a transform:
 //
 //     transform = { position = [4 0 12]  rotation = [0 0 0.7071 0.7071]  scale = 2 }
 //     transform = { euler_degrees = [0 0 90]  scale = [1 1 3] }
@@ -10,8 +10,8 @@
 //                     not turn with it): R = Rz Ry Rx
 //     scale           three numbers, or one for all axes; none of them 0
 //
-// A quaternion is normalised: silently if its length is within 0.1 % of 1, with a warning if it is within 1 %; anything
-// else is an error. If a prefab gives a rotation, its user may replace it with euler_degrees, and the other way round;
+// A quaternion is normalized: silently if its length is within 0.1 % of 1, with a warning if it is within 1 %; anything
+// else is an error. If a prefab gives a rotation, its user may replace it with euler_degrees, and vice versa;
 // both in one place are an error. Transforms are spawned before other component types.
 // Thread: as for the registry.
 
@@ -31,15 +31,15 @@ SHOAL_API Status add_transform(ComponentRegistry& registry);
 
 // For other component types with poses in their text:
 
-/// Returns a field of one value that exists in the text only, not in the component. Lifetime: that of `name`.
+/// Returns a field of one value that exists only in the text, not in the component. Lifetime: as `name`.
 SHOAL_API Field text_field(std::string_view name, FieldType type);
 
-/// Normalises a rotation that is written at `place`, as described above. Messages begin with `where`: "component ...,
-/// field ...: ". Errors: its length is more than 1 % from 1; that is reported, and false is returned.
+/// Normalizes a rotation that is written at `place`, as described above. Messages begin with `where`: "component ...,
+/// field ...: ". Errors: its length differs from 1 by more than 1 %: reports it and returns false.
 SHOAL_API bool accept_rotation(Diagnostics& diagnostics, SourcePosition place, std::string_view where,
                                Quaternion& rotation);
 
-/// Returns whether a scale can be undone: no axis is 0 or denormal, infinite or not a number.
+/// Returns whether a scale can be inverted: no axis is 0 or denormal, infinite or not a number.
 SHOAL_API bool can_be_undone(Vec3 scale);
 
 }  // namespace shoal
