@@ -168,7 +168,7 @@ Status ModelPoseManager::remove_node_tree(NodeTreeId id) {
     return {};
 }
 
-/// Returns the slot of the tree of a blob, which is made if there is none yet.
+/// Returns the slot of a blob's tree; makes it if there is none yet.
 Result<std::uint32_t> ModelPoseManager::find_tree(const ModelPose& pose) {
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
         if (trees_[slot] != nullptr && trees_[slot]->in_blob() && trees_[slot]->source == pose) return slot;
@@ -247,7 +247,7 @@ void ModelPoseManager::forget_moved(std::span<const Entity> entities) {
 
 Result<AddCounts> ModelPoseManager::add(std::span<const Entity> added, NodeTreeId id) {
     Tree& tree = tree_at(id);
-    // A copy: the span may lie in one of the tables.
+    // A copy, because the span may be in one of the tables.
     const Array<Entity> entities(added.begin(), added.end(), "model poses");
     std::uint32_t highest = 0;
     std::size_t num_newcomers = 0;
@@ -298,7 +298,7 @@ std::uint32_t ModelPoseManager::remove(std::span<const Entity> entities) {
 /// Removes the instances of these entities, or only of the dead ones. Does not remove trees without instances.
 std::uint32_t ModelPoseManager::remove_rows(std::span<const Entity> entities, bool only_dead) {
     instances_.require_unlocked("remove()");
-    Array<Entity> leaving{Owner("model poses")};  // a copy: the span may lie in one of the tables
+    Array<Entity> leaving{Owner("model poses")};  // a copy, because the span may be in one of the tables
     for (const Entity entity : entities)
         if (has(entity) && !(only_dead && entities_.alive(entity))) leaving.push_back(entity);
     forget_moved(leaving);
@@ -457,7 +457,7 @@ std::uint64_t ModelPoseManager::apply_constraints(Executor* executor) {
     return num_computed;
 }
 
-/// Computes the nodes below those that were moved.
+/// Computes the descendants of moved nodes.
 std::uint64_t ModelPoseManager::let_nodes_follow(Executor* executor) {
     std::sort(moved_.begin(), moved_.end(), [](const Moved& a, const Moved& b) {
         return a.entity == b.entity ? a.node < b.node : a.entity < b.entity;
@@ -467,7 +467,7 @@ std::uint64_t ModelPoseManager::let_nodes_follow(Executor* executor) {
     for (std::size_t begin = 0, end = 0; begin < moved_.size(); begin = end) {
         while (end < moved_.size() && moved_[end].entity == moved_[begin].entity) ++end;
         const Instance there = instance(moved_[begin].entity);
-        if (!there) continue;  // it was removed since
+        if (!there) continue;  // it was removed meanwhile
         by_instance.push_back(std::span<const Moved>(moved_).subspan(begin, end - begin));
         num_nodes += tree_of(there).num_nodes();
     }
@@ -572,7 +572,7 @@ Status ModelPoseManager::validate() const {
     return {};
 }
 
-/// Checks that each instance has a block of its own.
+/// Checks that each instance has its own block.
 Status ModelPoseManager::validate_blocks() const {
     if (Status status = instances_.validate(); !status) return status;
     std::size_t num_blocks = 0;

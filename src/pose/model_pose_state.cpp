@@ -1,4 +1,4 @@
-// Model poses in a snapshot. A tree from a blob is saved by the names of its arrays, one from memory whole.
+// Model poses in a snapshot. A tree from a blob is saved as the names of its arrays, one from memory as a whole.
 
 #include "pose/model_pose_tree.h"
 #include "shoal/base/text.h"
@@ -19,7 +19,7 @@ struct SavedTree {
 
 std::string tree_name(std::uint32_t slot) { return concat("tree/", slot); }
 
-/// Whether a blob has all arrays of a tree: only one blob is pinned.
+/// Whether one blob has all arrays of a tree: only one blob is pinned.
 bool has_arrays(const Blob& blob, const ModelPose& pose) {
     const auto is_there = [&]<class T>(const BlobArray<T>& array) {
         return array.resource == blob.id() && find_array(arrays_of(blob), array, FieldTraits<T>::type) != nullptr;
@@ -35,7 +35,7 @@ void ModelPoseManager::save(SnapshotWriter& to) const {
     Array<SavedTree> saved{Owner("model poses")};
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
         if (trees_[slot] != nullptr) saved.push_back({slot, trees_[slot]->use, trees_[slot]->was_in_blob});
-    to.value("num_slots", saved.empty() ? 0u : saved.back().slot + 1);  // free ones at the end come again by themselves
+    to.value("num_slots", saved.empty() ? 0u : saved.back().slot + 1);  // free slots at the end are made when needed
     to.value("num_uses", num_uses_);
     to.array("trees", saved);
     Array<Entity> moved{Owner("model poses")};
@@ -60,7 +60,7 @@ void ModelPoseManager::Tree::save(SnapshotWriter& to) const {
     }
     table.save(to);
     to.array("first_changed", first_changed);
-    Array<std::uint32_t> groups = changed_groups;  // without those whose instances are gone
+    Array<std::uint32_t> groups = changed_groups;  // without those of removed instances
     erase_if(groups, [&](std::uint32_t group) { return group >= num_groups(); });
     to.array("changed_groups", groups);
 }
@@ -157,7 +157,7 @@ Status ModelPoseManager::Tree::load(SnapshotReader& from, const ResourceLibrary*
     return {};
 }
 
-/// Errors: instances and blocks do not fit each other, or a node that was moved is none.
+/// Errors: instances and blocks do not match, or a moved node does not exist.
 Status ModelPoseManager::check_loaded(SnapshotReader& from) const {
     if (Status status = validate_blocks(); !status) return status;
     for (const Moved& moved : moved_) {

@@ -7,12 +7,13 @@
 //     commands.add(sword, ChildOf{knight});
 //     commands.add(sword, AttachedToNode{.node = StringId("hand_r")});
 //
-// An attached entity is a child of the entity with the model in the hierarchy of transforms, so it moves with it, dies or
-// stays behind with it as ChildrenOfDead says, and is copied with it. The component says at which node it is: it may come by
-// command, from a blob or from text, as any other, and lies in any store. In a world with model poses, its local pose follows
-// them when the world settles, as ModelPoseManager::compute() has left them; in deferred mode before world poses are computed.
+// An attached entity is a child of the entity with the model in the hierarchy of transforms, so it moves with it, dies
+// with it or stays behind as ChildrenOfDead specifies, and is copied with it. The component names the node: it may be
+// added by command, from a blob or from text, like any other, and kept in any store. In a world with model poses, the
+// local pose follows the node's pose from the last ModelPoseManager::compute() at each settle; in deferred mode before
+// world poses are computed.
 //
-// Where the parent has no model pose, or no node of that name, the local pose stays as it is; so it does when the component
+// If the parent has no model pose, or no node of that name, the local pose stays unchanged; the same when the component
 // is removed. An entity without a parent, or without a transform, is not attached.
 // Thread: move_attached() as for set_locals() of the transforms. Cost: a look-up and a pose for each attached entity.
 
@@ -29,13 +30,13 @@ struct AttachedToNode {
 };
 SHOAL_COMPONENT(AttachedToNode, node, (position, unit("m")), rotation, scale)
 
-/// Gives attached entities the local pose of their nodes, and returns how many have moved. A world with model poses
-/// calls it when it settles; a program that computes deferred transforms in a pass calls it before.
-/// `attached` keeps AttachedToNode. A pose that would be sheared becomes the nearest one without shear.
+/// Sets the local pose of attached entities from their nodes, and returns how many have moved. A world with model poses
+/// calls it when it settles; a program that computes deferred transforms in a pass calls it before that.
+/// `attached` is the store of AttachedToNode. A pose that would have shear becomes the nearest one without.
 SHOAL_API std::size_t move_attached(Store& attached, const ModelPoseManager& models, TransformManager& transforms,
                                     Executor* executor = nullptr);
 
-/// The same for the stores of a directory, if it has all three.
+/// The same for the stores of a directory; does nothing if one of the three is missing.
 SHOAL_API std::size_t move_attached(const ComponentDirectory& directory, Executor* executor = nullptr);
 
 }  // namespace shoal

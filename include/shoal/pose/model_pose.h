@@ -9,8 +9,8 @@
 //       model           3x4, relative to the entity                   parent's model x T x R x S, by compute()
 //
 // Instances refer to their tree and never copy it. A tree comes from memory (add_node_tree) or from a resource, as the
-// component "model_pose" (model_pose_text.h shows how to write one). A blob has equal trees once, as read-only arrays
-// that are used in place; the instances pin the blob.
+// component "model_pose" (model_pose_text.h shows how to write one). A blob stores equal trees once, as read-only
+// arrays that are used in place; the instances pin the blob.
 //
 // One frame:
 //
@@ -84,7 +84,7 @@ struct ModelPoseOptions {
 };
 
 class ModelPoseManager;
-/// A function that moves nodes with ModelPoseManager::set_node_world.
+/// A function that moves nodes with ModelPoseManager::set_node_world().
 using ConstraintFunction = void (*)(void* context, ModelPoseManager& models);
 
 class ModelPoseManager final : public Store {
@@ -97,9 +97,10 @@ public:
 
     /// Copies a tree. Errors: a node is invalid (the message says which and why); the tree has no nodes, or too many.
     SHOAL_API Result<NodeTreeId> add_node_tree(const NodeTree& tree);
-    /// Errors: the tree has instances, or is from a resource (and removed with its last instance). Nothing has changed.
+    /// Errors: the tree has instances, or is from a resource (then it is removed with its last instance). Nothing has
+    /// changed.
     SHOAL_API Status remove_node_tree(NodeTreeId tree);
-    /// Requires: the tree was not removed, as in all calls that take a tree. Lifetime: that of the tree.
+    /// Requires, as all calls that take a tree: the tree was not removed. Lifetime: as the tree.
     SHOAL_API const NodeTree& nodes(NodeTreeId tree) const;
     /// Returns the node called `name`, or kNilRow. Cost: O(log nodes).
     SHOAL_API std::uint32_t find_node(NodeTreeId tree, StringId name) const;
@@ -110,7 +111,7 @@ public:
 
     // --- instances -----------------------------------------------------------------------------------------------
 
-    /// Gives each living entity an instance in the default pose, computed, which replaces the one it has.
+    /// Gives each living entity an instance in the default pose, already computed; it replaces an existing instance.
     /// Errors: no memory, or the capacity is reached; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, NodeTreeId tree);
     /// Removes the instances of these entities and returns how many were removed.
@@ -119,7 +120,7 @@ public:
     Instance instance(Entity entity) const { return instances_.instance(entity); }
     bool has(Entity entity) const { return instances_.has(entity); }
     std::uint32_t num_instances() const { return instances_.num_rows(); }
-    /// Requires: the instance is not nil, as in all calls that take an instance.
+    /// Requires, as all calls that take an instance: the instance is not nil.
     Entity entity(Instance instance) const { return instances_.owner(instance); }
     SHOAL_API NodeTreeId tree(Instance instance) const;
     /// Returns the block of an instance: its rows in the tree's table are [block x num_nodes, (block + 1) x num_nodes).
@@ -138,14 +139,14 @@ public:
 
     // --- poses ---------------------------------------------------------------------------------------------------
 
-    /// Computes the model poses of all instances of which a local pose has changed or a constraint has moved a node.
+    /// Computes the model poses of all instances in which a local pose has changed or a constraint has moved a node.
     /// Returns how many matrices it computed. The result is the same, bit for bit, for any number of workers.
     SHOAL_API std::uint64_t compute(Executor* executor = nullptr);
 
-    /// Returns the model poses that compute() made; of a new instance, those of the default pose. Shape: by node.
+    /// Returns the model poses from the last compute(); for a new instance, those of the default pose. Shape: by node.
     /// Lifetime: until the next structural call.
     SHOAL_API std::span<const Matrix3x4> models(Instance instance) const;
-    /// Returns those of all instances of a tree, block by block.
+    /// Returns the model poses of all instances of a tree, block by block.
     SHOAL_API std::span<const Matrix3x4> models(NodeTreeId tree) const;
     const Matrix3x4& model(Instance instance, std::uint32_t node) const {
         const std::span<const Matrix3x4> all = models(instance);
@@ -161,7 +162,7 @@ public:
 
     // --- constraints ---------------------------------------------------------------------------------------------
 
-    /// Lets apply_constraints() call function(context, *this), after the constraints that were added before.
+    /// Makes apply_constraints() call function(context, *this), after the constraints that were added before.
     SHOAL_API void add_constraint(ConstraintFunction function, void* context);
     /// Removes the first constraint that was added with this context. Requires: there is one.
     SHOAL_API void remove_constraint(void* context);
@@ -186,24 +187,24 @@ public:
     /// Errors: there is no library, or the blob is not in it; a tree is invalid (the message says which node, and why);
     /// no memory. Nothing has changed.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
-    /// The same for entities that may have instances already, in place of which these come.
+    /// The same for entities that may already have instances, which are replaced.
     SHOAL_API Status respawn(const SpawnBatch& batch);
-    /// Lets trees that lie in a blob lie in another version of it, if it has equal ones. The others are copied, and go
-    /// with their last instance. Afterwards nothing here refers to the bytes of `before`.
+    /// Makes trees in a blob refer to equal trees in another version of it. Trees without an equal are copied, and
+    /// removed with their last instance. Afterwards nothing here refers to the bytes of `before`.
     SHOAL_API void move_trees(const Blob& before, const Blob& after);
     void drop(std::span<const Entity> entities) override { remove(entities); }
     void hold_rows(bool hold) override { instances_.hold(hold); }
     bool is_held() const override { return instances_.is_held(); }
     SHOAL_API void settle(const SettleContext& context) override;
     SHOAL_API void save(SnapshotWriter& to) const override;
-    /// As Store::load(). Errors: also a resource that is not loaded. Constraints stay.
+    /// As Store::load(). Errors: also a resource that is not loaded. Constraints are kept.
     SHOAL_API Status load(SnapshotReader& from) override;
     /// Returns the table of instances, then one table per tree.
     std::span<const Table* const> tables() const override { return tables_; }
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
     /// "model_pose" has the tree and the block of an instance; "node_pose" has the nodes of the instance, by number.
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
-    /// Sets the local pose of a node. Errors: a pose that set_local() does not allow; any other field.
+    /// Sets the local pose of a node. Errors: set_local() does not allow the pose; another field.
     SHOAL_API Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
 
 private:
@@ -241,13 +242,13 @@ private:
     EntityManager& entities_;
     PagePool& pool_;
     ModelPoseOptions options_;
-    OwnedRows instances_;  // the slot of the tree and the block of each
+    OwnedRows instances_;  // for each: the slot of its tree, and its block
     std::uint32_t num_trees_ = 0;
     std::uint32_t num_uses_ = 0;                // trees made so far
     Array<Tree*> trees_{Owner("model poses")};  // by slot; nullptr: free
     Array<const Table*> tables_{Owner("model poses")};
     Array<Constraint> constraints_{Owner("model poses")};  // in order
-    Array<Moved> moved_{Owner("model poses")};             // nodes that were moved; those below are not computed yet
+    Array<Moved> moved_{Owner("model poses")};             // moved nodes whose descendants are not computed yet
 };
 
 }  // namespace shoal
