@@ -1,5 +1,5 @@
 #pragma once
-// The live inspector: shows a world while it runs, in a browser, and answers programs that ask.
+// The live inspector: shows a running world in a browser, and answers requests of programs.
 //
 //     inspect::Server server(world, {.port = 0});
 //     if (!server.status()) return server.status();
@@ -9,15 +9,15 @@
 //     browser --HTTP--> server's threads --request--> [ waits ] --between two frames--> world's thread, which answers
 //                                                        pause: the world's thread stays here until it is to go on
 //
-// The server is a service of the world: when a frame has ended, it answers what was asked while it ran. Programs may ask
-// what the page asks: docs/formats/inspector.md has each call, and GET /api/openapi.json describes them to tools.
-// It is served on 127.0.0.1. Another address needs a token, which each request must have.
-// Requests of other pages that the browser has open are refused. What may be edited are fields of entities, by their
-// stores, as World::set() does; `allow_edits` switches it off.
+// The server is a service of the world: at the end of a frame, it answers the requests that came during the frame.
+// Programs may send the page's requests: docs/formats/inspector.md lists them, and GET /api/openapi.json describes them
+// to tools. It is served on 127.0.0.1. Another address needs a token, which every request must have.
+// Requests from other pages in the browser are refused. Fields of entities can be edited through their
+// stores, as by World::set(); `allow_edits` disables this.
 //
-// Cost: a look at the clock in each frame, and 4 bytes for each entity that is spawned; with the page open, at most one
+// Cost: reads the clock in each frame, and 4 bytes for each spawned entity; with the page open, at most one
 // percent of the time for each thing that it watches.
-// Thread: that of the world. A world has one server at a time; it may end before the world or after it.
+// Thread: as the world. A world has at most one server at a time; it may end before or after the world.
 
 #include "shoal/react/service.h"
 
@@ -33,13 +33,13 @@ struct LayerOrigin;
 
 namespace shoal::inspect {
 
-/// What a server asks the program.
+/// What a server asks of the program.
 class ServerHost {
 public:
-    /// Asked while the world is paused, some ten times a second: true ends the pause for good.
+    /// Called some ten times a second while the world is paused: true ends the pause for good.
     virtual bool is_stopped() { return false; }
-    /// Says which texts the values of an entity come from (see source/origins.h), by the name of its resource and its GUID
-    /// path; empty: it is not known. Called while the world waits, when an entity with a source is shown.
+    /// Returns the texts that an entity's values come from (see source/origins.h), by the name of its resource and its
+    /// GUID path; empty: unknown. Called while the world waits, when an entity with a source is shown.
     SHOAL_API virtual std::vector<LayerOrigin> origins(std::string_view resource, std::uint64_t guid);
 
 protected:
@@ -47,35 +47,36 @@ protected:
 };
 
 struct ServerOptions {
-    std::uint16_t port = 0;             ///< 0: one that is free
-    std::string address = "127.0.0.1";  ///< of the machine's addresses; a token is needed for others
-    std::string token{};                ///< not empty: requests need it
-    std::string name = "world";         ///< what the page calls the world
-    bool allow_edits = true;            ///< of fields and passes, and going back in time; pauses always are
-    std::uint32_t keep_frames = 0;      ///< frames to go back to; 0: until the page asks for some
-    bool begin_paused = false;          ///< the first frame ends in a pause
-    ServerHost* host = nullptr;         ///< Lifetime: that of the server
-    std::string page_folder{};          ///< the page's files are read from here, for those who work on it
+    std::uint16_t port = 0;             ///< 0: a free one
+    std::string address = "127.0.0.1";  ///< an address of this machine; others than this one need a token
+    std::string token{};                ///< if not empty, requests must have it
+    std::string name = "world";         ///< the name of the world on the page
+    bool allow_edits = true;            ///< of fields and passes, and by going back in time; pausing is always allowed
+    std::uint32_t keep_frames = 0;      ///< frames kept for going back; 0: until the page asks for some
+    bool begin_paused = false;          ///< pauses at the end of the first frame
+    ServerHost* host = nullptr;         ///< Lifetime: as the server
+    std::string page_folder{};          ///< for development: where to read the page's files from
 };
 
 class Server final : public WorldService {
 public:
-    /// Begins to listen. Requires: the world has no other server; no passes run.
+    /// Starts to listen. Requires: the world has no other server; no passes run.
     SHOAL_API explicit Server(World& world, const ServerOptions& options = {});
-    /// Answers nothing from now on; what waits is refused.
+    /// Stops answering; waiting requests are refused.
     SHOAL_API ~Server() override;
 
-    /// Errors: the address cannot be used, or needs a token; nothing is served then.
+    /// Errors: the address cannot be used, or needs a token; then nothing is served.
     SHOAL_API const Status& status() const;
-    /// Where the page is, with the token if there is one. Empty if nothing is served.
+    /// The address of the page, with the token if there is one. Empty if nothing is served.
     SHOAL_API const std::string& url() const;
 
-    /// Answers what waits, for programs that do not step all the time: until `seconds` have passed, or at once if 0, and as
-    /// long as the world is paused. Ends earlier when ServerHost::is_stopped() says so. Requires: the world is at rest.
+    /// Answers waiting requests, for programs that do not step all the time: for `seconds`, or once if 0, and as
+    /// long as the world is paused. Ends early when ServerHost::is_stopped() returns true. Requires: the world is at
+    /// rest.
     SHOAL_API void answer(double seconds = 0);
-    /// Waits until the next frame is due, `seconds` after the last one that was, or longer if the page slows the world down;
-    /// answers what is asked until then. Time that a pause has taken is not caught up with. Waits at most `most_seconds`.
-    /// Returns whether the frame is due. For programs that step at the pace of the clock. Requires: as answer().
+    /// Waits until the next frame is due, `seconds` after the last due time, or longer if the page slows the world
+    /// down; answers requests meanwhile. Time spent in a pause is not made up for. Waits at most `most_seconds`.
+    /// Returns whether the frame is due. For programs that step in real time. Requires: as answer().
     SHOAL_API bool wait_for_frame(double seconds, double most_seconds = 3600);
 
 private:
