@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kLanes[] = {"x", "y", "z", "w"};
 constexpr std::uint32_t kMatrixRows = 3;
 
-/// The type that a column declares, whose letters decide how SQLite compares it: see "type affinity".
+/// The declared type of a column; its letters decide how SQLite compares it: see "type affinity".
 std::string_view declared_type(FieldType type) {
     switch (type) {
         case FieldType::kBool:
@@ -31,7 +31,8 @@ std::string_view declared_type(FieldType type) {
     }
 }
 
-/// Names the parts of a value that are one number each: ".x", or "[0].x" of a matrix. Empty: the value is one.
+/// Names the parts of a value that are single numbers: ".x", or "[0].x" in a matrix. Empty: the value is a single
+/// number.
 std::vector<std::string> parts_of(FieldType type) {
     std::vector<std::string> parts;
     const bool is_matrix = type == FieldType::kMatrix3x4;
@@ -43,7 +44,7 @@ std::vector<std::string> parts_of(FieldType type) {
     return parts;
 }
 
-/// "position.x" as "position_x", "matrix[0].x" as "matrix_0_x".
+/// Returns "position.x" as "position_x", "matrix[0].x" as "matrix_0_x".
 std::string column_name(std::string_view path) {
     std::string name;
     for (const char c : path)
@@ -69,7 +70,7 @@ public:
         for (const Field& field : table_.schema->fields())
             if (field.type != FieldType::kOpaque && (is_list(field) || !parts_of(field.type).empty())) add_whole(field);
     }
-    /// The values of an array.
+    /// Adds the columns for the values of an array.
     void add_elements(const Field& field) {
         ValueType element = value_type_of(field);
         element.array_length = 0;
@@ -170,7 +171,8 @@ std::string CatalogTable::declaration() const {
 
 namespace {
 
-/// Calls visit(store, kept, schema) for each component type that has columns: as the store says it, and as the columns are.
+/// Calls visit(store, kept, schema) for each component type that has columns: its schema in the store, and that of the
+/// columns.
 template <class Visit>
 void for_each_component_type(const World& world, Visit&& visit) {
     for (Store* store : world.directory().stores())
@@ -192,7 +194,7 @@ std::vector<CatalogTable> list_component_tables(const World& world) {
         tables.push_back(std::move(table));
     };
     for_each_component_type(world, [&](Store& store, const Schema& kept, const Schema& schema) {
-        const bool is_reserved = is_same_name(kept.name().substr(0, 7), "sqlite_");  // by SQLite
+        const bool is_reserved = is_same_name(kept.name().substr(0, 7), "sqlite_");  // for SQLite
         add(component_table(store, kept, schema, free_name(concat(is_reserved ? "_" : "", kept.name()), names)));
         const CatalogTable table = tables.back();
         for (const Field& field : schema.fields())

@@ -76,7 +76,7 @@ Status Changes::apply() {
 
 void Changes::undo() {
     for (; !done_.empty(); done_.pop_back())
-        static_cast<void>(done_.back().path->write(done_.back().entity, done_.back().value));  // it was there before
+        static_cast<void>(done_.back().path->write(done_.back().entity, done_.back().value));  // a valid value
     begin();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The fields that UPDATE sets: collected while a statement looks at rows, then set all or none.
+// Fields set by UPDATE: collected while a statement reads rows, then set all or none.
 
 #include "sql/catalog.h"
 
@@ -15,17 +15,17 @@ class Changes {
 public:
     explicit Changes(World& world) : world_(world) {}
 
-    /// Notes what UPDATE sets in a row. Values that SQLite has not changed are left out. Shape: one per column of the table.
+    /// Records what UPDATE sets in a row, except values that have not changed. Shape: one per column of the table.
     /// Errors: a value does not fit its field; the message says why.
     Status note(const CatalogTable& table, sqlite3_value** values);
-    /// The bytes that a noted value takes.
+    /// The bytes that a recorded value takes.
     static constexpr std::size_t kBytesOfValue = 2 * (sizeof(const FieldPath*) + sizeof(Entity) + sizeof(AnyValue));
-    /// Sets what was noted. Errors: a store does not take a value; the message says which. Some may be set: call undo().
+    /// Sets the recorded values. Errors: a store refuses a value; the message says which. Some may be set: call undo().
     Status apply();
-    /// Puts the values back that apply() has found since the last begin().
+    /// Restores the values that apply() has replaced since the last begin().
     void undo();
     void begin();
-    /// How many components were set since then.
+    /// How many components were set since the last begin().
     std::uint64_t num_updated() const { return num_updated_; }
 
 private:
@@ -34,13 +34,13 @@ private:
         Entity entity;
         AnyValue value;
     };
-    using PathKey = std::pair<const CatalogColumn*, std::uint32_t>;  // and which component of an entity
+    using PathKey = std::pair<const CatalogColumn*, std::uint32_t>;  // with the index of the component of an entity
     Result<const FieldPath*> find_path(const CatalogTable& table, const CatalogColumn& column, std::uint32_t position);
     Status note_value(const FieldPath& path, Entity entity, sqlite3_value* value);
 
     World& world_;
     std::map<PathKey, FieldPath> paths_;
-    std::vector<Change> noted_, done_;  // done: with the values of before
+    std::vector<Change> noted_, done_;  // done_: with the previous values
     std::uint64_t num_noted_ = 0, num_updated_ = 0;
 };
 

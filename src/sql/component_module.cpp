@@ -1,4 +1,4 @@
-// The tables of component types, as SQLite asks for them: https://sqlite.org/vtab.html
+// The tables of component types, as a virtual table module of SQLite: https://sqlite.org/vtab.html
 
 #include "shoal/base/text.h"
 #include "sql/component_rows.h"
@@ -11,8 +11,8 @@
 namespace shoal::sql {
 namespace {
 
-/// What a table was asked for, in the bits of idxNum. The values come in the order of the bits, before those whose types
-/// alone are looked at.
+/// The constraints of a query on a table, as bits of idxNum. The values are in the order of the bits; constraints of
+/// which only the type is checked come last.
 enum Asked : int {
     kOneEntity = 1,
     kOneZone = 2,
@@ -37,7 +37,7 @@ struct ComponentCursor : sqlite3_vtab_cursor {
 const ComponentVtab& vtab_of(const sqlite3_vtab_cursor* cursor) { return *static_cast<ComponentVtab*>(cursor->pVtab); }
 ComponentRows& rows_of(sqlite3_vtab_cursor* cursor) { return static_cast<ComponentCursor*>(cursor)->rows; }
 
-/// The only argument is the number of the table in the catalog.
+/// The only argument is the index of the table in the catalog.
 int connect(sqlite3* database, void* context, int num_arguments, const char* const* arguments, sqlite3_vtab** made,
             char** error) {
     auto& session = *static_cast<Session*>(context);
@@ -55,7 +55,7 @@ int connect(sqlite3* database, void* context, int num_arguments, const char* con
 }
 
 int create(sqlite3* database, void* context, int num_arguments, const char* const* arguments, sqlite3_vtab** made,
-           char** error) {  // another function, so that the module is not a table itself
+           char** error) {  // not connect(), so that the module itself is not a table
     return connect(database, context, num_arguments, arguments, made, error);
 }
 
@@ -66,7 +66,7 @@ int disconnect(sqlite3_vtab* vtab) {
 
 // --- plans -------------------------------------------------------------------------------------------------------
 
-/// What a constraint asks for; 0: nothing that the table does by itself.
+/// The bit of a constraint; 0: the table does not handle it.
 int asked_by(Shows shows, unsigned char op) {
     if (shows == Shows::kEntity) return op == SQLITE_INDEX_CONSTRAINT_EQ ? kOneEntity : 0;
     if (shows != Shows::kZone) return 0;
@@ -86,12 +86,12 @@ int asked_by(Shows shows, unsigned char op) {
     }
 }
 
-/// A reference that is compared: SQLite compares it by itself, and the table only finds out that it is not a text.
+/// Whether a reference is compared: SQLite compares it, the table only checks that it is not a text.
 bool is_compared_reference(const CatalogColumn& column, unsigned char op) {
     return op == SQLITE_INDEX_CONSTRAINT_EQ && column.type == "ENTITY" && column.shows != Shows::kEntity;
 }
 
-/// The plan as EXPLAIN QUERY PLAN shows it.
+/// The plan in the form of EXPLAIN QUERY PLAN.
 const char* plan_text(int asked) {
     if ((asked & kOneEntity) != 0) return "the rows of one entity (entity = ?)";
     if ((asked & kOneZone) != 0) return "the rows of one zone (zone = ?)";
@@ -153,7 +153,7 @@ int close(sqlite3_vtab_cursor* cursor) {
     return SQLITE_OK;
 }
 
-/// Narrows zones by a value. SQLite compares each row again, so that too many do no harm.
+/// Narrows zones by a value. SQLite checks each row again, so including too many is harmless.
 void narrow(ZoneRange& zones, int asked, sqlite3_value* value) {
     const int type = sqlite3_value_numeric_type(value);
     if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return;
@@ -222,7 +222,7 @@ int give_column(sqlite3_vtab_cursor* cursor, sqlite3_context* to, int number) {
     return SQLITE_OK;
 }
 
-/// Notes what UPDATE sets. INSERT and DELETE do not get here: they are refused before.
+/// Records what UPDATE sets. INSERT and DELETE are refused earlier.
 int set_row(sqlite3_vtab* vtab, int num_values, sqlite3_value** values, sqlite3_int64*) {
     const auto& self = *static_cast<ComponentVtab*>(vtab);
     if (num_values < 2 || sqlite3_value_type(values[0]) == SQLITE_NULL) return SQLITE_READONLY;

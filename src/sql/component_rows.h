@@ -1,5 +1,5 @@
 #pragma once
-// The rows of a component type, one after the other, or those of one entity.
+// The rows of a component type, or of one entity.
 
 #include "shoal/database/database.h"
 #include "sql/catalog.h"
@@ -8,48 +8,48 @@
 
 namespace shoal::sql {
 
-/// Zones, both ends included. Empty if the first is greater than the last.
+/// A range of zones, both ends included. Empty if the first is greater than the last.
 struct ZoneRange {
     std::int64_t first = 0, last = std::int64_t(kMaxZones) - 1;
 };
 
-/// Finds the first component of an entity, unless it is disabled, or the row is there for others that are linked to it.
+/// Finds the first component of an entity. Ignores disabled ones, and rows that only exist to be linked to.
 ComponentRow find_component(Store& store, const Schema& component, Entity entity);
 
-/// Walks along the rows of a table of the catalog. While it is used, no row moves.
+/// Iterates over the rows of a table of the catalog. While it is used, no row moves.
 class ComponentRows {
 public:
     ComponentRows(const World& world, const CatalogTable& table);
 
-    /// Begins with the first row of all, or of an entity. Leaves out tables that are in none of the zones; the others may
-    /// have rows of further zones.
+    /// Moves to the first row of all, or of an entity. Skips tables outside of the zones; the rest may have rows of
+    /// other zones, too.
     void begin(const ZoneRange& zones);
     void begin(Entity entity);
     bool is_at_end() const { return !at_; }
     void next();
 
     Entity entity() const { return entity_; }
-    /// Which component of its entity the row is. Cost: a step for each one before.
+    /// The index of the component among those of its entity. Cost: a step for each one before.
     std::uint32_t component_position() const;
     std::uint32_t list_position() const { return list_position_; }
-    /// The zone of the entity in the database of the world, its first; kNoZone: it has no row there.
+    /// The zone of the entity in the first database of the world; kNoZone: it has no row there.
     Zone zone() const;
-    /// The bytes of a part of a field; they stay until the next call.
+    /// The bytes of a part of a field, valid until the next call.
     const std::byte* field(std::size_t column, const CatalogColumn& shown);
     const std::byte* element(const CatalogColumn& shown) const {
         return list_values_ + std::size_t(list_position_) * list_stride_ + shown.element_offset;
     }
     /// A field as a text.
     std::string whole(const CatalogColumn& shown);
-    /// A number that no other row of the table has.
+    /// A number that is unique in the table.
     std::int64_t row_number() const;
-    /// How many rows there may be. Cost: a step for each table of the store.
+    /// An upper bound of the number of rows. Cost: a step for each table of the store.
     static std::uint64_t count(const CatalogTable& table);
 
 private:
-    /// Where the values of a column begin in the table that is read.
+    /// Where the values of a column begin in the current table.
     struct Place {
-        const std::byte* first = nullptr;  // nullptr: the store is asked
+        const std::byte* first = nullptr;  // nullptr: ask the store
         std::size_t stride = 0;
     };
     bool enter_table();
@@ -63,10 +63,10 @@ private:
 
     const World& world_;
     const CatalogTable& shown_;
-    const Database* database_;  // of the world, whose zones are shown; nullptr: there is none
+    const Database* database_;  // whose zones are shown; nullptr: none
     ComponentRow at_;
     Entity entity_;
-    // Of all rows:
+    // For all rows:
     Array<ComponentTable> tables_{Owner("sql")};
     ZoneRange zones_;
     std::size_t next_table_ = 0;
@@ -76,9 +76,9 @@ private:
     std::vector<Place> places_;  // by column
     const Table* placed_ = nullptr;
     std::uint64_t placement_ = 0;
-    // Of one entity:
+    // For one entity:
     std::uint32_t position_ = 0;
-    // Of an array:
+    // For an array:
     const std::byte* list_values_ = nullptr;
     std::size_t list_stride_ = 0;
     std::uint32_t list_position_ = 0, list_length_ = 0;

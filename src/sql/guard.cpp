@@ -13,9 +13,9 @@ namespace {
 
 constexpr int kStepsPerCheck = 100;
 
-/// Pragmas that only say what the tables are.
+/// Pragmas that only describe the tables.
 constexpr std::string_view kHarmlessPragmas[] = {"table_info", "table_xinfo", "table_list", "function_list"};
-/// Functions that reach beyond the question.
+/// Functions with effects beyond the query.
 constexpr std::string_view kRefusedFunctions[] = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"};
 
 template <std::size_t kCount>
@@ -25,7 +25,7 @@ bool is_one_of(std::string_view name, const std::string_view (&names)[kCount]) {
 
 std::string_view view_of(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
 
-/// What to do instead of a statement that is not allowed.
+/// Returns what to do instead of a statement that is not allowed.
 std::string refusal_of(int action) {
     switch (action) {
         case SQLITE_INSERT:
@@ -57,7 +57,7 @@ void Guard::limit(sqlite3* database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
-    // A call of one function cannot be interrupted: instr() of two texts takes the product of their lengths.
+    // A single function call cannot be interrupted: instr() of two texts takes the product of their lengths.
     sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 1 << 17);
     sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
     sqlite3_limit(database, SQLITE_LIMIT_EXPR_DEPTH, 200);
@@ -126,7 +126,7 @@ int Guard::authorize(void* guard, int action, const char* first, const char* sec
 
 bool Guard::allows(int action, std::string_view first, std::string_view second) {
     if (action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE) return true;
-    // What SQLite asks when it connects a table again. It changes these by no statement; CREATE asks for more.
+    // SQLite runs these when it reconnects a table. They change nothing; CREATE needs more.
     const bool is_schema = first.starts_with("sqlite_");
     if (is_schema && (action == SQLITE_UPDATE || action == SQLITE_INSERT)) return true;
     if (action == SQLITE_FUNCTION && !is_one_of(second, kRefusedFunctions)) return true;
@@ -152,7 +152,7 @@ bool Guard::allows_setting(std::string_view table_name, std::string_view column_
         return refuse("UPDATE is not allowed here: this question only reads; allow updates to set fields");
     const CatalogTable* const table = session_.find_table(table_name);
     culprit_ = table_name;
-    if (table == nullptr) return true;  // one about the world, which SQLite itself refuses to change
+    if (table == nullptr) return true;  // a table about the world, which SQLite itself refuses to change
     if (table->kept->id() == schema_of<Tag>().id())
         return refuse("tags are added and removed, and not set; call TagManager");
     if (table->list)

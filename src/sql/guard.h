@@ -1,5 +1,5 @@
 #pragma once
-// What a question may do, how long, and how much.
+// The limits of a query: what it may do, how long it may take, and how large its answer may be.
 
 #include "shoal/base/status.h"
 #include "shoal/sql/sql.h"
@@ -17,20 +17,20 @@ class Guard {
 public:
     explicit Guard(const Session& session) : session_(session) {}
 
-    /// Sets the limits of SQLite that hold as long as the database is open.
+    /// Sets the limits of SQLite for as long as the database is open.
     static void limit(sqlite3* database);
-    /// Refuses what the options do not allow, and counts from now on, until end().
+    /// Starts to refuse what the options do not allow and to count, until end().
     void begin(sqlite3* database, const Options& options);
     void end(sqlite3* database);
 
-    /// Counts a row of an answer. Errors: it is one too many.
+    /// Counts a row of an answer. Errors: the limit is exceeded.
     Status count_row(std::size_t num_bytes);
-    /// Counts what is kept beside an answer. Errors: it is too much.
+    /// Counts bytes kept besides an answer. Errors: the limit is exceeded.
     Status count_bytes(std::size_t num_bytes);
-    /// Why SQLite has refused or interrupted a statement; empty: it has its own reasons.
+    /// Why the guard has refused or interrupted a statement; empty: it has not.
     const std::string& reason() const { return reason_; }
     void refuse(std::string why) { reason_ = std::move(why); }
-    /// Part of the statement that the reason is about; empty: its first word.
+    /// The part of the statement that the reason refers to; empty: its first word.
     const std::string& culprit() const { return culprit_; }
 
 private:

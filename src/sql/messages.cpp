@@ -12,7 +12,7 @@ bool is_word_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80) != 0;
 }
 
-/// Where a word begins in the text, from `offset` on; npos: nowhere.
+/// Returns where a word begins in the text, starting at `offset`; npos: nowhere.
 std::size_t find_word(std::string_view text, std::string_view word, std::size_t offset) {
     for (std::size_t at = offset; !word.empty() && at + word.size() <= text.size(); ++at) {
         if (!is_same_name(text.substr(at, word.size()), word)) continue;
@@ -30,7 +30,7 @@ std::string close_hint(std::string_view name, const std::vector<std::string>& na
     return close < 0 ? std::string() : concat("; did you mean ", quoted(names[static_cast<std::size_t>(close)]), "?");
 }
 
-/// The same, or all of the names.
+/// The same, or else a list of all names.
 std::string full_hint(std::string_view name, const std::vector<std::string>& names) {
     const std::vector<std::string_view> views(names.begin(), names.end());
     return concat("; ", hint_for(name, views));
@@ -57,13 +57,13 @@ std::string computed_table(std::string_view name) {
     return concat(quoted(name), " is computed from component types; set fields of these");
 }
 
-/// What is said about a part of a statement.
+/// A message about a part of a statement.
 struct Complaint {
     std::string_view culprit;
     std::string message;
 };
 
-/// SQLite's message in our words, with a hint.
+/// Rewords SQLite's message, and adds a hint.
 Complaint complain(const Session& session, std::string_view statement, std::string_view message) {
     const auto rest_after = [&](std::string_view start) {
         return message.starts_with(start) ? message.substr(start.size()) : std::string_view();

@@ -1,5 +1,5 @@
 #pragma once
-// A connection from the inside: SQLite's database in memory, whose tables are those of a world.
+// The implementation of a connection: SQLite's database in memory, whose tables show a world.
 
 #include "shoal/sql/sql.h"
 #include "sql/catalog.h"
@@ -17,7 +17,7 @@ public:
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    /// Makes the tables anew if the component types of the world are not those of before.
+    /// Makes the tables again if the component types of the world have changed.
     Status open();
     /// Runs all statements of a text. Errors: as of Connection::ask().
     Result<std::uint64_t> run(std::string_view text, RowSink& sink, const Options& options);
@@ -28,7 +28,7 @@ public:
     Guard& guard() { return guard_; }
     Changes& changes() { return changes_; }
     const std::vector<CatalogTable>& tables() const { return tables_; }
-    /// The table of a name, or nullptr.
+    /// The table with a name, or nullptr.
     const CatalogTable* find_table(std::string_view name) const;
     /// The names of all tables and views.
     const std::vector<std::string>& names() const { return names_; }
@@ -50,12 +50,12 @@ private:
     std::vector<std::string> names_;
 };
 
-/// Registers the tables of component types, and those of the world.
+/// Registers the tables of component types and of the world.
 int add_component_module(Session& session);
 int add_world_module(Session& session);
 /// Registers entity() and entity_text().
 int add_functions(sqlite3* database);
-/// The tables of the world that are no views: name and columns as CREATE TABLE says them.
+/// The tables of the world that are not views: name and columns as in CREATE TABLE.
 struct WorldTable {
     std::string_view name, columns;
 };

@@ -13,7 +13,7 @@
 namespace shoal::sql {
 namespace {
 
-/// Gives what visit_value() finds.
+/// Passes the value from visit_value() to SQLite.
 struct ValueGiver {
     sqlite3_context* to;
     const StringTable& texts;
@@ -25,7 +25,7 @@ struct ValueGiver {
         else
             sqlite3_result_int64(to, static_cast<std::int64_t>(value));
     }
-    /// As SQLite reads such a number in a text.
+    /// As SQLite reads such a number from a text.
     void operator()(std::uint64_t value) const {
         if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
             return sqlite3_result_double(to, static_cast<double>(value));

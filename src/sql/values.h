@@ -1,5 +1,5 @@
 #pragma once
-// Values of fields as values of SQLite, and back.
+// Converts values of fields to values of SQLite and back.
 
 #include "shoal/base/string_table.h"
 #include "shoal/table/any_value.h"
@@ -10,20 +10,20 @@ namespace shoal::sql {
 
 inline std::int64_t number_of(Entity entity) { return static_cast<std::int64_t>(entity.id); }
 inline Entity entity_of(std::int64_t number) { return {static_cast<EntityBits>(number)}; }
-/// Reads what is compared with an entity: null if no entity can be equal to it. Returns false if it is a text.
+/// Reads a value to compare with an entity: null if no entity can equal it. Returns false if it is a text.
 bool read_entity_value(sqlite3_value* value, Entity& entity);
 
 void give_text(sqlite3_context* to, std::string_view text);
-/// Makes a call of a table fail with a message; returns the code of the failure.
+/// Makes a call of a virtual table fail with a message; returns the error code.
 int fail_table(sqlite3_vtab* table, std::string_view message);
-/// The same for an entity that is compared with a text: without an error, no row would be found, and nobody told why.
+/// The same for an entity compared with a text: without the error, no row would be found, with no hint why.
 int refuse_text_of_entity(sqlite3_vtab* table);
 
-/// NULL for the null entity.
+/// Passes an entity to SQLite: NULL for the null entity.
 void give_entity(sqlite3_context* to, Entity entity);
-/// Gives one value of a type that is not an array, a vector or opaque.
+/// Passes one value of a type that is not an array, a vector or opaque.
 void give_value(sqlite3_context* to, const ValueType& type, const std::byte* value, const StringTable& texts);
-/// Returns what UPDATE gives a field. Errors: it is NULL, and the field is no entity; it is bytes.
+/// Returns the value that UPDATE sets in a field. Errors: it is NULL, and the field is not an entity; it is bytes.
 Result<AnyValue> value_of(sqlite3_value* value, const ValueType& type, std::string_view name);
 
 }  // namespace shoal::sql

@@ -1,4 +1,4 @@
-// The tables about the world itself: who lives, its zones, what its passes and component types cost.
+// The tables about the world itself: its entities and zones, and the costs of passes and component types.
 
 #include "shoal/base/text.h"
 #include "shoal/components/debug_name.h"
@@ -35,7 +35,7 @@ enum WorldTableNumber : std::size_t { kEntities, kZones, kPasses, kMemory };
 class WorldRows {
 public:
     virtual ~WorldRows() = default;
-    /// Begins with the first row; `only`: with that of an entity, if the table is about entities.
+    /// Moves to the first row; `only`: to the row of that entity, if the table lists entities.
     virtual void begin(const Entity* only) = 0;
     virtual bool is_at_end() const = 0;
     virtual void next() = 0;
@@ -121,7 +121,7 @@ private:
                     names += concat(names.empty() ? "" : ", ", schema->name());
         give_text(to, names);
     }
-    /// The entity above this one in the tree of the store of a component type.
+    /// The parent or owner of this entity in the store of a component type.
     Entity above(ComponentId component) const {
         const Store* const store = world_.directory().find(component);
         if (store == nullptr) return kNullEntity;
@@ -137,7 +137,7 @@ private:
     std::size_t end_ = 0;
 };
 
-// --- facts that are counted when they are asked for --------------------------------------------------------------
+// --- facts that are computed on demand ------------------------------------------------------------------------
 
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
 using Cells = std::vector<std::vector<Cell>>;
@@ -216,7 +216,7 @@ std::unique_ptr<WorldRows> make_rows(const World& world, std::size_t number) {
     return std::make_unique<CountedRows>(world, number == kPasses ? list_passes : list_memory);
 }
 
-// --- as SQLite asks for them -------------------------------------------------------------------------------------
+// --- the SQLite module ------------------------------------------------------------------------------------------
 
 struct WorldVtab : sqlite3_vtab {
     WorldVtab(const World& w, std::size_t n) : sqlite3_vtab{}, world(w), number(n) {}
@@ -248,7 +248,7 @@ int connect_world(sqlite3* database, void* context, int num_arguments, const cha
 }
 
 int create_world(sqlite3* database, void* context, int num_arguments, const char* const* arguments, sqlite3_vtab** made,
-                 char** error) {  // another function, so that the module is not a table itself
+                 char** error) {  // not connect(), so that the module itself is not a table
     return connect_world(database, context, num_arguments, arguments, made, error);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Asks a world in SQL. The columns of its stores are the tables, in place: nothing is copied.
+// Queries a world in SQL. The columns of its stores are the tables, in place: nothing is copied.
 //
 //     Result<sql::Answer> heavy = sql::ask(world, "SELECT entity, mass FROM body JOIN fish USING (entity)");
 //     if (!heavy) return heavy.status();  // 1:26: there is no table "bdy"; did you mean "body"?
@@ -17,13 +17,13 @@
 //     tags, zones        how many entities have each tag, and how many rows each zone holds
 //     passes, memory     what passes and component types cost
 //
-// An entity is a number in SQL, so that tables are joined by it quickly, and is shown as index:generation. Write
-// entity('12:3') for the number of a text, and entity_text(entity) for its text. Enums are their words, string ids
-// their texts, bools 0 and 1. A null reference is NULL. Disabled components count as missing, as do those of the dead.
+// In SQL an entity is a number, so that tables are joined by it quickly, and is shown as index:generation. Write
+// entity('12:3') for the number of a text, and entity_text(entity) for its text. Enums are shown by name, string ids by
+// text, bools as 0 and 1. A null reference is NULL. Disabled components count as missing, as do those of dead entities.
 // `EXPLAIN QUERY PLAN SELECT ...` shows which tables are looked up by entity and which are read from end to end.
 //
-// Only SELECT is allowed, and with Options::allow_updates `UPDATE component SET field = value`. No file is read or written,
-// and Options limits how long a question takes and how much it returns. docs/guide/sql.md has examples.
+// Only SELECT is allowed, and with Options::allow_updates `UPDATE component SET field = value`. No file is read or
+// written, and Options limits the time and the size of an answer. docs/guide/sql.md has examples.
 // Thread: the structural thread of the world, outside of passes.
 
 #include "shoal/base/status.h"
@@ -49,36 +49,36 @@ enum class Kind : std::uint8_t { kNull, kInteger, kReal, kText, kEntity };
 /// One value of an answer.
 struct Value {
     Kind kind = Kind::kNull;
-    bool is_float = false;     ///< of kReal: it is a float, whose shortest text has fewer digits
-    std::int64_t integer = 0;  ///< of kInteger, and the number of kEntity
-    double real = 0;           ///< of kReal
-    std::string_view text{};   ///< of kText. Lifetime: that of the answer, or of the row
+    bool is_float = false;     ///< for kReal: it is a float, whose shortest text has fewer digits
+    std::int64_t integer = 0;  ///< for kInteger, and the number for kEntity
+    double real = 0;           ///< for kReal
+    std::string_view text{};   ///< for kText. Lifetime: as the answer, or the row
 
-    /// The entity of kEntity; null for all else.
+    /// The entity of kEntity; null for others.
     SHOAL_API Entity entity() const;
-    /// The number of kInteger, kReal and kEntity; 0 for all else.
+    /// The number of kInteger, kReal and kEntity; 0 for others.
     SHOAL_API double number() const;
-    /// As people read it: `12:3`, `0.1`, a text as it is, nothing for NULL.
+    /// The text for display: `12:3`, `0.1`, a text unchanged, empty for NULL.
     SHOAL_API std::string to_text() const;
 };
 
 /// A column of an answer.
 struct Column {
     std::string name;
-    /// As the table declares it: "entity", "integer", "boolean", "float", "double", "text". Empty: it is computed.
+    /// As declared by the table: "entity", "integer", "boolean", "float", "double", "text". Empty: it is computed.
     std::string type;
 };
 
 struct Options {
-    std::uint64_t max_rows = 1'000'000;  ///< of all answers
+    std::uint64_t max_rows = 1'000'000;  ///< in total
     std::uint64_t max_bytes = std::uint64_t(1)
-                              << 28;  ///< of the texts of an answer, and of what SQLite needs meanwhile
+                              << 28;  ///< for the texts of an answer, and for the memory that SQLite needs meanwhile
     double max_seconds = 10;
-    std::uint64_t max_steps = 0;  ///< of SQLite's machine, the same in every run; 0: as many as it takes
+    std::uint64_t max_steps = 0;  ///< of SQLite's virtual machine, the same in every run; 0: unlimited
     bool allow_updates = false;   ///< UPDATE of fields is allowed
 };
 
-/// One row that is being read. Lifetime: the call that it is given to.
+/// One row while it is read. Lifetime: the call that it is passed to.
 class Row {
 public:
     SHOAL_API Row(sqlite3_stmt* statement, const std::vector<Column>& columns);
@@ -92,10 +92,10 @@ private:
     std::vector<bool> are_entities_, are_floats_;  // by column
 };
 
-/// Takes rows as they are found. It must not change the world.
+/// Receives rows as they are found. It must not change the world.
 class RowSink {
 public:
-    /// Told of the columns of each statement that has an answer, before its rows.
+    /// Called with the columns of each statement that has an answer, before its rows.
     virtual void begin(const std::vector<Column>& columns) = 0;
     /// Returns false to get no more rows of this statement.
     virtual bool take(const Row& row) = 0;
@@ -104,15 +104,15 @@ protected:
     ~RowSink() = default;
 };
 
-/// The rows that a question has found.
+/// The rows of an answer.
 class Answer {
 public:
     const std::vector<Column>& columns() const { return columns_; }
     std::size_t num_columns() const { return columns_.size(); }
     std::size_t num_rows() const { return columns_.empty() ? 0 : cells_.size() / columns_.size(); }
-    /// Requires: row < num_rows(), column < num_columns(). Lifetime: that of the answer.
+    /// Requires: row < num_rows(), column < num_columns(). Lifetime: as the answer.
     SHOAL_API Value at(std::size_t row, std::size_t column) const;
-    /// The number of the column of this name, or num_columns().
+    /// The index of the column of this name, or num_columns().
     SHOAL_API std::size_t find_column(std::string_view name) const;
     /// How many components UPDATE has changed.
     std::uint64_t num_updated() const { return num_updated_; }
@@ -130,14 +130,14 @@ private:
     std::uint64_t num_updated_ = 0;
 };
 
-/// A table that can be asked.
+/// A table that can be queried.
 struct TableDescription {
     std::string name;
-    std::string declaration;           ///< as CREATE TABLE would say it
-    std::vector<std::string> columns;  ///< the hidden ones, too
+    std::string declaration;           ///< as in CREATE TABLE
+    std::vector<std::string> columns;  ///< including hidden ones
 };
 
-/// Keeps the tables of a world between questions. Component types that come and go are noticed by the next question.
+/// Keeps the tables of a world between queries. The next query notices added and removed component types.
 class Connection {
 public:
     /// `world` outlives the connection.
@@ -146,26 +146,27 @@ public:
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    /// Returns the rows of the last statement that has any. A text may have several statements, with `;` between them.
-    /// Errors: the text is not SQL, or asks for what is not there or not allowed; a limit is reached; passes run. The
-    /// message begins with the line and the column, as in "1:15: ". The updates of all statements are undone.
+    /// Returns the rows of the last statement that has any. A text may have several statements, separated by `;`.
+    /// Errors: the text is not valid SQL, or names something that does not exist or is not allowed; a limit is reached;
+    /// passes run. The message begins with the line and the column, as in "1:15: ". The updates of all statements are
+    /// undone.
     SHOAL_API Result<Answer> ask(std::string_view text, const Options& options = {});
-    /// The same; gives the rows of all statements to `sink`, and returns how many components were updated.
+    /// The same; passes the rows of all statements to `sink`, and returns how many components were updated.
     SHOAL_API Result<std::uint64_t> ask(std::string_view text, RowSink& sink, const Options& options = {});
 
-    /// The tables: component types first, in the order of the stores. Errors: SQLite has no memory.
+    /// The tables: component types first, in the order of the stores. Errors: SQLite is out of memory.
     SHOAL_API Result<std::vector<TableDescription>> tables();
 
 private:
     Session* session_;
 };
 
-/// Whether a text ends behind a `;`, outside of quotes and comments: a shell asks for another line otherwise.
+/// Whether a text ends with a `;`, outside of quotes and comments: otherwise a shell asks for another line.
 SHOAL_API bool is_complete(const std::string& text);
-/// The words of SQL that people write, in capitals, for shells that complete them.
+/// The common keywords of SQL, in capitals, for completion in shells.
 SHOAL_API const std::vector<std::string>& keywords();
 
-/// Asks one question. See Connection::ask(). Cost: makes the tables, some 20 us for each.
+/// Runs one query. See Connection::ask(). Cost: makes the tables, some 20 us for each.
 SHOAL_API Result<Answer> ask(World& world, std::string_view text, const Options& options = {});
 
 }  // namespace shoal::sql
