@@ -26,7 +26,7 @@ public:
         const std::string_view name = name_of(entity);
         builder.string(concat(entity_text(entity), name.empty() ? "" : " ", name));
     }
-    /// The values, if the library of the world has them.
+    /// Writes the values, if the library of the world has them.
     void write_array(DocumentBuilder& builder, const BlobArrayBase& array, FieldType element) const override {
         const ResourceLibrary* const library = world_.library();
         const std::span<const std::byte> values =
@@ -39,7 +39,7 @@ public:
         const auto name = names_->find<StringId>(entity);
         return name ? text(*name) : std::string_view();
     }
-    /// The entity and its name, as in `12:3 "boat"`.
+    /// Returns an entity and its name, as in `12:3 "boat"`.
     std::string who(Entity entity) const {
         const std::string_view name = name_of(entity);
         return name.empty() ? entity_text(entity) : concat(entity_text(entity), ' ', quoted(name));
@@ -76,7 +76,7 @@ std::string fields_text(const Store& store, const ComponentRow& at, const ValueN
     return write_sjson_line(builder.finish().root());
 }
 
-/// What the links of a row say.
+/// Describes the links of a row.
 std::string links_text(const ComponentRow& at, const WorldNames& names) {
     if (!at.table->has_tree()) return {};
     const std::uint32_t parent = at.table->links(LinkColumn::kTreeParent)[at.row];
@@ -91,7 +91,7 @@ std::string links_text(const ComponentRow& at, const WorldNames& names) {
     return concat(" (", above, ", ", count, count == 1 ? " child)" : " children)");
 }
 
-/// The values of an entity by path.
+/// Returns the values of an entity by path.
 std::map<std::string, PropertyView> values_of(const PropertyManager& properties, Entity entity,
                                               const WorldNames& names) {
     std::map<std::string, PropertyView> values;
@@ -103,7 +103,7 @@ std::map<std::string, PropertyView> values_of(const PropertyManager& properties,
     return values;
 }
 
-/// Appends the values of an entity by path, and which of them are its own.
+/// Appends the values of an entity by path, and marks its own.
 void append_properties(std::string& text, const PropertyManager& properties, Entity entity, const WorldNames& names) {
     const std::map<std::string, PropertyView> values = values_of(properties, entity, names);
     if (values.empty()) return;
@@ -175,7 +175,7 @@ void for_each_component(const World& world, Entity entity, Visit&& visit) {
             if (const ComponentRow at = store->find_row(schema->id(), entity, 0)) visit(*store, *schema, at);
 }
 
-/// Returns the values of an entity's template that are not loaded; count 0: all are.
+/// Returns the values of an entity's template if they are not loaded; count 0: all are.
 BlobArrayBase find_unloaded(const World& world, const PropertyManager& properties, Entity entity) {
     const ComponentRow at = properties.find_row(schema_of<Properties>().id(), entity, 0);
     if (!at) return {};
@@ -210,7 +210,7 @@ void write_properties_of(const World& world, const PropertyManager& properties, 
     builder.end();
 }
 
-/// Adds who is above an entity in the trees of stores, and what of it is disabled.
+/// Adds the parents and owners of an entity, and its disabled components.
 void write_relatives(const World& world, Entity entity, DocumentBuilder& builder) {
     std::vector<std::string> disabled;
     const Table* last = nullptr;
@@ -249,7 +249,7 @@ void EntityWriter::write(Entity entity, DocumentBuilder& builder) const {
             builder.unsigned_integer("zone", at.table->zone());
     builder.begin_mapping("components");
     for_each_component(world_, entity, [&](const Store& store, const Schema& schema, ComponentRow at) {
-        if (&store == find_properties(world_.directory())) return;  // whose values are written below
+        if (&store == find_properties(world_.directory())) return;  // its values are written below
         builder.key(schema.name());
         if (!schema.many()) return write_fields(store, at, names, builder);
         builder.begin_list();

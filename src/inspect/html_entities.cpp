@@ -18,10 +18,10 @@ struct SetCount {
     std::uint64_t num_entities = 0;
 };
 
-/// How many living entities have each set of component types, in the order of the stores; the largest first.
+/// Counts living entities by their set of component types, in the order of the stores; the largest first.
 std::vector<SetCount> count_sets(const World& world) {
     TypeSets types;
-    std::vector<std::uint32_t> set_of;  // by the index of an entity
+    std::vector<std::uint32_t> set_of;  // by entity index
     for (const Store* store : world.directory().stores())
         for (const Table* table : store->tables())
             for (const Entity entity : table->entities()) {

@@ -1,4 +1,4 @@
-// Memory in a report: as boxes, by component type and by owner; and what zones have.
+// Memory in a report: as boxes, by component type and by owner, and by zone.
 
 #include "inspect/html_sections.h"
 #include "inspect/palette.h"
@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-constexpr double kBoxesWidth = 1180, kBoxesHeight = 300;  // of the boxes, in pixels
+constexpr double kBoxesWidth = 1180, kBoxesHeight = 300;  // in pixels
 constexpr std::size_t kMostBoxes = 120;
 
 double share_of(std::size_t bytes, std::size_t most) {
@@ -26,7 +26,7 @@ std::size_t committed_of(const ComponentReport& component) {
     return component.rows.committed_bytes + component.index.committed_bytes;
 }
 
-/// Component types that have memory, those with the most first.
+/// Returns the component types that have memory, those with the most first.
 std::vector<const ComponentReport*> by_memory(const WorldReport& report) {
     std::vector<const ComponentReport*> order;
     for (const ComponentReport& component : report.components)

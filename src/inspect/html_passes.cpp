@@ -1,4 +1,4 @@
-// The passes in a report: a table, the graph, who reads and writes what, and the last frame.
+// The passes in a report: a table, the graph, what they read and write, and the last frame.
 
 #include "inspect/html_sections.h"
 #include "inspect/palette.h"
@@ -12,11 +12,11 @@
 namespace shoal {
 namespace {
 
-// What is drawn, so that a report stays small.
+// Limits, so that a report stays small.
 constexpr std::size_t kMostPasses = 150, kMostEdges = 300, kMostCells = 6'000, kMostSpans = 1'500;
 constexpr double kLeastScale = 0.8;
 
-/// Passes by name: the number of the colour that the graph gives them.
+/// Returns, by pass name, the number of its colour in the graph.
 std::map<std::string_view, std::size_t> color_numbers(const ScheduleGraph& graph) {
     std::map<std::string_view, std::size_t> numbers;
     for (std::size_t i = 0; i < graph.passes.size(); ++i) numbers.emplace(graph.passes[i].name, i);
@@ -68,7 +68,7 @@ void write_graph(const WorldReport& report, const ScheduleGraph& graph, HtmlWrit
         html.hint("too many passes to draw here; shoal run --schedule draws them");
     } else {
         const std::string svg = schedule_svg(graph, {.passes = report.passes});
-        // Made smaller to fit, as long as it can be read; then it is scrolled.
+        // Scaled down to fit while readable; beyond that it scrolls.
         html.put("<div class=\"scroll picture\"><div style=\"min-width:{:.0f}px\">", kLeastScale * width_of_svg(svg));
         html.put_svg(svg);
         html.put_html("</div></div>\n");
@@ -76,7 +76,7 @@ void write_graph(const WorldReport& report, const ScheduleGraph& graph, HtmlWrit
     html.end_panel();
 }
 
-/// "R", "W" or "RW" by field, of each pass. "*", everything, is the first field.
+/// Returns, by field, "R", "W" or "RW" for each pass. "*", everything, is the first field.
 std::map<std::string_view, std::vector<std::string>> accesses_by_field(const ScheduleGraph& graph) {
     std::map<std::string_view, std::vector<std::string>> fields;
     const auto note = [&](const std::vector<std::string>& names, std::size_t pass, char letter) {

@@ -1,5 +1,5 @@
 #pragma once
-// The sections of a report, each in the file of its subject.
+// The sections of a report, each implemented in the file of its subject.
 
 #include "inspect/html_writer.h"
 #include "shoal/inspect/report.h"
@@ -13,9 +13,9 @@ void write_passes_section(const WorldReport& report, const ScheduleGraph& graph,
                           HtmlWriter& html);
 void write_memory_section(const WorldReport& report, HtmlWriter& html);
 void write_zones_section(const World& world, HtmlWriter& html);
-/// How many entities there are of each set of component types.
+/// The number of entities with each set of component types.
 void write_entities_section(const World& world, HtmlWriter& html);
-/// Where they are.
+/// Where the entities are.
 void write_places_section(const World& world, HtmlWriter& html);
 
 }  // namespace shoal

@@ -1,6 +1,6 @@
 #pragma once
-// How a report looks: the colours and shapes of the inspector's page (src/inspector/page/style.css), for a page to be
-// read and printed.
+// The style of a report: the colours and shapes of the inspector's page (src/inspector/page/style.css), adapted for
+// reading and printing.
 
 #include <string_view>
 

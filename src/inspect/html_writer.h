@@ -1,5 +1,5 @@
 #pragma once
-// Writes the parts that a report is made of: panels, tables, bars. What a world is called goes through xml_text().
+// Writes the parts of a report: panels, tables, bars. Names from a world are escaped by xml_text().
 
 #include "inspect/xml_text.h"
 #include "shoal/base/text.h"
@@ -13,7 +13,7 @@
 
 namespace shoal {
 
-/// How many rows a table has, and how long its texts are, so that a report stays small.
+/// Limits on rows and text lengths, so that a report stays small.
 inline constexpr std::size_t kMostHtmlRows = 150, kMostHtmlBytes = 160;
 
 inline std::string html_text(std::string_view text) { return xml_text(text, kMostHtmlBytes); }
@@ -24,7 +24,7 @@ public:
     void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
         fmt::format_to(std::back_inserter(html_), format, std::forward<Arguments>(arguments)...);
     }
-    /// Adds what is HTML already.
+    /// Adds text that is already HTML.
     void put_html(std::string_view html) { html_ += html; }
     /// Adds an SVG file as a part of the page.
     void put_svg(std::string_view file) { html_ += file.substr(file.find("<svg")); }
@@ -39,11 +39,11 @@ private:
     std::string html_;
 };
 
-/// A cell of a table. A number stands to the right, and has a bar behind it if `share` is not negative.
+/// A cell of a table. A number is right-aligned, and has a bar behind it if `share` is not negative.
 struct HtmlCell {
     std::string text;
     bool is_number = false;
-    double share = -1;         ///< of the longest bar, 0 to 1
+    double share = -1;         ///< relative to the longest bar, 0 to 1
     std::string_view color{};  ///< of a mark before the text
     bool is_off = false;
 };
@@ -53,12 +53,12 @@ struct HtmlColumn {
     bool is_number = false;
 };
 
-/// Adds rows under a header; of many, the first.
+/// Adds rows under a header, up to a limit.
 class HtmlTable {
 public:
     HtmlTable(HtmlWriter& writer, std::vector<HtmlColumn> columns);
     void add_row(const std::vector<HtmlCell>& cells);
-    /// Ends the table, and says how many rows were left out.
+    /// Ends the table, and notes how many rows were left out.
     void end();
 
 private:

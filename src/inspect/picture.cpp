@@ -13,14 +13,14 @@
 namespace shoal {
 namespace {
 
-// Told apart on a dark sea, also by those who do not see red and green.
+// Distinguishable on a dark background, also with red-green colour blindness.
 constexpr std::string_view kColors[] = {"#6fd6ff", "#d4a6ff", "#ffe08a", "#ff9e7a", "#9be88f", "#ff8fb8",
                                         "#4fb8a8", "#f2f4ff", "#ffb84d", "#7f9bff", "#c9d66b", "#e39bd3"};
 constexpr std::size_t kMaxLegendEntries = 16;
 constexpr std::size_t kMaxDensityBytes = 500'000;
 constexpr double kFinestCell = 2, kCoarsestCell = 64;  // pixels
-// Of pictures alone, so that one may stand in a page that has styles of its own. The sea is dark in light pages, too,
-// since its colours are told apart on it.
+// Scoped to pictures, so that a picture can be embedded in a page with its own styles. The background is dark in light
+// pages, too, because the colours are chosen for it.
 constexpr std::string_view kStyle =
     ".places text{font-family:Inter,'Helvetica Neue',Arial,sans-serif;fill:#cfe6f2}.places .page{fill:#041421}"
     ".places .title{font-size:24px;font-weight:600;fill:#f3fbff}.places .sub{font-size:14px;fill:#86aec4}"
@@ -34,13 +34,13 @@ constexpr std::string_view kStyle =
     "@media (prefers-color-scheme:light){.places text{fill:#152033}.places .page{fill:#f1f4f9}"
     ".places .title{fill:#152033}.places .sub,.places .tick,.places .count{fill:#5d6d85}.places .bar{stroke:#152033}}";
 
-/// Layers in drawing order, with what each one needs.
+/// A layer and its drawing data, in drawing order.
 struct DrawnLayer {
     const PictureLayer* layer;
     std::string_view color;
     std::uint64_t num_points;
     bool as_dots = false;
-    std::vector<std::string> shades;  ///< of a layer that is drawn as cells
+    std::vector<std::string> shades;  ///< for a layer that is drawn as cells
 };
 
 class PictureWriter {
@@ -110,7 +110,7 @@ private:
             PictureView::kPlotX, PictureView::kPlotY, view_.plot_width, view_.plot_height);
         const double right = view_.left + view_.plot_width * view_.metres_per_pixel;
         const double top = view_.bottom + view_.plot_height * view_.metres_per_pixel;
-        // Counted, since adding a small step to a large coordinate may lead nowhere.
+        // Loops by count, because adding a small step to a large coordinate may not change it.
         const double first_x = std::ceil(view_.left / step), first_y = std::ceil(view_.bottom / step);
         for (int i = 0; i < 40 && (first_x + i) * step <= right; ++i) {
             const double x = view_.x((first_x + i) * step);
@@ -130,7 +130,7 @@ private:
             view_.plot_width, view_.plot_height + 40);
     }
 
-    /// Dots are larger where there are fewer, and those of a rare layer stand out.
+    /// Dots are larger when there are fewer, and those of rare layers stand out.
     double dot_pixels(const DrawnLayer& drawn) const {
         double num_dots = 0;
         for (const DrawnLayer& other : layers_)
@@ -140,8 +140,8 @@ private:
         return std::clamp(pixels, 2.2, 5.0) * std::clamp(rarity, 1.0, 2.0);
     }
 
-    /// Makes the cells of all layers that are too many for dots, and returns how many bytes they are. One count has one
-    /// shade in all layers.
+    /// Makes the cells of all layers with too many points for dots, and returns their size in bytes. A count has the
+    /// same shade in all layers.
     std::size_t shade_layers() {
         std::vector<DensityGrid> grids;
         std::uint32_t most = 0;
@@ -159,7 +159,7 @@ private:
         return num_bytes;
     }
 
-    /// Below all points.
+    /// Draws links below all points.
     void draw_links() {
         const std::string path = links_path(links_, view_, options_.max_links);
         if (!path.empty()) put("<path class=\"links\" transform=\"scale(.1)\" d=\"{}\"/>\n", path);

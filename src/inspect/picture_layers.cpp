@@ -11,12 +11,12 @@
 namespace shoal {
 namespace {
 
-/// Component types that say what an entity is called or where it is, not what it is.
+/// Whether a component type is about the name or position of an entity, not about its kind.
 bool is_label(ComponentId id) {
     return id == schema_of<DebugName>().id() || id == schema_of<Tag>().id() || id == schema_of<Transform>().id();
 }
 
-/// Calls visit(table) for each table of the world but those of transforms.
+/// Calls visit(table) for each table of the world except those of transforms.
 template <class Visitor>
 void for_each_table(const World& world, Visitor&& visit) {
     for (const Store* store : world.directory().stores())
@@ -35,7 +35,7 @@ std::vector<PictureLayer> transform_layers(const World& world, const TransformMa
             if (const Instance instance = transforms.instance(entity))
                 type_of[instance.row] = types.with(type_of[instance.row], table.schema());
     });
-    std::vector<PictureLayer> layers;  // by set of types
+    std::vector<PictureLayer> layers;  // by type set
     for (const std::string& name : types.names()) layers.push_back({name.empty() ? "transform" : name, {}, 0});
     for (std::uint32_t row = 0; row < transforms.num_rows(); ++row) {
         if (!world.entities().alive(transforms.entity({row}))) continue;

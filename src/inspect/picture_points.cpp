@@ -11,7 +11,7 @@ namespace shoal {
 namespace {
 
 constexpr double kMaxWidth = 1000, kMaxHeight = 760, kMinWidth = 420, kMinHeight = 320;
-constexpr double kMargin = 0.04;  // of the greater side, around the points
+constexpr double kMargin = 0.04;  // relative to the longer side, around the points
 
 bool is_finite(Vec2 point) { return std::isfinite(point.x) && std::isfinite(point.y); }
 
@@ -26,7 +26,7 @@ struct Range {
     double middle() const { return low + size() / 2; }
 };
 
-/// The shortest length worth showing around these coordinates: a metre, or what a float can still tell apart.
+/// The shortest length worth showing around these coordinates: a metre, or the precision of a float.
 double least_size(const Range& x, const Range& y) {
     const double largest = std::max({std::fabs(x.low), std::fabs(x.high), std::fabs(y.low), std::fabs(y.high)});
     return std::max(1.0, largest * 1e-5);
@@ -37,7 +37,7 @@ struct PicturePoint {
     auto operator<=>(const PicturePoint&) const = default;
 };
 
-/// In tenths of a pixel.
+/// Converts to tenths of a pixel.
 PicturePoint picture_point(Vec2 point, const PictureView& view) {
     return {static_cast<std::int32_t>(std::lround(view.y(double(point.y)) * 10)),
             static_cast<std::int32_t>(std::lround(view.x(double(point.x)) * 10))};
@@ -53,14 +53,14 @@ struct Line {
     }
 };
 
-/// Appends a move relative to where the pen is, and a dash.
+/// Appends a move relative to the pen's position, and a dash.
 void append_dash(std::string& path, PicturePoint& pen, PicturePoint to, std::int32_t length) {
     fmt::format_to(std::back_inserter(path), "{}{} {}h{}", path.empty() ? 'M' : 'm', to.x - pen.x, to.y - pen.y,
                    length);
     pen = {to.y, to.x + length};
 }
 
-/// Shade of a cell: by the logarithm of its count, 0 for one point, the last for the fullest cell.
+/// The shade of a cell: logarithmic in its count, 0 for one point, the last for the fullest cell.
 std::uint32_t shade_of(std::uint32_t count, std::uint32_t most) {
     if (count <= 1 || most <= 1) return 0;
     const double share = std::log(double(count)) / std::log(double(most));

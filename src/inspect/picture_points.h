@@ -1,6 +1,6 @@
 #pragma once
-// Where the picture lies on the page, and how metres become pixels; and the points of one layer as SVG paths: dots, or cells
-// of a density grid, and links as lines.
+// The view of the picture: its plot on the page, and how metres become pixels; and the points of one layer as SVG
+// paths: dots, cells of a density grid, or lines for links.
 
 #include "shoal/inspect/picture.h"
 
@@ -14,7 +14,7 @@ struct PictureView {
     double metres_per_pixel = 1;
     double plot_width = 0, plot_height = 0;  ///< pixels
 
-    static constexpr double kPlotX = 76, kPlotY = 92;  ///< the plot's corner on the page
+    static constexpr double kPlotX = 76, kPlotY = 92;  ///< the plot's top left corner on the page
     static constexpr double kLegendWidth = 250, kBelow = 78;
 
     double page_width() const { return kPlotX + plot_width + kLegendWidth; }
@@ -24,35 +24,35 @@ struct PictureView {
     double y(double metres) const { return plot_height - (metres - bottom) / metres_per_pixel; }
 };
 
-/// Returns a view of all finite points with a margin around them; of one metre when they are all in one place.
+/// Returns a view of all finite points with a margin around them; of one metre if they are all in one place.
 PictureView make_picture_view(std::span<const PictureLayer> layers);
 
-/// Returns 1, 2 or 5 times a power of ten that is at most `value`. Requires: value > 0.
+/// Returns the largest of 1, 2 or 5 times a power of ten that is at most `value`. Requires: value > 0.
 double nice_length(double value);
 
 /// Returns `metres` with no more digits than a grid of `step` needs.
 std::string tick_text(double metres, double step);
 
-/// How many shades a density grid has.
+/// The number of shades of a density grid.
 inline constexpr std::uint32_t kNumShades = 7;
 
-/// Returns path data with a short dash for each point, in tenths of a pixel; points that fall on one another are drawn
-/// once. To be stroked with round caps.
+/// Returns path data with a short dash for each point, in tenths of a pixel; points at the same pixel are drawn
+/// once. Draw it with round caps.
 std::string dots_path(std::span<const Vec2> points, const PictureView& view);
 
-/// Returns path data with a line for each link, in tenths of a pixel. Links that fall on one another are drawn once,
-/// and those that have no length or are not finite not at all; of more than `most`, the longest are taken.
+/// Returns path data with a line for each link, in tenths of a pixel. Identical links are drawn once,
+/// and those without a length or not finite are skipped; of more than `most`, the longest are drawn.
 std::string links_path(std::span<const PictureLink> links, const PictureView& view, std::size_t most);
 
-/// How many points of a layer lie in each cell of a grid over the plot.
+/// The number of points of a layer in each cell of a grid over the plot.
 class DensityGrid {
 public:
     DensityGrid(std::span<const Vec2> points, const PictureView& view, double cell_pixels);
 
     /// The count of the fullest cell.
     std::uint32_t most() const { return most_; }
-    /// Returns path data per shade, faintest first: a horizontal dash through each run of cells that hold about as
-    /// many points, in cells. `most` gets the last shade. To be stroked one cell wide.
+    /// Returns path data per shade, faintest first: a horizontal dash for each run of cells with a similar
+    /// number of points, in cells. `most` has the last shade. Draw it one cell wide.
     std::vector<std::string> paths(std::uint32_t most) const;
 
 private:

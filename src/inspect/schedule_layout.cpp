@@ -15,7 +15,7 @@ struct Item {
     double height = 0;
     double center = 0;
     std::uint32_t column = 0;
-    std::vector<std::uint32_t> before, after;  // items that it is joined to, in the columns beside it
+    std::vector<std::uint32_t> before, after;  // items connected to it in the neighbouring columns
 };
 
 class Columns {
@@ -68,7 +68,7 @@ private:
         return sum / static_cast<double>(joined.size());
     }
 
-    /// One below the other, around 0.
+    /// Stacks items, centred on 0.
     void stack(const std::vector<std::uint32_t>& column) {
         double y = 0;
         for (const std::uint32_t item : column) y += items_[item].height + sizes_.gap_y;
@@ -82,7 +82,7 @@ private:
     void order(std::vector<std::uint32_t>& column, bool looks_before) {
         struct Key {
             double center;
-            std::size_t place;  // where the item stands now, which decides between equals
+            std::size_t place;  // the item's current index, to break ties
             std::uint32_t item;
             auto operator<=>(const Key&) const = default;
         };
@@ -93,7 +93,7 @@ private:
         stack(column);
     }
 
-    /// Moves each item to where its lines are straight, as far as the order and the gaps allow.
+    /// Moves each item to where its lines are straight, as far as order and gaps allow.
     void straighten(const std::vector<std::uint32_t>& column, bool looks_before) {
         double low = 0, shift = 0;
         std::vector<double> wanted;
@@ -137,9 +137,9 @@ private:
     }
 
     const LayoutSizes& sizes_;
-    std::vector<Item> items_;                          // passes first, by their number
+    std::vector<Item> items_;                          // passes first, by index
     std::vector<std::vector<std::uint32_t>> columns_;  // [level][from top to bottom]
-    std::vector<std::vector<std::uint32_t>> chains_;   // by edge: its passes, and the gaps between
+    std::vector<std::vector<std::uint32_t>> chains_;   // by edge: its passes and the gaps between them
 };
 
 }  // namespace

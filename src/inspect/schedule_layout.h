@@ -1,11 +1,11 @@
 #pragma once
-// Where the passes of a schedule stand in a picture, and where the lines between them go.
+// The positions of passes in a picture of a schedule, and the lines between them.
 //
 //     column    0          1           2
 //               pass ----- pass ------ pass
 //               pass ----- ( ) ------- pass      a line over several levels goes through a gap in each column between
 //
-// Passes and gaps of a column are ordered by the mean place of what they are joined to, back and forth: the method of
+// Passes and gaps of a column are sorted by the mean position of their neighbours, back and forth: the method of
 // Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System Structures", 1981.
 
 #include "shoal/world/schedule_graph.h"
@@ -22,9 +22,9 @@ struct LayoutPoint {
     double x = 0, y = 0;
 };
 
-/// Units: pixels, from the left upper corner.
+/// Units: pixels, from the top left corner.
 struct ScheduleLayout {
-    std::vector<LayoutPoint> nodes;               ///< left upper corners. Shape: as ScheduleGraph::passes
+    std::vector<LayoutPoint> nodes;               ///< top left corners. Shape: as ScheduleGraph::passes
     std::vector<std::vector<LayoutPoint>> lines;  ///< from right sides to left sides. Shape: as ScheduleGraph::edges
     double width = 0, height = 0;
 };

@@ -16,10 +16,10 @@ namespace shoal {
 namespace {
 
 constexpr double kPageMargin = 20, kLegendHeight = 34;
-constexpr double kLetter = 6.2;  // pixels, about, of the text of labels
+constexpr double kLetter = 6.2;  // approximate width in pixels of a letter of a label
 constexpr std::size_t kMostLetters = 26;
 
-// Dark first: what draws without knowing the reader's system, such as a converter to PNG, takes that.
+// Dark first: programs that ignore the light and dark mode, such as converters to PNG, use it.
 constexpr std::string_view kScheduleStyle =
     ".schedule text{font-family:Inter,'Helvetica Neue','Liberation "
     "Sans',Arial,sans-serif;font-size:12.5px;fill:#e2e9f4}"
@@ -42,7 +42,7 @@ std::string joined(const std::vector<std::string>& texts) {
     return all;
 }
 
-/// What an edge is labelled with: the first thing that both touch, and how many others there are.
+/// The label of an edge: the first thing that both passes touch, and the number of others.
 std::string label_of(const PassEdge& edge) {
     if (edge.on.empty()) return {};
     std::string text = edge.on[0] == "*" ? "everything" : edge.on[0];
@@ -62,7 +62,7 @@ ReportsByName by_name(std::span<const PassReport> passes) {
     return found;
 }
 
-/// What is known of the time of a pass: "0.021 ms", "disabled" or nothing.
+/// The known time of a pass: "0.021 ms", "disabled" or nothing.
 std::string time_text(const PassReport* pass) {
     if (pass == nullptr) return {};
     if (!pass->enabled) return "disabled";
@@ -127,7 +127,7 @@ private:
         for (std::size_t i = 1; i < line.size(); ++i) {
             const LayoutPoint &from = line[i - 1], &to = line[i];
             const double middle = (from.x + to.x) / 2;
-            if (i % 2 == 1)  // from column to column; then through the gap of one
+            if (i % 2 == 1)  // from column to column, then through the gap of one
                 path += fmt::format("C{0:.0f} {1:.0f} {0:.0f} {2:.0f} {3:.0f} {2:.0f}", middle, from.y, to.y, to.x);
             else
                 path += fmt::format("H{:.0f}", to.x);
@@ -139,7 +139,7 @@ private:
                      400));
     }
 
-    /// In the first space between columns that the line crosses, below labels that are there already.
+    /// Draws a label in the first space between columns that the line crosses, below existing labels.
     void draw_label(const PassEdge& edge, const std::vector<LayoutPoint>& line) {
         const std::string text = label_of(edge);
         if (text.empty()) return;
@@ -196,7 +196,7 @@ private:
     std::string svg_;
 };
 
-/// Returns `text` between quotes, as graphviz reads it.
+/// Quotes `text` for graphviz.
 std::string dot_text(std::string_view text) {
     std::string out = "\"";
     for (const char c : is_utf8(text) ? text : "(not UTF-8)") {

@@ -10,7 +10,7 @@ namespace {
 
 using SpansByPass = std::map<std::string_view, TimelineSpan>;
 
-/// From the first begin to the last end of each pass, over all workers.
+/// Returns the span of each pass over all workers, from the first start to the last end.
 SpansByPass whole_spans(const Timeline& timeline) {
     SpansByPass spans;
     for (const std::vector<TimelineSpan>& worker : timeline.workers)
@@ -22,7 +22,7 @@ SpansByPass whole_spans(const Timeline& timeline) {
     return spans;
 }
 
-/// For each pass that ran, the one among those it waits for that ended last.
+/// Finds for each pass that ran its predecessor that ended last.
 void add_waits(const ScheduleGraph& graph, Timeline& timeline) {
     const SpansByPass spans = whole_spans(timeline);
     for (std::uint32_t i = 0; i < graph.passes.size(); ++i) {

@@ -7,7 +7,7 @@
 namespace shoal {
 namespace {
 
-/// How far from square the worst box is when `sizes` share a strip along a side of this length.
+/// Returns the worst aspect ratio of the boxes when `sizes` share a strip along a side of this length.
 double worst_ratio(std::span<const double> sizes, double sum, double side) {
     const double strip = sum / side;
     double worst = 1;
@@ -18,7 +18,7 @@ double worst_ratio(std::span<const double> sizes, double sum, double side) {
     return worst;
 }
 
-/// How many of the sizes belong in the next strip: as long as its boxes become squarer.
+/// Returns how many sizes to put into the next strip: as long as its boxes become squarer.
 std::size_t count_in_strip(std::span<const double> sizes, double side) {
     std::size_t count = 1;
     double sum = sizes[0];

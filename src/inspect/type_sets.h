@@ -1,5 +1,5 @@
 #pragma once
-// Sets of component types, named as archetypes are: "body + fish". Each grows by one type at a time, in the order of
+// Sets of component types, named like archetypes: "body + fish". A set grows by one type at a time, in the order of
 // tables.
 
 #include "shoal/table/schema.h"
@@ -13,10 +13,10 @@ namespace shoal {
 
 class TypeSets {
 public:
-    /// Returns the set that has a type besides those of `set`. Set 0 is the empty one.
+    /// Returns the set that has `type` in addition to those of `set`. Set 0 is the empty one.
     std::uint32_t with(std::uint32_t set, const Schema& type) {
-        if (set != 0 && last_[set] == type.id().hash) return set;                      // it has several of them
-        if (set == asked_.first && type.id().hash == asked_.second) return answered_;  // as its neighbours
+        if (set != 0 && last_[set] == type.id().hash) return set;                      // one of several
+        if (set == asked_.first && type.id().hash == asked_.second) return answered_;  // as for the last entity
         const auto [next, is_new] = next_.try_emplace({set, type.id().hash}, static_cast<std::uint32_t>(names_.size()));
         if (is_new) {
             names_.push_back(set == 0 ? type.name() : names_[set] + " + " + type.name());
@@ -26,13 +26,13 @@ public:
         return answered_ = next->second;
     }
 
-    /// By set; empty: of no types.
+    /// Indexed by set; an empty name: no types.
     const std::vector<std::string>& names() const { return names_; }
 
 private:
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> next_;
     std::vector<std::string> names_ = {""};
-    std::vector<std::uint64_t> last_ = {0};  // by set: the type that came last
+    std::vector<std::uint64_t> last_ = {0};  // by set: the type added last
     std::pair<std::uint32_t, std::uint64_t> asked_ = {0, 0};
     std::uint32_t answered_ = 0;  // for asked_, if its type is not 0
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Describes an entity as text, for logs and debuggers: whether it lives, its name, and a line for each of its components
-// in all stores of a world.
+// Describes an entity as text, for logs and debuggers: whether it lives, its name, and a line for each of its
+// components in all stores of a world.
 //
 //     std::fputs(describe(world, boat).c_str(), stdout);
 //
@@ -23,7 +23,7 @@
 
 namespace shoal {
 
-/// Returns how large a world is, and a line for each of its services, in the order in which they have their turn (see
+/// Returns the size of a world, and a line for each of its services, in calling order (see
 /// react/service.h):
 ///
 ///     frame 12: entities 100, stores 3, passes 2; services:
@@ -31,38 +31,38 @@ namespace shoal {
 ///       frames: 8 of 8 are kept, from 5 to 12
 SHOAL_API std::string describe(const World& world);
 
-/// Total: any entity is fine. The components of a dead entity are those whose rows are not removed yet.
+/// Accepts any entity. For a dead entity, lists components whose rows are not removed yet.
 SHOAL_API std::string describe(const World& world, Entity entity);
 
 class DocumentBuilder;
 
-/// Writes entities with all that they have in the stores of a world as members of a document:
+/// Writes entities with all their components in the stores of a world as members of a document:
 ///
 ///     entity = "12:3"  name = "boat"  parent = "4:1"  owner = "5:1"  disabled = ["asleep"]  zone = 7
 ///     components = { body = { mass = 2.0 position = [0.0 0.0 3.0] }  tag = [{ tag = "wooden" }] }
 ///
-/// The zone of the database is left out if it is the first. A component type of which an entity may have several gives
+/// The zone of the database is left out if it is the first. A component type with `many` becomes
 /// a list. `properties` has `values` of the template and `overrides`.
-/// Values in blobs are shown if the library of the world has them; otherwise the `resource` and how many there are, for
-/// `properties` as `not_loaded`.
+/// Values in blobs are shown if the library of the world has them; otherwise the `resource` and the number of values
+/// (for `properties` as `not_loaded`) are.
 class EntityWriter {
 public:
-    /// Lifetime: the world outlives it, and gets no other stores meanwhile.
+    /// Lifetime: the world outlives it, and its stores must not change meanwhile.
     SHOAL_API explicit EntityWriter(const World& world);
-    /// Adds the members to the mapping that is open. Total: any entity is fine.
+    /// Adds the members to the open mapping. Accepts any entity.
     SHOAL_API void write(Entity entity, DocumentBuilder& builder) const;
-    /// Adds one value as that writes it. Shape: type.num_bytes().
+    /// Adds one value, as write() does. Shape: type.num_bytes().
     SHOAL_API void write_value(const ValueType& type, const std::byte* bytes, DocumentBuilder& builder) const;
-    /// Returns what an entity is called, or an empty text.
+    /// Returns the name of an entity, or an empty text.
     SHOAL_API std::string_view name_of(Entity entity) const;
 
 private:
     const World& world_;
-    Result<FieldPath> names_;  // where the names of entities are
+    Result<FieldPath> names_;  // the field with the names of entities
 };
 
 }  // namespace shoal
 
-/// The same for debuggers, which know neither overloads nor std::string without debug information.
+/// The same for debuggers, which can use neither overloads nor std::string without debug information.
 /// Lifetime: until the next call on the same thread.
 extern "C" SHOAL_API const char* shoal_describe_entity(const shoal::World* world, shoal::EntityBits id);

@@ -1,5 +1,5 @@
 #pragma once
-// Draws where the entities are, seen from above: x to the right, y up, a metre equally long in both directions.
+// Draws where the entities are, seen from above: x to the right, y up, at the same scale in both directions.
 //
 //     +----------------------------------------+
 //     | title                                  |
@@ -9,8 +9,8 @@
 //     | +--------------------------+  |--| 50 m|     that component type. Rare layers lie on top.
 //     +----------------------------------------+
 //
-// Up to PictureOptions::max_dots points are drawn as dots, those of the rarest layers first; the other layers are drawn
-// as cells that are brighter where there are more points. The file stays below one megabyte, whatever is in it.
+// Up to PictureOptions::max_dots points are drawn as dots, starting with the rarest layers; the other layers are drawn
+// as cells, brighter for more points. The file stays below one megabyte, whatever is in it.
 // Thread: drawing a world is a const call on it.
 
 #include "shoal/world/world.h"
@@ -22,18 +22,18 @@
 namespace shoal {
 
 struct PictureOptions {
-    std::string title;  ///< any text; what cannot stand in an SVG is left out
+    std::string title;  ///< any text; characters that SVG does not allow are left out
     std::string subtitle;
     std::uint32_t max_dots = 20'000;
-    std::uint32_t max_links = 10'000;  ///< the longest are drawn
+    std::uint32_t max_links = 10'000;  ///< if there are more, the longest are drawn
 };
 
 /// Points of one colour. Units: metres.
 struct PictureLayer {
     std::string name;
     std::vector<Vec2> points;
-    std::uint64_t num_skipped = 0;   ///< places that are not numbers
-    std::vector<Entity> entities{};  ///< of a world's layer. Shape: as points
+    std::uint64_t num_skipped = 0;   ///< positions that are not numbers
+    std::vector<Entity> entities{};  ///< for a layer of a world. Shape: as points
 };
 
 /// From a child to its parent. Units: metres.
@@ -43,13 +43,13 @@ struct PictureLink {
 
 struct Picture {
     std::string svg;
-    std::uint64_t num_points = 0;   ///< drawn, over all layers
-    std::uint64_t num_skipped = 0;  ///< places that are not numbers
+    std::uint64_t num_points = 0;   ///< in all layers
+    std::uint64_t num_skipped = 0;  ///< positions that are not numbers
 };
 
-/// Returns a layer per set of component types (without names, tags and the transform itself) of the entities with a
-/// transform, and a layer per component type with a `position` of the others. Dead entities and empty layers are left
-/// out.
+/// Returns a layer for each set of component types (without names, tags and the transform itself) among entities with a
+/// transform, and for the others a layer for each component type with a `position`. Dead entities and empty layers are
+/// left out.
 SHOAL_API std::vector<PictureLayer> picture_layers(const World& world);
 /// Returns a link per transform with a parent.
 SHOAL_API std::vector<PictureLink> picture_links(const World& world);
@@ -58,7 +58,7 @@ SHOAL_API std::vector<PictureLink> picture_links(const World& world);
 SHOAL_API Picture draw_picture(std::span<const PictureLayer> layers, const PictureOptions& options = {},
                                std::span<const PictureLink> links = {});
 
-/// draw_picture of the world's layers and links.
+/// Draws the layers and links of a world.
 SHOAL_API Picture draw_world(const World& world, const PictureOptions& options = {});
 
 }  // namespace shoal

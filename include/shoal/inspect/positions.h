@@ -1,7 +1,7 @@
 #pragma once
-// Finds where things are, whichever component says it: a vec3 field called `position`, or the only field of a
-// component type of that name, declared in C++ or in a schema file, in any layout. In the tables of a database, which
-// hold several component types, the first field of that name is taken.
+// Finds the position fields of tables, in any component: a vec3 field called `position`, or the only field of a
+// component type of that name, declared in C++ or in a schema file, in any layout. In tables of a database, which
+// hold several component types, the first such field is used.
 //
 //     apart    x y z  x y z  x y z         stride 12 (a column of vectors)
 //     split    x x x   y y y   z z z       stride 4, three lanes
@@ -18,7 +18,7 @@ namespace shoal {
 
 /// A vec3 field of all rows of a table. Lifetime: until the next structural call.
 struct Vec3Rows {
-    const std::byte* lane[3] = {};  ///< of row 0
+    const std::byte* lane[3] = {};  ///< address in row 0
     std::size_t stride = 0;         ///< bytes from row to row, in each lane
     std::uint32_t num_rows = 0;
 
@@ -31,8 +31,8 @@ struct Vec3Rows {
     }
 };
 
-/// Returns the vec3 field `field_name` (or "component.field" in a table of a database), otherwise the only field of the
-/// component type `field_name`; nothing when there is no such field or it has another type.
+/// Returns the vec3 field `field_name` (or "component.field" in a table of a database), else the only field of the
+/// component type `field_name`; nothing if there is no such field or it has another type.
 SHOAL_API std::optional<Vec3Rows> find_vec3(const Table& table, std::string_view field_name);
 
 /// The smallest box around points. Empty until one is added.

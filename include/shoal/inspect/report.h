@@ -22,7 +22,7 @@ namespace shoal {
 
 class DocumentBuilder;
 
-/// What one pass has cost. Times are wall-clock.
+/// The cost of one pass. Times are wall-clock.
 struct PassReport {
     std::string name;
     std::uint64_t num_runs = 0;
@@ -31,42 +31,42 @@ struct PassReport {
     std::uint64_t total_bytes = 0;  ///< read and written, as far as the pass knows
     std::int64_t total_ns = 0;
     std::int64_t last_ns = 0;
-    std::vector<std::int64_t> worker_ns{};  ///< at work, over all runs. Shape: by worker; empty: it is not known
+    std::vector<std::int64_t> worker_ns{};  ///< working time over all runs. Shape: by worker; empty: unknown
     bool enabled = true;                    ///< the pass and its group are enabled
-    std::uint32_t every_frames = 1;         ///< it runs every so many frames, if every_seconds is 0
+    std::uint32_t every_frames = 1;         ///< interval in frames, if every_seconds is 0
     float every_seconds = 0;
 
     double total_ms() const { return static_cast<double>(total_ns) * 1e-6; }
     double last_ms() const { return static_cast<double>(last_ns) * 1e-6; }
     double mean_ms() const { return num_runs == 0 ? 0 : total_ms() / static_cast<double>(num_runs); }
-    /// Bytes per nanosecond; 0 when the pass does not say how many bytes it touched.
+    /// Bytes per nanosecond; 0 if the pass does not report how many bytes it touched.
     double gb_per_s() const {
         return total_ns <= 0 ? 0 : static_cast<double>(total_bytes) / static_cast<double>(total_ns);
     }
 };
 
-/// What one component type holds.
+/// The memory of one component type.
 struct ComponentReport {
     std::string name;
     std::uint64_t num_rows = 0;
-    std::uint64_t num_dead_rows = 0;  ///< of entities that died and are not collected yet
+    std::uint64_t num_dead_rows = 0;  ///< of dead entities, not removed yet
     std::uint32_t row_bytes = 0;      ///< fields of one row, without owner and links
     MemoryUse rows;
     MemoryUse index;
 
-    /// Everything that a row costs, index included; 0 without rows.
+    /// The total cost of a row, including the index; 0 without rows.
     double bytes_per_row() const {
         return num_rows == 0
                    ? 0
                    : static_cast<double>(rows.committed_bytes + index.committed_bytes) / static_cast<double>(num_rows);
     }
-    /// Backed by memory, but holding nothing.
+    /// Backed by memory, but unused.
     std::size_t wasted_bytes() const {
         return rows.committed_bytes - rows.used_bytes + index.committed_bytes - index.used_bytes;
     }
 };
 
-/// What one owner holds.
+/// The memory of one owner.
 struct OwnerReport {
     std::string name;
     MemoryUse memory;
@@ -78,7 +78,7 @@ struct WorldReport {
     std::vector<PassReport> passes;           ///< in the order of the schedule
     std::vector<ComponentReport> components;  ///< in the order of the stores
     std::vector<OwnerReport> memory;          ///< no byte is counted twice
-    /// Of the last settle, and of all. "Moved" are also the entities that have gained or lost components in their zone.
+    /// Of the last settle, and of all. "Moved" includes entities that have gained or lost components in their zone.
     SettleCounts last_settle{}, settled{};
 
     /// The sum over all owners.
@@ -92,14 +92,14 @@ struct WorldReport {
 /// Gathers the facts.
 SHOAL_API WorldReport report_world(const World& world);
 
-/// Returns tables of passes, of what commands have done (if there were any), of component types and of owners. A pass
-/// that is disabled or does not run in every frame has that beside its name. Every line ends with a newline.
+/// Returns tables of passes, of the effects of commands (if there were any), of component types and of owners. If a
+/// pass is disabled or does not run in every frame, this is noted beside its name. Every line ends with a newline.
 SHOAL_API std::string report_text(const WorldReport& report);
 
-/// Adds `passes`, `settles`, `components` (by name) and `memory` (by owner) to a mapping that is being built. A pass
+/// Adds `passes`, `settles`, `components` (by name) and `memory` (by owner) to an open mapping. A pass
 /// has `enabled` only if it is disabled, and `every_frames` or `every_seconds` only if it does not run in every frame.
 SHOAL_API void write_report(const WorldReport& report, DocumentBuilder& builder);
-/// Returns a JSON object with `entities`, `frame` and what write_report adds.
+/// Returns a JSON object with `entities`, `frame` and the members of write_report().
 SHOAL_API std::string report_json(const WorldReport& report);
 
 }  // namespace shoal

@@ -1,5 +1,6 @@
 #pragma once
-// Draws the passes of a schedule as a graph: levels from left to right, and above each other what may run side by side.
+// Draws the passes of a schedule as a graph: levels from left to right; passes that may run in parallel are in one
+// column.
 //
 //     const Result<ScheduleGraph> graph = world.schedule().graph();
 //     if (!graph) return graph.status();
@@ -13,7 +14,7 @@
 //     | grow | - - - - - - - - - - - - - - - - - - - - - - -+
 //     +------+
 //
-// The SVG is dark or light as the reader's system is (prefers-color-scheme), and dark where that is not known.
+// The SVG follows the reader's light or dark mode (prefers-color-scheme), and is dark if the mode is unknown.
 // Thread: any; calls are independent.
 
 #include "shoal/inspect/report.h"
@@ -25,13 +26,14 @@
 namespace shoal {
 
 struct SchedulePictureOptions {
-    std::string title{};  ///< any text; what cannot stand in an SVG is left out
+    std::string title{};  ///< any text; characters that SVG does not allow are left out
     std::string subtitle{};
-    /// What passes have cost, found by name. Those that are not here, or have not run, have no time in the picture.
+    /// Costs of passes, found by name. Passes that are missing here, or have not run, have no time in the picture.
     std::span<const PassReport> passes{};
 };
 
-/// Returns an SVG file. Its size grows with the passes and the lines between them: 100 passes take about 100 kB.
+/// Returns an SVG file. Its size is proportional to the passes and the lines between them: 100 passes take about 100
+/// kB.
 SHOAL_API std::string schedule_svg(const ScheduleGraph& graph, const SchedulePictureOptions& options = {});
 
 /// Returns a digraph in the language of graphviz. Passes are nodes `p0`, `p1`... in the order in which they run.

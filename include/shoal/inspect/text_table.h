@@ -1,5 +1,5 @@
 #pragma once
-// Tables for people: aligned columns of text, and numbers written so that they can be read.
+// Tables for people: aligned columns of text, and readable numbers.
 //
 //     pass         runs      rows   ms mean
 //     simulate      600    10,137     0.021
@@ -19,10 +19,10 @@ namespace shoal {
 SHOAL_API std::string count_text(std::uint64_t count);
 /// Returns `512 B`, `1.5 KiB`, `20.0 MiB`: three digits or a few more, and a unit.
 SHOAL_API std::string bytes_text(std::uint64_t bytes);
-/// Returns `value` with `num_decimals` digits after the point; `-` for what is not finite.
+/// Returns `value` with `num_decimals` digits after the point; `-` if it is not finite.
 SHOAL_API std::string decimal_text(double value, int num_decimals);
 
-/// Rows of texts under a header. The first column is aligned left, the others right.
+/// Rows of texts under a header. The first column is left-aligned, the others right-aligned.
 class TextTable {
 public:
     SHOAL_API explicit TextTable(std::vector<std::string> header);
@@ -35,7 +35,7 @@ public:
     SHOAL_API std::string text() const;
 
 private:
-    std::vector<std::vector<std::string>> rows_;  // the header first
+    std::vector<std::vector<std::string>> rows_;  // including the header
 };
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// The last frame of a trace: which worker worked at which pass when, and what each pass waited for.
+// The last frame of a trace: when each worker worked on which pass, and what each pass waited for.
 //
 //     const Timeline timeline = last_frame(trace, *world.schedule().graph());
 //
@@ -17,13 +17,13 @@
 
 namespace shoal {
 
-/// A time in which a worker worked at a pass. Units: nanoseconds since the first one of the frame began.
+/// An interval in which a worker worked on a pass. Units: nanoseconds since the start of the frame's first span.
 struct TimelineSpan {
     std::string pass;
     std::int64_t begin_ns = 0, end_ns = 0;
 };
 
-/// From the end of the pass that a pass has waited for last to its own begin.
+/// The wait of a pass for the last of its predecessors: from the end of that one to its own start.
 struct TimelineWait {
     std::string pass, waited_for;
     std::int64_t ns = 0;
@@ -31,8 +31,8 @@ struct TimelineWait {
 
 struct Timeline {
     std::uint64_t frame = 0;
-    std::int64_t end_ns = 0;                         ///< of the last span
-    std::vector<std::vector<TimelineSpan>> workers;  ///< Shape: by worker, each in the order of time
+    std::int64_t end_ns = 0;                         ///< end of the last span
+    std::vector<std::vector<TimelineSpan>> workers;  ///< Shape: by worker, each in chronological order
     std::vector<TimelineWait> waits;                 ///< in the order of the graph's passes
 };
 

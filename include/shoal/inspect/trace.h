@@ -1,11 +1,11 @@
 #pragma once
-// Writes a trace as a file that chrome://tracing and Perfetto show: a line per worker, a bar for each time it worked.
+// Writes a trace as a file for chrome://tracing and Perfetto: a line per worker, a bar for each time it worked.
 //
 //     {"displayTimeUnit": "ms", "traceEvents": [
 //       {"ph": "M", "name": "thread_name", "pid": 1, "tid": 0, "args": {"name": "worker 0"}},
 //       {"ph": "X", "name": "move", "pid": 1, "tid": 0, "ts": 12.5, "dur": 3.25, "args": {"frame": 7}}, ...
 //
-// Times are microseconds since the first event that is kept.
+// Times are microseconds since the first kept event.
 // Thread: any, while no schedule with this trace runs.
 
 #include "shoal/base/status.h"

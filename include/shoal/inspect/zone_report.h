@@ -22,11 +22,11 @@ namespace shoal {
 
 class DocumentBuilder;
 
-/// What one component type holds in one zone.
+/// The memory of one component type in one zone.
 struct ZoneComponentReport {
     std::string name;
     std::uint64_t num_rows = 0;
-    std::uint64_t num_dead_rows = 0;  ///< of entities that died and are not collected yet
+    std::uint64_t num_dead_rows = 0;  ///< of dead entities, not removed yet
     MemoryUse rows{};
     MemoryUse index{};
 };
@@ -43,12 +43,12 @@ struct ZoneReport {
 /// Gathers the facts of every zone that has a table, by zone.
 SHOAL_API std::vector<ZoneReport> report_zones(const Database& database);
 
-/// Returns a table of the zones that commit the most memory, largest first, then of the sums of the others.
+/// Returns a table of the zones that commit the most memory, largest first, then of the sums of the rest.
 SHOAL_API std::string zones_text(std::span<const ZoneReport> zones, std::size_t most_zones = 16);
 
-/// Adds a list `zones` to a mapping that is being built.
+/// Adds a list `zones` to an open mapping.
 SHOAL_API void write_zones(std::span<const ZoneReport> zones, DocumentBuilder& builder);
-/// Returns a JSON object of what write_zones adds.
+/// Returns a JSON object with the members of write_zones().
 SHOAL_API std::string zones_json(std::span<const ZoneReport> zones);
 
 }  // namespace shoal
