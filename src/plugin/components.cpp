@@ -1,4 +1,4 @@
-// Component types of plugins: fields as C structs become schemas, and those become tables of the world.
+// Component types of plugins: the fields of C structs become schemas, and these become tables of the world.
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"
@@ -23,7 +23,7 @@ static_assert(SHOAL_BOOL == int(FieldType::kBool) && SHOAL_INT64 == int(FieldTyp
 static_assert(SHOAL_UINT8 == int(FieldType::kUint8) && SHOAL_DOUBLE == int(FieldType::kDouble));
 static_assert(SHOAL_VEC2 == int(FieldType::kVec2) && SHOAL_MATRIX3X4 == int(FieldType::kMatrix3x4));
 static_assert(SHOAL_STRING_ID == int(FieldType::kStringId) && SHOAL_FIXED_STRING == int(FieldType::kFixedString));
-constexpr std::size_t kMostFieldBytes = std::size_t(1) << 20;  // of a default value
+constexpr std::size_t kMostFieldBytes = std::size_t(1) << 20;  // for a default value
 static_assert(sizeof(shoal_entity) == sizeof(Entity) && alignof(shoal_entity) == alignof(Entity));
 
 static_assert(SHOAL_ENUM == int(FieldType::kEnum) && SHOAL_BLOB_ARRAY == int(FieldType::kBlobArray));
@@ -32,10 +32,10 @@ constexpr std::uint32_t kFieldFlags = SHOAL_SPLIT | SHOAL_RELATION | SHOAL_CLEAR
 constexpr std::uint32_t kSchemaFlags =
     SHOAL_WHOLE | SHOAL_ENABLEABLE | SHOAL_MANY | SHOAL_SINGLETON | SHOAL_WITHOUT_ROWS;
 
-/// Whether the size of a value stands in the declaration.
+/// Whether a declaration of this type includes the size of a value.
 bool has_value_bytes(std::uint32_t type) { return type == SHOAL_FIXED_STRING || type == SHOAL_ENUM; }
 
-/// Errors: it is a relation and no entity, or two kinds of one.
+/// Errors: it is a relation but not an entity, or has two kinds.
 Status read_relation(const shoal_field& given, FieldDefinition& field) {
     const std::uint32_t kinds = given.flags & (SHOAL_RELATION | SHOAL_CLEARED | SHOAL_DIES_TOO);
     if (kinds == 0) return {};
@@ -50,7 +50,7 @@ Status read_relation(const shoal_field& given, FieldDefinition& field) {
     return {};
 }
 
-/// Errors: they are not listed, or one has no name.
+/// Errors: the enumerators are missing, or one has no name.
 Status read_enumerators(const shoal_field& given, FieldDefinition& field) {
     if (given.type != SHOAL_ENUM) return {};
     if (given.enumerators == nullptr || given.num_enumerators == 0)
@@ -63,7 +63,7 @@ Status read_enumerators(const shoal_field& given, FieldDefinition& field) {
     return {};
 }
 
-/// Errors: the type is none that plugins can declare, or a flag is unknown.
+/// Errors: plugins cannot declare this type, or a flag is unknown.
 Status check_field(const shoal_field& given) {
     const auto fail = [&](std::string_view why) { return Status::error(concat("field \"", given.name, "\" ", why)); };
     if (given.type < SHOAL_BOOL || given.type > SHOAL_BLOB_ARRAY)
@@ -150,9 +150,9 @@ const shoal_component* declare_component(shoal_world* plugin, const shoal_schema
     return component;
 }
 
-// --- what a plugin gives beside the fields -----------------------------------------------------------------------
+// --- what a plugin adds to the fields ----------------------------------------------------------------------------
 
-/// Errors: a field is none.
+/// Errors: a field is invalid.
 Status read_named(const shoal_field* fields, std::uint32_t count, std::vector<NamedType>& named) {
     if (count != 0 && fields == nullptr) return Status::error("fields are counted, but the list is NULL");
     if (count > kMaxFields) return Status::error(concat(count, " fields are more than a component type has"));
@@ -195,7 +195,8 @@ Status read_migrations(const shoal_component_definition& given, std::vector<Plug
     return {};
 }
 
-/// Errors: it is not of the plugin, or was defined before; what is given does not fit; the program has functions for it.
+/// Errors: the type is not of this plugin, or was defined before; the definition is invalid; the program has functions
+/// for it.
 Status define(shoal_world& plugin, const shoal_component& component, const shoal_component_definition& definition) {
     const auto has_it = [&](const PluginType* type) { return &type->component == &component; };
     const auto at = std::ranges::find_if(plugin.types, has_it);
@@ -257,7 +258,7 @@ int has_component(const shoal_world* plugin, const shoal_component* component, s
     return row && row.is_enabled ? 1 : 0;
 }
 
-/// A step that a function of a plugin carries out.
+/// Runs a migration step by a function of the plugin.
 void migrate_by_plugin(void* step, const std::byte* const* olds, std::byte* const* news, std::size_t num_rows) {
     static_cast<const PluginMigration*>(step)->migrate(reinterpret_cast<const void* const*>(olds),
                                                        reinterpret_cast<void* const*>(news), num_rows);
@@ -273,7 +274,7 @@ PluginType& note_type(shoal_world& plugin, const shoal_component& component, con
 }
 
 Status PluginType::add_to(ComponentRegistry& registry) const {
-    // The program may know the fields of the type, perhaps others: it matters only to functions of the plugin.
+    // The program may know the type with other fields, which only matters to functions of the plugin.
     const RegisteredComponent* const known = registry.find(component.name);
     const bool is_of_world = &registry == &owner.world.registry();
     const bool is_known = known != nullptr && known->schema != nullptr && definition.compile == nullptr;

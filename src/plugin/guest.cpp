@@ -81,7 +81,7 @@ void Guest::remove(GuestQuery& query) {
 
 namespace {
 
-/// A pass as a schedule knows it.
+/// A pass in the form of a schedule.
 struct GuestRows {
     const GuestPass* pass;
 
@@ -125,7 +125,7 @@ Status unschedule_pass(GuestPass& pass) {
     return std::exchange(pass.is_added, false) ? pass.guest.world.schedule().remove(pass.name) : Status();
 }
 
-/// Errors: as of Guest::add(), except that the order is not looked at.
+/// Errors: those of Guest::add(), except that the order is not checked.
 Status schedule_pass(GuestPass& pass) {
     if (Status status = pass.find_accesses(); !status) return status;
     Schedule& schedule = pass.guest.world.schedule();
@@ -228,7 +228,7 @@ GuestChannel* Guest::find_channel(std::string_view named) const {
 
 namespace {
 
-/// An observer as a world knows it. It is told with a copy, because its guest may remove it in the call.
+/// An observer in the form of a world. It calls with a copy of its data, because the guest may remove it in the call.
 class GuestListener final : public Observer {
 public:
     GuestListener(Guest& guest, const GuestObserver& observer, bool has_values)
@@ -260,7 +260,7 @@ Result<ObservedChange> observed_change(const GuestObserver& observer, const Sche
                   : status;
 }
 
-/// Lets the world call an observer. Errors: as of Guest::add().
+/// Starts to observe the world. Errors: those of Guest::add().
 Status listen(Guest& guest, GuestObserver& observer) {
     const Result<KeptComponent> kept = guest.host.find_kept(observer.name);
     if (!kept) return kept.status();
@@ -280,7 +280,7 @@ void stop_listening(Guest& guest, GuestObserver& observer) {
     observer.store = nullptr;
 }
 
-/// What is called here may come back to the guest: the observer is gone from its list before.
+/// The function called here may call the guest, so the observer is removed from its list first.
 void end_observer(Guest& guest, std::size_t index) {
     GuestObserver observer = std::move(guest.observers[index]);
     guest.observers.erase(guest.observers.begin() + static_cast<std::ptrdiff_t>(index));
@@ -309,7 +309,7 @@ Status Guest::remove_observer(std::int64_t number) {
 
 namespace {
 
-/// Whether `text` names a component, as a word that is neither a tag nor a text.
+/// Whether `text` contains the name of a component as a word, not as a tag or in quotes.
 bool names(std::string_view text, std::string_view component) {
     const auto is_part = [](char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); };
     for (std::size_t at = text.find(component); at != std::string_view::npos; at = text.find(component, at + 1)) {
@@ -462,13 +462,13 @@ Status Guest::resume() {
 }
 
 void Guest::renew() {
-    for (GuestQuery* query : queries) static_cast<void>(query->make());  // those that use it say why
+    for (GuestQuery* query : queries) static_cast<void>(query->make());  // their users report it
     for (GuestPass* pass : passes) pass->renew();
     for (GuestObserver& observer : observers) {
         const Store* const keeper = world.directory().find_kept(observer.component).store;
         if (!is_active || (observer.store != nullptr && observer.store == keeper)) continue;
         stop_listening(*this, observer);
-        static_cast<void>(listen(*this, observer));  // nothing is told while no store keeps the component type
+        static_cast<void>(listen(*this, observer));  // observes nothing while no store keeps the component type
     }
 }
 
@@ -511,7 +511,7 @@ void GuestHost::forget_passes(const Array<std::string>& gone) {
         if (!world.schedule().is_taken(name)) world.schedule().forget_order(name);
 }
 
-/// A store may leave without a word to guests, with the plugin that has it or by the program.
+/// A store may be removed without notice to guests, by its plugin or by the program.
 void GuestHost::forget(const Store& store) {
     for (Guest* guest : guests) {
         for (GuestObserver& observer : guest->observers)

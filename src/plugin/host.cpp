@@ -1,4 +1,4 @@
-// What plugins ask of a world, translated: entities, rows, commands, events, observers and the rest.
+// The functions that plugins call, translated: entities, rows, commands, events, observers and the rest.
 
 #include "plugin/host.h"
 
@@ -72,7 +72,7 @@ std::span<const Entity> entities_of(const shoal_entity* entities, std::uint32_t 
     return {reinterpret_cast<const Entity*>(entities), count};
 }
 
-/// A list of entities may be NULL if it is empty.
+/// Returns a list of entities, which may be NULL if it is empty.
 Given list_of(const shoal_entity* entities, std::uint32_t count) {
     static constexpr char kEmpty = 0;
     return {count == 0 ? static_cast<const void*>(&kEmpty) : entities, "the list of entities"};
@@ -179,7 +179,7 @@ int get_image(const shoal_world* plugin, const shoal_component* component, shoal
 
 thread_local const shoal_commands* open_commands = nullptr;
 
-/// Errors: these are not the commands of the call that runs.
+/// Errors: these are not the commands of the running call.
 Status check_commands(std::string_view call, const shoal_commands* commands) {
     if (Status status = check_given(call, {{commands, "the object of the commands"}}); !status) return status;
     if (CommandScope::is_open(commands)) return {};
@@ -351,7 +351,7 @@ int run_rows(shoal_world* plugin, const shoal_pass* pass, std::uint32_t num_rows
     return 1;
 }
 
-/// What a plugin overrides.
+/// The overrides that a plugin gives.
 struct GivenOverrides {
     World& world;
     const shoal_override* first;
@@ -544,13 +544,13 @@ void shoal_world::remove_calls() {
         world.detach(*stores.back());
         shoal::destroy_owned("plugins", stores.back());
     }
-    for (; !replaced.empty(); replaced.pop_back()) {  // what it was to take over stays where it was
+    for (; !replaced.empty(); replaced.pop_back()) {  // the replaced managers stay in place
         const shoal::Status attached = world.attach(*replaced.back());
         SHOAL_ASSERT(attached.ok(), "a manager that was detached from the world is attached again");
     }
 }
 
 void shoal_world::finish_load(bool keep) {
-    for (; !replaced.empty(); replaced.pop_back()) replaced.back()->clear();  // a store has its rows
+    for (; !replaced.empty(); replaced.pop_back()) replaced.back()->clear();  // the new stores have their rows
     end_load(keep);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What stands behind the opaque types of shoal_abi.h, and the table of functions that plugins get.
+// The implementation of the opaque types of shoal_abi.h, and the table of functions for plugins.
 //
 //     shoal_world        a world as one plugin sees it: a guest, with the verbs, types and stores of the plugin
 //     shoal_query        a query of a guest, and where the columns are that were asked for
@@ -7,7 +7,7 @@
 //     shoal_component    the id of a component type; its store and schema are looked up, because they change
 //     shoal_compilation  what a compile function of C++ gets
 //
-// The functions translate, and nothing more. Thread: see shoal_abi.h.
+// The functions only translate. Thread: see shoal_abi.h.
 
 #include "shoal/plugin/guest.h"
 #include "shoal/plugin/shoal_abi.h"
@@ -24,7 +24,7 @@ class ComponentManager;
 class PluginStore;
 struct PluginType;
 
-/// What a store of a plugin had before that was exchanged.
+/// The data of a store of a plugin, saved while the plugin is replaced.
 struct SavedStore {
     std::string component;
     std::uint32_t version = 0;
@@ -34,15 +34,15 @@ struct SavedStore {
     bool was_loaded = false;
 };
 
-/// What all plugins of a world share.
+/// The state shared by all plugins of a world.
 struct PluginHost : GuestHost {
     explicit PluginHost(World& world_of_all);
     ~PluginHost() override;
     void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) override;
 
     Array<shoal_component*> components{Owner("plugins")};
-    std::mutex compiling;           // held while a compile function runs: sources are compiled on several threads
-    std::vector<SavedStore> saved;  // of the plugin that is exchanged now
+    std::mutex compiling;           // held while a compile function runs: several threads may compile
+    std::vector<SavedStore> saved;  // of the plugin being replaced
 };
 
 /// A verb of the tool.
@@ -87,20 +87,21 @@ struct shoal_world final : shoal::Guest {
     ~shoal_world();
 
     shoal::PluginHost& plugins() const { return static_cast<shoal::PluginHost&>(host); }
-    /// Removes what may call functions of the plugin, and what refers to its stores; then these, the last first.
+    /// Removes everything that may call functions of the plugin or refers to its stores, then the stores, the last one
+    /// first.
     void remove_calls();
-    /// Takes back what load() has done, or lets it be.
+    /// Ends a load: keeps or undoes what load() has done.
     void finish_load(bool keep);
 
     shoal::Array<shoal::PluginType*> types{shoal::Owner("plugins")};
     shoal::Array<shoal::PluginStore*> stores{shoal::Owner("plugins")};
     std::vector<shoal::PluginVerb> verbs;
-    shoal::Array<shoal::ComponentManager*> replaced{shoal::Owner("plugins")};  // by stores, until it has loaded
+    shoal::Array<shoal::ComponentManager*> replaced{shoal::Owner("plugins")};  // by stores, until loading ends
 };
 
 namespace shoal {
 
-/// A function of a plugin that is called for rows.
+/// A function of a plugin that is called with rows.
 struct PluginFunction {
     shoal_pass_function run = nullptr;
     void* context = nullptr;
@@ -115,7 +116,7 @@ struct shoal_query final : shoal::GuestQuery {
     /// Calls a function for all rows. `context`: of the pass; nullptr: outside of passes.
     void run(shoal::Executor* executor, const shoal::PluginFunction& function, const shoal::PassContext* context) const;
 
-    mutable std::uint32_t num_loops = 0;  // of for_each_batch(), which run now
+    mutable std::uint32_t num_loops = 0;  // running calls of for_each_batch()
 
 private:
     shoal::Status find_columns() override;
@@ -123,13 +124,13 @@ private:
 
 namespace shoal {
 
-/// What a function of a pass gets; the first part is what the plugin knows.
+/// What a function of a pass gets; plugins know only the base.
 struct PluginPassView : shoal_pass {
     PluginPassView(const PassContext* of, shoal_commands* given);
     const PassContext* context;  // nullptr: outside of passes
 };
 
-/// The commands that a function of a plugin may use now, on this thread.
+/// Sets the commands that a function of a plugin may use on this thread.
 class CommandScope {
 public:
     explicit CommandScope(const shoal_commands& commands);
@@ -142,14 +143,14 @@ private:
     const shoal_commands* before_;
 };
 
-/// A step of a migration, without pointers into the plugin but for the function.
+/// A migration step. Its only pointer into the plugin is the function.
 struct PluginMigration {
     std::uint32_t from_version = 0;
     std::vector<NamedType> olds, news;
     void (*migrate)(const void* const* olds, void* const* news, std::size_t num_rows) = nullptr;
 };
 
-/// A component type that a plugin has declared, and what it gives for it.
+/// A component type that a plugin has declared, with its functions.
 struct PluginType {
     PluginType(shoal_world& of, const shoal_component& named, const Schema& declared)
         : owner(of), component(named), schema(declared) {}
@@ -158,37 +159,37 @@ struct PluginType {
     const shoal_component& component;
     Schema schema;
     bool is_defined = false;
-    bool has_entry = false;  // of the world's registry, which goes with it
+    bool has_entry = false;  // whether it has added an entry to the world's registry, removed with it
     shoal_component_definition definition{};
     std::vector<PluginMigration> migrations;
 
-    /// Tells a registry of it. Errors: the registry knows another one of that name, or other functions.
+    /// Adds it to a registry. Errors: the registry has another type of that name, or other functions.
     Status add_to(ComponentRegistry& registry) const;
-    /// Takes away what the world's registry was told.
+    /// Removes what was added to the world's registry.
     void leave_registry();
 };
 
-/// The components of a batch as a plugin sees them.
+/// The components of a batch in the form for plugins.
 struct PluginSpawn : SpawnedImages {
     PluginSpawn(const SpawnBatch& batch, const Schema& schema);
     shoal_spawn view{};
 };
 
-/// The table of functions. Lifetime: the program's.
+/// The table of functions. Lifetime: as the program.
 const shoal_host& plugin_host_table();
-/// Fill in their parts of it.
+/// Each fills in its part of the table.
 void add_component_functions(shoal_host& table);
 void add_source_functions(shoal_host& table);
 void add_store_functions(shoal_host& table);
 void add_query_functions(shoal_host& table);
 
-/// Fills an error, if the plugin wants it. Returns 0.
+/// Fills in an error, unless it is NULL. Returns 0.
 int refuse(shoal_error* error, std::string_view message);
 inline int answer(shoal_error* error, const Status& status) { return status ? 1 : refuse(error, status.message()); }
-/// The same in the log, for calls without an error.
+/// The same for calls without an error: logs it.
 int complain(const Status& status);
 
-/// What a call was given.
+/// An argument of a call.
 struct Given {
     const void* pointer;
     const char* what;  ///< "the world"
@@ -196,14 +197,14 @@ struct Given {
 /// Errors: one of them is NULL; the message says which.
 Status check_given(std::string_view call, std::initializer_list<Given> all);
 
-/// Returns what a plugin gives in a struct that may be shorter or longer than it is here; `size` must be set.
+/// Returns a copy of a struct of a plugin that may be shorter or longer than this version's; `size` must be set.
 template <class T>
 T copy_given(const T& given) {
     T copy{};
     copy_bytes(static_cast<void*>(&copy), &given, given.size < sizeof(T) ? given.size : sizeof(T));
     return copy;
 }
-/// Whether a struct has all that the first version has up to a field.
+/// Whether a struct is long enough for the fields of the first version, up to `field`.
 template <class T, class Field>
 bool reaches(const T& given, const Field T::* field) {
     const T zero{};
@@ -211,8 +212,8 @@ bool reaches(const T& given, const Field T::* field) {
     return given.size >= static_cast<std::size_t>(at - reinterpret_cast<const char*>(&zero)) + sizeof(Field);
 }
 
-/// Returns element `i` of a list of structs, all of which have the size of the first; or nullptr, if they do not, or
-/// are shorter than in the first version. `last` is the last field of that.
+/// Returns element `i` of a list of structs, which all have the size of the first; nullptr if they do not, or
+/// are shorter than in the first version. `last` is the last field of the first version.
 template <class T, class Field>
 const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
     const std::uint32_t size = list->size;
@@ -223,15 +224,15 @@ const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
 
 /// Returns the handle of a component type; the same for all plugins.
 shoal_component* component_of(PluginHost& host, const Schema& schema);
-/// Finds what is kept as bytes. Errors: it is not; the message says why.
+/// Finds a component type that is kept as bytes. Errors: it is not; the message says why.
 Result<KeptComponent> find_bytes(GuestHost& host, const shoal_component& component);
-/// Reads what a plugin says of a component type. Errors: it is no component type.
+/// Reads a plugin's declaration of a component type. Errors: it is invalid.
 Result<Schema> read_schema(const shoal_schema& schema);
-/// Reads a field of it. Errors: the type is none that plugins can declare, or a flag is unknown.
+/// Reads a field of it. Errors: plugins cannot declare its type, or a flag is unknown.
 Status read_field(const shoal_field& given, FieldDefinition& field);
 /// Notes that a plugin has declared a component type.
 PluginType& note_type(shoal_world& plugin, const shoal_component& component, const Schema& schema);
-/// What the compile functions of plugins are called by; `context` is a PluginType.
+/// The compile function of all component types of plugins; `context` is a PluginType.
 bool compile_by_plugin(void* context, const CompileInput& input, CompileOutput& output);
 /// The same for spawn functions.
 Status spawn_by_plugin(void* context, const SpawnBatch& batch);
@@ -245,7 +246,7 @@ Status call_plugin(std::string_view what, Call&& call) {
                                             : std::string(error.text));
 }
 
-/// Copies a text that ends with NUL to a plugin, cut. Returns its length.
+/// Copies a text to a plugin's buffer, cut to its capacity and NUL-terminated. Returns its length.
 std::uint32_t give_text(std::string_view given, char* text, std::uint32_t capacity);
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
-// Queries and passes of plugins: texts become queries, their columns plain pointers, and functions of plugins passes of
-// the schedule.
+// Queries and passes of plugins: texts become queries, their columns become plain pointers, and functions of plugins
+// become passes of the schedule.
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"
@@ -31,12 +31,12 @@ shoal_column show_column(const GuestColumn& wanted, const TextBatch& rows) {
             column.rows};
 }
 
-/// The columns of a table, if the batches of a loop are parts of it. Found out once, they need not be looked up for each.
+/// The columns of a table, found once for all batches of a loop that are parts of it.
 struct PluginTable {
     explicit PluginTable(const shoal_query& of) : query(of) { query.query->look_at_table(look, this); }
     PluginTable(const PluginTable&) = delete;
     PluginTable& operator=(const PluginTable&) = delete;
-    /// The row where a batch begins; num_rows or more: it is no part of the table.
+    /// The first row of a batch; num_rows or more: it is not part of the table.
     std::size_t first_row(const TextBatch& rows) const {
         const auto owner = reinterpret_cast<std::uintptr_t>(rows.entities().data());
         return (owner - reinterpret_cast<std::uintptr_t>(owners)) / sizeof(Entity);
@@ -57,7 +57,7 @@ private:
     }
 };
 
-/// The columns of one batch, as a plugin sees them.
+/// The columns of one batch in the form for plugins.
 struct PluginBatch {
     PluginBatch(const PluginTable& table, const TextBatch& rows);
 
@@ -99,12 +99,12 @@ PluginPassView::PluginPassView(const PassContext* of, shoal_commands* given) : s
 
 namespace {
 
-/// The calls of a function of a plugin in one loop.
+/// The calls of a plugin's function in one loop.
 struct PluginCalls {
     const PluginTable table;
     const PluginFunction& function;
     const PassContext* context;
-    const PluginPassView pass{context, nullptr};  // without commands it is the same for all
+    const PluginPassView pass{context, nullptr};  // without commands, one for all calls
 
     static void call_plainly(void* calls, const TextBatch& rows) {
         const PluginCalls& self = *static_cast<const PluginCalls*>(calls);
@@ -243,7 +243,7 @@ int for_each_batch(shoal_world* plugin, const shoal_query* query, int on_all_wor
     return answer(error, status);
 }
 
-/// Reads what a definition says. Errors: a list of names is none; of make_query().
+/// Reads a definition. Errors: a list of names is invalid; those of make_query().
 Status fill(PluginPass& pass, shoal_world& plugin, const shoal_pass_definition& given) {
     const struct {
         Names names;

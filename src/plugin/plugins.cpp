@@ -25,7 +25,7 @@ struct Plugins::Loaded {
     }
 
     const std::string path;
-    SharedLibrary library;  // ends behind all that is below
+    SharedLibrary library;  // destroyed after all members below
     const shoal_plugin plugin;
     const std::string name;
     std::string version;
@@ -46,7 +46,7 @@ Status error_in(std::string_view path, std::string_view why) {
     return Status::error(concat("cannot load plugin ", path, ": ", why));
 }
 
-/// Errors: what the plugin says of itself does not fit this program.
+/// Errors: the plugin was built for another version or size.
 Status check_versions(const shoal_plugin& plugin) {
     if (plugin.size < offsetof(shoal_plugin, abi_version) + sizeof plugin.abi_version)
         return Status::error("what it exports does not begin with sizeof(shoal_plugin)");
@@ -87,7 +87,7 @@ std::string data_text(const shoal_world& plugin) {
     return text;
 }
 
-/// Errors: a pass of the program, or another plugin, uses a store that is to go.
+/// Errors: a pass of the program, or another plugin, uses a store that is to be removed.
 Status check_users(const shoal_world& plugin, bool by_plugins) {
     const Schedule& schedule = plugin.world.schedule();
     const auto is_own = [&](std::string_view name) {
@@ -109,7 +109,7 @@ Status check_users(const shoal_world& plugin, bool by_plugins) {
     return {};
 }
 
-/// Keeps what the stores of a plugin have, for the version of it that comes. Errors: one cannot be saved.
+/// Saves the stores of a plugin for its next version. Errors: one cannot be saved.
 Status save_stores(const shoal_world& plugin, std::vector<SavedStore>& saved) {
     saved.clear();
     for (const PluginStore* store : plugin.stores) {
@@ -191,7 +191,7 @@ Status Plugins::check_needs(const Loaded& opened) const {
     return {};
 }
 
-/// Calls load(). Errors: it failed, or its passes have no order; all that it has made is removed.
+/// Calls load(). Errors: it failed, or its passes have no valid order; all that it has made is removed.
 Status Plugins::start(Loaded& opened, bool was_ordered) {
     Schedule& schedule = shared_->world.schedule();
     shoal_error error{sizeof error, {}};
@@ -208,7 +208,7 @@ Status Plugins::start(Loaded& opened, bool was_ordered) {
     const bool has_loaded = status.ok();
     if (has_loaded && was_ordered) status = schedule.prepare();
     opened.world.is_loading = has_loaded && !status;
-    if (has_loaded && !status) {  // its own unload() frees the state, and then all is taken back
+    if (has_loaded && !status) {  // its own unload() frees the state, then everything is undone
         const GuestCallScope scope(*shared_);
         opened.world.remove_calls();
         if (opened.plugin.unload != nullptr) opened.plugin.unload(&opened.world, opened.state);
@@ -221,7 +221,7 @@ Status Plugins::start(Loaded& opened, bool was_ordered) {
     return status;
 }
 
-/// Removes what a plugin has made, its stores too.
+/// Removes everything that a plugin has made, including its stores.
 void Plugins::stop(Loaded& loaded) {
     loaded.world.remove_calls();
     {
@@ -291,7 +291,7 @@ Status Plugins::reload(std::string_view name) {
     return status;
 }
 
-/// Lets a newer version take the place of an older one. Errors: it does not start; the older one has started again, or is gone.
+/// Replaces an older version by a newer one. Errors: it does not start; the older one is started again, or removed.
 Status Plugins::exchange(std::size_t index, Loaded* newer) {
     Loaded* const older = loaded_[index];
     const bool was_ordered = shared_->world.schedule().prepare().ok();
@@ -320,7 +320,7 @@ Status Plugins::exchange(std::size_t index, Loaded* newer) {
     return both;
 }
 
-// --- what plugins give to tools ----------------------------------------------------------------------------------
+// --- what plugins add to tools -----------------------------------------------------------------------------------
 
 Status Plugins::register_components(ComponentRegistry& registry) const {
     for (const Loaded* loaded : loaded_)
@@ -338,7 +338,7 @@ std::size_t Plugins::num_verbs() const {
 
 namespace {
 
-/// Returns a verb by its number over all plugins.
+/// Returns a verb by its index over all plugins.
 const PluginVerb& verb_at(const PluginHost& host, std::size_t index) {
     for (const Guest* guest : host.guests) {
         const std::vector<PluginVerb>& verbs = static_cast<const shoal_world*>(guest)->verbs;
@@ -348,7 +348,7 @@ const PluginVerb& verb_at(const PluginHost& host, std::size_t index) {
     fail_assertion({"index < num_verbs()", "there are fewer verbs; ask num_verbs()", __FILE__, __LINE__});
 }
 
-/// A call of a verb; the first part is what the plugin knows.
+/// A call of a verb; plugins know only the base.
 struct VerbCall : shoal_verb_call {
     void (*print_to)(void* context, std::string_view text) = nullptr;
     void* context = nullptr;

@@ -1,4 +1,4 @@
-// What compile functions of plugins see of a source, and what they fill in.
+// What compile functions of plugins read of a source, and their output.
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"
@@ -82,9 +82,9 @@ std::uint64_t node_unsigned(shoal_node at) {
     return number == nullptr ? 0 : *number;
 }
 
-// --- what is filled in -------------------------------------------------------------------------------------------
+// --- the output --------------------------------------------------------------------------------------------------
 
-/// Errors: there is no field of the type at that place of the image.
+/// Errors: there is no field of the type at that offset of the image.
 Result<const Field*> find_at(const shoal_compilation& to, std::uint32_t offset, FieldType type) {
     for (const Field& field : to.input.schema.fields()) {
         if (field.type != type || offset < field.struct_offset || offset >= field.struct_offset + field.size) continue;

@@ -21,7 +21,7 @@ const shoal_entity* given(std::span<const Entity> entities) {
 }
 std::uint32_t count_of(std::span<const Entity> entities) { return static_cast<std::uint32_t>(entities.size()); }
 
-/// The schema of the table of a store that shows no columns.
+/// The schema of the table for a store that shows no columns.
 Schema without_fields(const Schema& schema) {
     ComponentDefinition definition;
     definition.name = schema.name();
@@ -55,7 +55,7 @@ PluginStore::~PluginStore() {
 
 // --- where the rows are ------------------------------------------------------------------------------------------
 
-/// Errors: what the plugin shows are no rows. Lists the columns.
+/// Errors: what the plugin shows is invalid. Lists the columns.
 Status PluginStore::check(const shoal_rows& shown, Array<std::byte*>& columns) const {
     if (shown.num_rows != 0 && shown.entities == nullptr) return Status::error("it shows rows without entities");
     for (std::size_t c = 0; has_columns() && c < schema().columns().size(); ++c) {
@@ -69,7 +69,7 @@ Status PluginStore::check(const shoal_rows& shown, Array<std::byte*>& columns) c
     return {};
 }
 
-/// Logs an error, so that it is seen also where nobody asks for it.
+/// Logs an error, so that it is visible even if no caller checks it.
 Status PluginStore::keep(const Status& status) const {
     if (status) return status;
     Status told = Status::error(
@@ -118,7 +118,7 @@ ComponentRow PluginStore::find_row(ComponentId component, Entity entity, std::ui
     return found;
 }
 
-// --- rows come and go --------------------------------------------------------------------------------------------
+// --- adding and removing rows ------------------------------------------------------------------------------------
 
 Status PluginStore::add(std::span<const Entity> entities, const void* images, std::size_t stride) {
     const Status status = call_plugin("the function create of the store", [&](shoal_error* error) {
@@ -151,7 +151,7 @@ Result<std::uint32_t> PluginStore::add_values(const Schema& component, std::span
 std::uint32_t PluginStore::remove(std::span<const Entity> entities) {
     rows_.require_unlocked("remove()");
     const std::uint32_t num_removed = given_.destroy(given_.context, given(entities), count_of(entities));
-    static_cast<void>(refresh());  // it has logged what is wrong
+    static_cast<void>(refresh());  // it logs errors
     return num_removed;
 }
 
@@ -334,8 +334,8 @@ SavedStore* find_saved(PluginHost& host, std::string_view component) {
     return nullptr;
 }
 
-/// Takes the manager of a component type that came with a schema alone, such as that of a level, out of the world; its
-/// rows have the fields of the store then. Errors: another store keeps the component type.
+/// Removes the manager of a component type that was declared by a schema alone, such as a level's, from the world,
+/// after converting its rows to the fields of the store. Errors: another store keeps the component type.
 Result<ComponentManager*> take_over(shoal_world& plugin, const Schema& schema) {
     const KeptComponent kept = plugin.world.directory().find_kept(schema.id());
     if (!kept) return static_cast<ComponentManager*>(nullptr);
@@ -351,7 +351,7 @@ Result<ComponentManager*> take_over(shoal_world& plugin, const Schema& schema) {
     return static_cast<ComponentManager*>(plugin.world.directory().find(schema.id()));
 }
 
-/// Gives a store the rows of a manager that it replaces. Errors: the store does not take them.
+/// Adds the rows of a replaced manager to a store. Errors: the store refuses them.
 Status move_rows(const ComponentManager& from, PluginStore& to) {
     const Schema& schema = from.schema();
     const std::span<const Entity> owners = from.table().entities();
@@ -362,7 +362,7 @@ Status move_rows(const ComponentManager& from, PluginStore& to) {
     return to.add_values(schema, owners, {.images = images.data(), .stride = schema.struct_bytes()}).status();
 }
 
-/// Gives the store what it had before, or what a manager has. Errors: it does not take it.
+/// Fills the store with its saved data, or with the rows of a manager. Errors: it refuses them.
 Status fill(PluginHost& host, PluginStore& store, const ComponentManager* manager) {
     if (Status status = store.refresh(); !status) return status;
     SavedStore* const saved = find_saved(host, store.schema().name());

@@ -1,7 +1,7 @@
 #pragma once
-// A store that a plugin keeps: what a world asks of it as of every store, it asks the functions of the plugin. The rows
-// lie where the plugin has them; the table here only shows them, so that queries, observers and reports find them as
-// everywhere else.
+// A store that is implemented by a plugin: calls of the world are passed on to functions of the plugin. The rows
+// are in the plugin's memory; the table here only shows them, so that queries, observers and reports find them as
+// in other stores.
 //
 //     world, spawner, commands --> PluginStore --> shoal_store of the plugin
 //     queries, observers       --> table, index --> columns of the plugin
@@ -20,9 +20,9 @@ public:
 
     const Schema& schema() const { return rows_.schema(); }
     std::uint64_t num_rows() const { return rows_.num_rows(); }
-    /// Asks where the rows are. Errors: what the plugin shows are no rows; then there are none.
+    /// Asks the plugin for its rows. Errors: they are invalid; then there are none.
     Status refresh();
-    /// The plugin keeps what the functions are called with: its function end is not called.
+    /// Leaves the context to the plugin: its function `end` is not called.
     void let_go() { given_.end = nullptr; }
     /// Marks all rows as written.
     void mark_all() { rows_.table().stamp_rows({0, rows_.num_rows()}); }
@@ -49,7 +49,7 @@ public:
     ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     void read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const override;
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
-    /// As the functions of the plugin do, which it needs for an exchange, too.
+    /// Calls the plugin's functions, which it also needs to be replaced.
     void save(SnapshotWriter& to) const override;
     Status load(SnapshotReader& from) override;
     std::size_t statistics(std::span<StoreStatistics> out) const override;

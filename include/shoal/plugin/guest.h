@@ -1,6 +1,6 @@
 #pragma once
-// What code that is not C++ brings into a world. Plugins in C and scripts in Lua are guests: each has passes, queries,
-// channels of events and observers, which are removed when the guest leaves, and made anew when stores change.
+// What code in other languages adds to a world. Plugins in C and scripts in Lua are guests: each has passes, queries,
+// event channels and observers, which are removed when the guest is unloaded, and recreated when stores change.
 //
 //     GuestHost       all guests of one language in a world
 //     Guest           one plugin, one script: what it has made, and what a load that fails takes back
@@ -10,7 +10,7 @@
 //     GuestObserver   a function that is told what has come, gone or changed
 //     SpawnedImages   what a store that a guest writes is given, in one form
 //
-// A language derives its host from GuestHost, and its parts from GuestPart: they have its functions beside what is here.
+// A language derives its host from GuestHost and its parts from GuestPart, and adds its own functions and data.
 //
 //     load     is_loading = true | the code of the guest runs | end_load(keep)
 //     reload   suspend() the older one | load the newer one | an error: resume() the older one
@@ -38,12 +38,12 @@ struct SpawnBatch;
 struct Guest;
 struct GuestHost;
 
-/// Something that a guest has made, with what its language keeps beside it.
+/// Something that a guest has made, with its language's own data.
 struct GuestPart {
     explicit GuestPart(Guest& of) : guest(of) {}
     GuestPart(const GuestPart&) = delete;
     GuestPart& operator=(const GuestPart&) = delete;
-    /// Frees it.
+    /// Destroys and frees it.
     virtual void destroy() = 0;
 
     Guest& guest;
@@ -52,48 +52,49 @@ protected:
     ~GuestPart() = default;
 };
 
-/// A value of a row that a query shows: a field, or a part of one.
+/// A value that a query shows for each row: a field, or a part of one.
 struct GuestColumn {
     std::string name;  ///< "wheel.angle"
     ValueType type{};
-    std::size_t component = 0;  ///< in TextQuery::components()
-    std::uint32_t column = 0;   ///< in Schema::columns()
-    std::uint32_t offset = 0;   ///< in its elements
+    std::size_t component = 0;  ///< index in TextQuery::components()
+    std::uint32_t column = 0;   ///< index in Schema::columns()
+    std::uint32_t offset = 0;   ///< bytes into its elements
 };
 inline constexpr std::size_t kMostGuestColumns = 64;
 
-/// A text query of a guest. Requires: its language calls make() before it uses `query`.
+/// A text query of a guest. Requires: its language calls make() before using `query`.
 struct SHOAL_API GuestQuery : GuestPart {
     GuestQuery(Guest& of, std::string_view of_text, Array<std::string>&& of_columns)
         : GuestPart(of), text(of_text), column_names(std::move(of_columns)) {}
 
-    /// Makes it anew. Errors: of TextQuery::make() and find_columns(); the query is empty then, and `problem` says why.
+    /// Makes it again. Errors: those of TextQuery::make() and find_columns(); the query is then empty, and `problem` is
+    /// set.
     Status make();
     void forget();
     std::uint64_t num_rows() const { return query ? query->num_rows() : 0; }
 
     const std::string text;
     const Array<std::string> column_names;
-    std::optional<TextQuery> query;  ///< empty while what the text names is not there
+    std::optional<TextQuery> query;  ///< empty while something that the text names is missing
     Array<GuestColumn> columns{Owner("guests")};
     Status problem;
 
 protected:
     ~GuestQuery() = default;
-    /// Finds the columns in `query`. Errors: one is not there, or the language has no form for it.
+    /// Finds the columns in `query`. Errors: one is missing, or the language cannot represent it.
     virtual Status find_columns() = 0;
     virtual void forget_columns() {}
-    /// For find_columns(): of what the text writes, loops write the `columns` alone.
+    /// For find_columns(): of the components that the text writes, loops write only `columns`.
     void limit_writes();
 };
 
-/// What a name of a column, such as "wheel.angle" or "^wheel.angle", means in a query.
+/// The meaning of a column's name, such as "wheel.angle" or "^wheel.angle", in a query.
 struct NamedColumn {
-    std::size_t component = 0;  ///< in TextQuery::components()
+    std::size_t component = 0;  ///< index in TextQuery::components()
     const Schema* schema = nullptr;
     std::string_view field;
 };
-/// Errors: it names no field, or no component that the query shows.
+/// Errors: it names no field, or a component that the query does not show.
 SHOAL_API Result<NamedColumn> find_named_column(const TextQuery& query, std::string_view name);
 
 /// A channel of events that a guest has opened.
@@ -113,16 +114,16 @@ struct SHOAL_API GuestPass : GuestPart {
     GuestPass(Guest& of, std::string_view named) : GuestPart(of), name(named) {}
     virtual void run(const PassContext& context, Executor& executor) = 0;
 
-    /// Finds what it touches now. Errors: a store, a channel, or the query is not there.
+    /// Finds what it accesses now. Errors: a store, a channel or the query is missing.
     Status find_accesses();
-    /// Whether it has said that it reads, or writes, a channel.
+    /// Whether it has declared that it reads, or writes, a channel.
     bool declares(const GuestChannel& channel, bool writes) const;
-    /// Finds what it touches, and lets it rest if that is not there, or run again.
+    /// Finds what it accesses; pauses it if something is missing, else resumes it.
     void renew();
 
     const std::string name;
-    GuestQuery* query = nullptr;  ///< of the pass alone, and destroyed with it; nullptr: run() is not about rows
-    Array<std::string> reads{Owner("guests")}, writes{Owner("guests")};          ///< component types beside the query
+    GuestQuery* query = nullptr;  ///< only for this pass, and destroyed with it; nullptr: run() does not visit rows
+    Array<std::string> reads{Owner("guests")}, writes{Owner("guests")};          ///< besides the query's
     Array<std::string> reads_from{Owner("guests")}, writes_to{Owner("guests")};  ///< channels
     Array<std::string> after{Owner("guests")}, before{Owner("guests")};          ///< passes
     std::uint32_t every_frames = 0;                                              ///< 0: in every frame
@@ -130,68 +131,69 @@ struct SHOAL_API GuestPass : GuestPart {
     Array<Access> accesses{Owner("guests")};
     bool is_added = false;       ///< to the schedule
     bool is_everything = false;  ///< it declares nothing, and its host runs one pass at a time: it may do anything
-    bool rests = false;          ///< what it needs is not there
-    bool is_told = false;        ///< the log says so
+    bool rests = false;          ///< paused, because something it needs is missing
+    bool is_told = false;        ///< whether the log has reported this
 
 protected:
     ~GuestPass() = default;
 };
 
-/// An observer of a guest, and how it is added again.
+/// An observer of a guest, with the data to add it again.
 struct GuestObserver {
     ComponentId component{};
     ObserverKind kind = ObserverKind::kAdd;
     std::string name{};   ///< of the component type
     std::string field{};  ///< empty: any
-    // What GuestHost::tell() needs: an address, a reference to a function of the language.
+    // For GuestHost::tell(): an address, or a reference to a function of the language.
     std::uintptr_t function = 0;
     void* context = nullptr;
-    // Kept by the guest.
+    // Maintained by the guest.
     std::uint32_t number = 0;
     ObserverId id{};
-    const Store* store = nullptr;  ///< where it listens; nullptr: nowhere, because no store keeps the component type
+    const Store* store = nullptr;  ///< the observed store; nullptr: no store keeps the component type
 };
 
-/// One plugin, one script.
+/// One plugin or script.
 struct SHOAL_API Guest {
-    /// Joins the host, as the last of its guests.
+    /// Joins the host as its last guest.
     Guest(GuestHost& of, std::string_view named);
     Guest(const Guest&) = delete;
     Guest& operator=(const Guest&) = delete;
-    /// Requires: all that it has made was removed.
+    /// Requires: everything it has made was removed.
     ~Guest();
 
-    /// Makes a query and adds it. Errors: of GuestQuery::make(); it is destroyed.
+    /// Makes a query and adds it. Errors: those of GuestQuery::make(); the query is destroyed.
     Status add(GuestQuery& made);
-    /// Requires: no pass has it.
+    /// Requires: no pass uses it.
     void remove(GuestQuery& query);
-    /// Adds a pass to the schedule. Errors: of GuestPass::find_accesses(); its name is taken; passes would have no order
-    /// any more, unless the guest is loading and may add others. It is destroyed with its query.
+    /// Adds a pass to the schedule. Errors: those of GuestPass::find_accesses(); its name is taken; the passes could no
+    /// longer be ordered, unless the guest is loading and may add others. On an error, it is destroyed with its query.
     Status add(GuestPass& made);
     /// Errors: the program has removed the pass from the schedule.
     Status remove(GuestPass& pass);
     GuestPass* find_pass(std::string_view named) const;
     Array<std::string> pass_names() const;
     GuestChannel* find_channel(std::string_view named) const;
-    /// Adds an observer, and gives it a number. Errors: no store keeps the component type, or it has no such field.
+    /// Adds an observer, and returns its number. Errors: no store keeps the component type, or it has no such field.
     Result<std::uint32_t> add(GuestObserver observer);
     /// Errors: it has no such observer.
     Status remove_observer(std::int64_t number);
 
-    /// Declares a component type: makes its table, or changes the fields of the one that is there.
-    /// Errors: queries, passes or observers of a guest name it; of World::manager() and begin_schema_change().
+    /// Declares a component type: makes its table, or changes the fields of an existing one.
+    /// Errors: queries, passes or observers of a guest name it; those of World::manager() and begin_schema_change().
     Status declare(const Schema& schema);
-    /// Notes entities that it makes while it loads.
+    /// Notes entities that were made during loading.
     void note_made(std::span<const Entity> entities);
-    /// Ends a load. Unless `keep`, destroys the entities that it has made, and takes back what declare() has done.
+    /// Ends a load. Unless `keep`, destroys the entities that it has made, and undoes declare().
     void end_load(bool keep);
 
-    /// Ends what the world calls, and lets it call that again. Errors: of add(); the rest is not called.
+    /// suspend() removes passes and observers from the world; resume() adds them again. Errors: those of add(); the
+    /// rest stays out.
     void suspend();
     Status resume();
-    /// Makes queries, passes and observers anew.
+    /// Makes queries, passes and observers again.
     void renew();
-    /// Removes passes, observers and queries, the last first.
+    /// Removes passes, observers and queries, the last one first.
     void remove_parts();
     void remove_channels();
 
@@ -202,36 +204,36 @@ struct SHOAL_API Guest {
     Array<GuestQuery*> queries{Owner("guests")};
     Array<GuestChannel*> channels{Owner("guests")};
     Array<GuestObserver> observers{Owner("guests")};
-    std::uint32_t num_observers = 0;  ///< that it has added so far
-    bool is_active = true;            ///< false: suspended, because a newer version is tried in its place
+    std::uint32_t num_observers = 0;  ///< number of observers added so far
+    bool is_active = true;            ///< false: suspended while a newer version is tried
     bool is_loading = false;
-    // While it loads.
+    // During loading.
     Array<Entity> made_entities{Owner("guests")};
     Array<Store*> made_stores{Owner("guests")};
     Array<SchemaChange*> changes{Owner("guests")};
 };
 
-/// The components of a batch as struct images, whose entities are those of the copies: for stores that guests write.
+/// The components of a batch as struct images that refer to the copies' entities: for stores that guests implement.
 struct SHOAL_API SpawnedImages {
     SpawnedImages(const SpawnBatch& batch, const Schema& schema);
 
     Array<Entity> owners{Owner("guests")};   ///< of all copies
-    Array<Entity> parents{Owner("guests")};  ///< of the owners; empty: none has one
+    Array<Entity> parents{Owner("guests")};  ///< of the owners; empty: none has a parent
     Array<std::byte> images{Owner("guests")};
 };
-/// Copies a row of columns, one per Schema::columns(), to a struct image.
+/// Copies a row from columns, one per Schema::columns(), to a struct image.
 SHOAL_API void read_columns(const Schema& schema, std::span<const std::byte* const> columns, std::size_t row,
                             std::byte* image);
 /// The same from a table of one component type.
 SHOAL_API void read_image(const Table& table, const Schema& schema, std::uint32_t row, std::byte* image);
-/// Returns those of `entities` that are dead and have a row: for OwnedRowsOptions::remove_dead.
+/// Returns those of `entities` that are dead and have a row, for OwnedRowsOptions::remove_dead.
 SHOAL_API Array<Entity> dead_owners(const OwnedRows& rows, std::span<const Entity> entities);
 
-/// Copies a component of an entity to a struct image, from any store; fields of C++ types are left out.
-/// Errors: the entity is dead, or lacks it.
+/// Copies a component of an entity from any store to a struct image, except fields with C++ types.
+/// Errors: the entity is dead, or does not have it.
 SHOAL_API Status read_component(const World& world, const KeptComponent& kept, Entity entity, std::byte* image);
 
-/// How messages speak of the guests of a language.
+/// Words for messages about the guests of a language.
 struct GuestWords {
     const char* guest;           ///< "plugin"
     const char* how_to_declare;  ///< what to do about a component type that no store keeps
@@ -245,35 +247,36 @@ struct SHOAL_API GuestHost : WorldService {
 
     /// Calls the function of an observer.
     virtual void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) = 0;
-    /// Frees the function of an observer that is removed.
+    /// Frees the function of a removed observer.
     virtual void end(const GuestObserver& /*observer*/) {}
-    /// Makes the queries, passes and observers of all guests anew, because stores are others now. What needs a store that
-    /// is not there rests until it is.
+    /// Makes the queries, passes and observers of all guests again, because stores have changed. A pass that needs a
+    /// missing store is paused until it is there.
     virtual void renew_all();
     void fields_changed() override { renew_all(); }
     void forget(const Store& store) override;
     void before_commands(const SettleContext& context) override;
 
-    /// What other passes say about the order of passes that are gone for good, is forgotten; names that are taken stay.
+    /// Removes passes that are gone for good from the after() and before() of other passes, unless their names are in
+    /// use.
     void forget_passes(const Array<std::string>& names);
     /// Errors: no store keeps it.
     virtual Result<KeptComponent> find_kept(std::string_view component);
-    /// Returns a guest that has queries, passes or observers of a component type, or nullptr. `but`: not this one.
+    /// Returns a guest that has queries, passes or observers of a component type, or nullptr. `but`: skip this one.
     const Guest* find_user(const Schema& component, const Store& store, const Guest* but = nullptr) const;
     Guest* find_guest(std::string_view name) const;
-    /// Ends the program if a pass, or a function of a guest, runs: for calls that load and unload guests.
+    /// Ends the program if a pass or a function of a guest is running: for calls that load and unload guests.
     void require_idle() const;
 
     World& world;
     const GuestWords words;
-    const bool runs_one_at_a_time;  ///< its language has one thread
-    bool is_exchanging = false;     ///< guests: what rests now may go on when that is done
-    bool has_lost_stores = false;   ///< since guests were renewed: they are again when the world settles
-    std::uint32_t num_calls = 0;    ///< of functions of guests that are under way, except those of passes
+    const bool runs_one_at_a_time;  ///< its language is single-threaded
+    bool is_exchanging = false;     ///< guests are being replaced; paused parts may resume afterwards
+    bool has_lost_stores = false;   ///< since guests were renewed; the next settle renews them again
+    std::uint32_t num_calls = 0;    ///< running functions of guests, except passes
     Array<Guest*> guests{Owner("guests")};
 };
 
-/// A call of a function of a guest, which loads and unloads no others.
+/// The scope of a call of a guest's function, in which no guest is loaded or unloaded.
 class GuestCallScope {
 public:
     explicit GuestCallScope(GuestHost& host) : host_(host) { ++host_.num_calls; }

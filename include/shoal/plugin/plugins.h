@@ -1,5 +1,5 @@
 #pragma once
-// Loads plugins, shared libraries that know the C interface of shoal_abi.h and nothing else, into a world.
+// Loads plugins into a world: shared libraries that use only the C interface of shoal_abi.h.
 //
 //     Plugins plugins(world);
 //     if (Status status = plugins.load(path); !status) return status;        // which file, and why
@@ -8,22 +8,22 @@
 //     world.step(0.5f);
 //     return plugins.unload("wheels");
 //
-// Rows lie in stores of the world, so they outlive the code. A plugin declares its component types when it loads: if they
-// have other fields than before, rows keep what fits by name and type, as in Reloader::reload(). What a plugin has made
-// otherwise goes with it, in this order: passes, observers, queries, verbs, what it gave for component types, its
-// stores with their data, the last first; then its unload() is called, and channels of events are closed behind.
+// Rows are in stores of the world, so they outlive the code. A plugin declares its component types when it is loaded:
+// if their fields have changed, rows keep values that match by name and type, as in Reloader::reload(). All else that a
+// plugin has made is removed with it, in this order: passes, observers, queries, verbs, functions for component types,
+// its stores with their data, the last one first; then its unload() is called, and event channels are closed.
 //
 //     load      copy the file | check what it exports | its load()                      an error: all of that is taken back
 //     reload    copy, check | save stores | unload() of the old | load() of the new     an error: the old one is loaded again
 //     unload    all of the above | its unload() | channels | close the file
 //
-// When a load() fails, the entities and component types that it has made are gone, and rows have their old fields; what
-// it has done to entities that were there stays. After a reload, the passes of a plugin come behind all others, but for
-// what runs_after and runs_before say. Passes that name one of an unloaded plugin in after() or before() are not
-// ordered by it any more.
-// A store of a plugin stays while a pass of the program, or another plugin, uses it; other queries of the program that
-// name its component type end before. When the world gets other fields for a component type, queries of plugins are
-// made anew.
+// If a load() fails, the entities and component types that it has made are removed, and rows have their old fields;
+// its changes to existing entities stay. After a reload, the passes of a plugin come after all others, except as
+// runs_after and runs_before order them. Passes that name a pass of an unloaded plugin in after() or before() are no
+// longer ordered by it.
+// A store of a plugin cannot be removed while a pass of the program, or another plugin, uses it; other queries of the
+// program that name its component type must end before. When the fields of a component type change, queries of plugins
+// are made again.
 // Lifetime: the world outlives the plugins.
 // Thread: the structural thread of the world, between its steps.
 
@@ -39,12 +39,12 @@ namespace shoal {
 class ComponentRegistry;
 class World;
 
-/// A plugin that is loaded. Lifetime of the views: until it is reloaded or unloaded.
+/// A loaded plugin. Lifetime of the views: until it is reloaded or unloaded.
 struct PluginInfo {
     std::string_view name, version, path;
 };
 
-/// A verb of the tool that a plugin gives. Lifetime of the views: as above.
+/// A verb that a plugin adds to the tool. Lifetime of the views: as above.
 struct PluginVerbInfo {
     std::string_view name, summary, operands;
 };
@@ -54,18 +54,18 @@ public:
     SHOAL_API explicit Plugins(World& world);
     Plugins(const Plugins&) = delete;
     Plugins& operator=(const Plugins&) = delete;
-    /// Unloads all of them, the last first.
+    /// Unloads all plugins, the last one first.
     SHOAL_API ~Plugins();
 
-    /// Loads a plugin from a file. Errors: the file is no plugin, or one for another version or other entities; its name is
-    /// taken; another plugin that it depends on is not loaded; its load() failed. The message names the file and says why;
-    /// the world is as it was.
+    /// Loads a plugin from a file. Errors: the file is not a plugin, or for another version or entity size; its name is
+    /// taken; a plugin that it depends on is not loaded; its load() failed. The message names the file and the reason;
+    /// the world is unchanged.
     SHOAL_API Status load(const std::string& path);
-    /// Errors: there is no such plugin; another one depends on it; a pass of the program, or another plugin, uses one of its
-    /// stores. Nothing has changed. Otherwise the log says which data go with its stores.
+    /// Errors: there is no such plugin; another one depends on it; a pass of the program, or another plugin, uses one
+    /// of its stores. Nothing has changed. Otherwise the log lists the data that is lost with its stores.
     SHOAL_API Status unload(std::string_view name);
-    /// Exchanges a plugin for what its file has become. Errors: as of load(), and then the old one works on; if that fails to
-    /// load again, it is gone, and the message says so.
+    /// Replaces a plugin by the current version of its file. Errors: as of load(); the old version then continues. If
+    /// that cannot be loaded again, the plugin is removed, and the message says so.
     SHOAL_API Status reload(std::string_view name);
 
     /// In the order of loading.
@@ -74,15 +74,15 @@ public:
     SHOAL_API PluginInfo plugin(std::size_t index) const;
 
     /// Registers the component types that plugins have declared, with their compile functions and migrations, for
-    /// whoever compiles sources. Errors: the registry has another type, or other functions, of one of the names.
-    /// Lifetime: nothing is compiled with the registry after one of the plugins was reloaded or unloaded.
+    /// compiling sources. Errors: the registry has another type, or other functions, of one of the names.
+    /// Lifetime: do not compile with the registry after one of the plugins was reloaded or unloaded.
     SHOAL_API Status register_components(ComponentRegistry& registry) const;
 
     /// In the order of loading.
     SHOAL_API std::size_t num_verbs() const;
     /// Requires: index < num_verbs().
     SHOAL_API PluginVerbInfo verb(std::size_t index) const;
-    /// Runs a verb with what stands behind it. print(context, text) is called with what it says.
+    /// Runs a verb with the words after it. print(context, text) is called with its output.
     /// Errors: it failed; the message says why. Requires: as above.
     SHOAL_API Status run_verb(std::size_t index, std::span<const std::string> words,
                               void (*print)(void* context, std::string_view text), void* context);
