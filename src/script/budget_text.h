@@ -6,7 +6,8 @@
 //     function f(a) return f(a) end         function f(a) shoal_tick_();return f(a) end
 //     goto again                            shoal_tick_();goto again
 //
-// Whatever runs for ever runs one of these for ever. The text is read token by token, and lines stay where they are.
+// Any code that runs for ever calls this again and again. The text is read token by token, and line numbers do not
+// change.
 
 #include "shoal/document/scalar_text.h"
 
@@ -16,7 +17,7 @@
 
 namespace shoal::lua {
 
-/// Reads a text as Lua divides it into tokens, and copies it.
+/// Splits a text into tokens as Lua does, and copies it.
 class BudgetWriter {
 public:
     BudgetWriter(std::string_view text, std::string& out) : text_(text), out_(out) {}
@@ -52,7 +53,7 @@ private:
     }
     void add_tick() { out_ += " shoal_tick_();"; }
 
-    /// Returns where a long string or a long comment ends that begins at `at`, or 0.
+    /// Returns the end of a long string or comment that begins at `at`, or 0.
     std::size_t find_long_end(std::size_t at) const {
         if (text_.substr(at, 2) == "--") at += 2;
         if (at >= text_.size() || text_[at] != '[') return 0;
@@ -64,7 +65,7 @@ private:
         return end == std::string_view::npos ? text_.size() : end + close.size();
     }
 
-    /// A string, a comment or another character.
+    /// Copies a string, a comment or another character.
     void copy_mark() {
         const char c = text_[at_];
         if (c == '-' && peek(1) == '-') return copy_to(std::min(text_.find_first_of("\r\n", at_), text_.size()));
@@ -77,7 +78,7 @@ private:
         copy_to(at_ + 1);
     }
 
-    /// A string ends at its quote, or at the end of a line, where LuaJIT refuses it.
+    /// Copies a string. It ends at its quote, or at the end of a line, where LuaJIT refuses it.
     void copy_string(char quote) {
         std::size_t end = at_ + 1;
         while (end < text_.size() && text_[end] != quote) {
@@ -89,7 +90,7 @@ private:
         }
         copy_to(std::min(end + 1, text_.size()));
     }
-    /// Escaped line ends are one or two characters, and \z skips all space.
+    /// An escaped line end has one or two characters, and \z skips all white space.
     std::size_t end_of_escape(std::size_t at) const {
         const char c = at + 1 < text_.size() ? text_[at + 1] : 0;
         at += 2;
@@ -102,7 +103,7 @@ private:
         return std::min(at, text_.size());
     }
 
-    /// A name, a keyword or a number, which goes on as LuaJIT reads it.
+    /// Copies a name, a keyword or a number, delimited as in LuaJIT.
     void copy_word() {
         const bool is_number = !is_name_part(text_[at_]) || is_digit(text_[at_]);
         const std::size_t end = is_number ? end_of_number() : end_of_name();
@@ -141,7 +142,7 @@ private:
     bool has_reserved_ = false;
 };
 
-/// Returns false, and says why, if the text has a name that is reserved.
+/// Returns false, and sets `why`, if the text has a name that is reserved.
 inline bool add_budget_checks(std::string_view text, std::string& counted, std::string& why) {
     counted.clear();
     counted.reserve(text.size() + text.size() / 4 + 64);

@@ -1,4 +1,4 @@
-// Batches and columns: what scripts read and write of the rows of a query, and only while a function works on them.
+// Batches and columns: script access to the rows of a query, only while a function is called with them.
 
 #include "script/state.h"
 
@@ -13,7 +13,7 @@
 namespace shoal::lua {
 namespace {
 
-/// Which class of the prelude reads a type without a call of C, or -1.
+/// The class of the prelude that reads a type without calling C, or -1.
 int fast_type(FieldType type) {
     constexpr FieldType kTypes[] = {FieldType::kInt8,  FieldType::kInt16,  FieldType::kInt32,
                                     FieldType::kUint8, FieldType::kUint16, FieldType::kUint32,
@@ -22,7 +22,7 @@ int fast_type(FieldType type) {
     return at == std::ssize(kTypes) ? -1 : static_cast<int>(at);
 }
 
-/// The class of the prelude: 1 + (type * 3 + layout) * 2 + is_written, or 0 for what needs a call of C.
+/// The class of the prelude: 1 + (type * 3 + layout) * 2 + is_written, or 0 if access must call C.
 std::uint32_t form_of(const Slot& slot) {
     const int type = fast_type(slot.plan->type.type);
     if (type < 0 || slot.first == nullptr || slot.stride % slot.plan->type.value_bytes != 0) return 0;
@@ -36,7 +36,7 @@ std::uint32_t form_of(const Slot& slot) {
 
 namespace {
 
-/// The slots of a batch, while a function works on it: first that of the batch, with its entities, then its columns.
+/// The slots of a batch during a call: first the batch itself with its entities, then its columns.
 class OpenBatch {
 public:
     OpenBatch(State& state, const Query& query, const TextBatch& rows)
@@ -93,7 +93,7 @@ Slot* find_slot(State& state, const Token& token) {
     return nullptr;
 }
 
-/// Finds the value of a row; nullptr: the entity lacks the component.
+/// Finds the value of a row; nullptr: the entity does not have the component.
 std::byte* value_at(const Slot& slot, std::uint32_t i) {
     if (slot.first == nullptr) return nullptr;
     const std::uint32_t row = slot.rows == nullptr ? i : slot.rows[i];
@@ -120,7 +120,7 @@ bool read_any_token(lua_State* lua, State& state, Token& token) {
     return fail(state, "argument 1 is a column, a batch, a query or a channel, not ", type_of(lua, 1)), false;
 }
 
-/// A method, by its name.
+/// Pushes a method by name.
 int push_method(lua_State* lua, State& state, const Token& token) {
     static constexpr const char* kMembers[kNumTokenKinds] = {
         "rows by number, and fill, copy, add, mul, sum, min and max", "rows by number", "count and entities",
@@ -189,7 +189,7 @@ int length(lua_State* lua, State& state) {
     return push_integer(lua, slot->count), 1;
 }
 
-/// A column for the prelude: (slot, serial).
+/// Makes a column for the prelude: (slot, serial).
 int make_column(lua_State* lua, State& state) {
     push_token(
         lua, state,
@@ -199,7 +199,7 @@ int make_column(lua_State* lua, State& state) {
 
 // --- whole columns -----------------------------------------------------------------------------------------------
 
-/// The rows of a column of numbers, and what is computed with them: a column or a number.
+/// The operands of an operation on a column of numbers: another column or a number.
 struct Operands {
     const Slot* to = nullptr;
     const Slot* other = nullptr;  // nullptr: a number
@@ -240,7 +240,7 @@ bool read_operands(lua_State* lua, State& state, Operands& operands) {
     return true;
 }
 
-/// Calls operation(to, other) for all values, in blocks that compilers make vectors of.
+/// Calls operation(to, other) for all values, in blocks that compilers can vectorize.
 template <class T, class Operation>
 void for_values(const Operands& operands, Operation operation) {
     const Slot& to = *operands.to;
@@ -341,7 +341,7 @@ Status add_scalar(Query& query, const NamedColumn& place, std::string_view field
     return {};
 }
 
-/// The parts of a vector or an array: ".x" and x, or "[0]" and 1.
+/// Adds the parts of a vector or an array: ".x" as x, or "[0]" as 1.
 Status add_parts(lua_State* lua, Query& query, const NamedColumn& place, const FieldPart& part, std::string_view name) {
     const bool is_array = part.type.array_length != 0;
     const std::uint32_t count = is_array ? part.type.array_length : part.type.value_bytes / sizeof(float);
@@ -363,7 +363,7 @@ Status add_parts(lua_State* lua, Query& query, const NamedColumn& place, const F
     return {};
 }
 
-/// Adds the columns of a name, and leaves its shape at the top: the number of a column, or a table of numbers by part.
+/// Adds the columns of a name, and pushes its shape: the number of a column, or a table of numbers by part.
 Status add_columns(lua_State* lua, Query& query, std::string_view name) {
     const Result<NamedColumn> place = find_named_column(*query.query, name);
     if (!place) return place.status();
@@ -463,7 +463,7 @@ Query* read_query(lua_State* lua, State& state) {
     return query;
 }
 
-/// Outside of passes a query may touch all; within a pass, what that declares.
+/// Outside of passes a query may access anything; in a pass, what the pass declares.
 bool check_query(State& state, const Query& query) {
     if (state.pass == nullptr || state.pass->is_everything) return true;
     for (const TextComponent& component : query.query->components()) {
@@ -475,7 +475,7 @@ bool check_query(State& state, const Query& query) {
     return true;
 }
 
-/// Finds a query that the script has made before with the same words.
+/// Finds a query with the same arguments that the script has made before.
 Query* find_same(const State& state, std::string_view text, const Array<std::string>& names) {
     for (GuestQuery* query : state.script->queries)
         if (static_cast<Query*>(query)->serial != 0 && query->query && query->text == text &&

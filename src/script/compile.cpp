@@ -1,4 +1,4 @@
-// Compile functions of scripts: what a source says of a component becomes a table, and what the function returns becomes fields.
+// Compile functions of scripts: a component's source becomes a table, and what the function returns becomes fields.
 
 #include "script/compile.h"
 
@@ -13,12 +13,12 @@
 
 namespace shoal::lua {
 
-/// A component that is compiled.
+/// A component being compiled.
 struct Compilation {
     const CompileInput& input;
     CompileOutput& output;
     SourcePosition place{};  // that the function has refused
-    std::string refusal;     // why
+    std::string refusal;     // the reason
 };
 
 DeclaredType::~DeclaredType() { luaL_unref(script.state().lua, LUA_REGISTRYINDEX, compile); }
@@ -54,11 +54,11 @@ Status note_component(lua_State* lua, State& state, int table, const Schema& sch
     return {};
 }
 
-// --- what the function gets --------------------------------------------------------------------------------------
+// --- arguments ---------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// How many slots of the stack push_node() needs.
+/// The number of stack slots that push_node() needs.
 int num_slots(Node node) {
     int most = 0;
     if (node.is_list() || node.is_mapping())
@@ -96,7 +96,8 @@ void push_node(lua_State* lua, Node node) {
     }
 }
 
-/// The second argument of a compile function: refuse(message, key, key ...) ends it with an error at that place of the source.
+/// The second argument of a compile function: refuse(message, key, key ...) ends it with an error at that position of
+/// the source.
 int refuse(lua_State* lua, State& state) {
     Compilation* const now = state.compilation;
     if (now == nullptr) return fail(state, "a compile function has ended; refuse what it was given only while it runs");
@@ -111,7 +112,7 @@ int refuse(lua_State* lua, State& state) {
             child = at[static_cast<std::uint32_t>(number - 1)];
         else if (lua_type(lua, i) == LUA_TSTRING)
             child = at.find(text_at(lua, i));
-        if (!child) break;  // the source does not say it: the place is what lacks it
+        if (!child) break;  // the source does not have it: report the enclosing value
         at = child;
     }
     now->place = at.position();
@@ -119,7 +120,7 @@ int refuse(lua_State* lua, State& state) {
     return fail(state, message);
 }
 
-// --- what it returns ---------------------------------------------------------------------------------------------
+// --- results -----------------------------------------------------------------------------------------------------
 
 Status take_entities(lua_State* lua, const Field& field, CompileOutput& output) {
     const int value = lua_gettop(lua);
@@ -155,7 +156,7 @@ Status intern_texts(lua_State* lua, CompileOutput& output) {
     return status;
 }
 
-/// Takes the value at the top as a field.
+/// Stores the value at the top in a field.
 Status take_field(lua_State* lua, State& state, const Schema& schema, std::string_view name, CompileOutput& output) {
     const int index = schema.find_field(name);
     if (index < 0) return find_field_part(schema, name).status();
@@ -170,7 +171,7 @@ Status take_field(lua_State* lua, State& state, const Schema& schema, std::strin
     return field.type == FieldType::kStringId ? intern_texts(lua, output) : Status();
 }
 
-/// Takes the table at the top, or nothing.
+/// Stores the fields of the table at the top, or accepts nil.
 Status take_fields(lua_State* lua, State& state, const Schema& schema, CompileOutput& output) {
     if (lua_type(lua, -1) == LUA_TNIL) return {};
     if (lua_type(lua, -1) != LUA_TTABLE)
@@ -191,7 +192,7 @@ bool returns(lua_State* lua, std::string_view field) {
     return has;
 }
 
-/// Compiles what the function has left to the schema. Returns false if an error was reported.
+/// Compiles fields that the function has left to the schema. Returns false if an error was reported.
 bool take_rest(lua_State* lua, const DeclaredType& type, const CompileInput& input, CompileOutput& output) {
     bool is_good = true;
     for (const Node child : input.node) {
@@ -203,7 +204,7 @@ bool take_rest(lua_State* lua, const DeclaredType& type, const CompileInput& inp
     return is_good;
 }
 
-/// Reports an error of the function at its place.
+/// Reports an error of the function at its position.
 bool report(const Compilation& now, const Status& failure) {
     const bool is_refused = !now.refusal.empty() && failure.message().find(now.refusal) != std::string_view::npos;
     add_with_traceback(now.input.diagnostics, is_refused ? now.place : now.input.node.position(), failure.message());

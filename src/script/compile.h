@@ -1,5 +1,5 @@
 #pragma once
-// Component types that a script has declared, and what compiles them.
+// The component types that a script has declared, and their compile functions.
 
 #include "script/state.h"
 
@@ -11,18 +11,19 @@ struct DeclaredType {
     DeclaredType& operator=(const DeclaredType&) = delete;
     ~DeclaredType();
 
-    /// Registers it for whoever compiles sources. Errors: the registry has another type, or another function, of the name.
+    /// Adds it to a registry for compiling sources. Errors: the registry has another type, or another function, of the
+    /// name.
     Status add_to(ComponentRegistry& registry) const;
 
     Script& script;
     const Schema schema;
     int compile = LUA_NOREF;  // the function, if there is one
     std::int32_t spawn_order = 0;
-    Array<std::string> keys{Owner("scripts")};  // that the function reads beside the fields
+    Array<std::string> keys{Owner("scripts")};  // that the function reads besides the fields
     Array<std::string_view> key_views{Owner("scripts")};
 };
 
-/// Keeps a component type that the table at `table` declares, with its compile function. Errors: that is none.
+/// Keeps a component type that the table at `table` declares, with its compile function. Errors: the table is invalid.
 Status note_component(lua_State* lua, State& state, int table, const Schema& schema);
 
 }  // namespace shoal::lua

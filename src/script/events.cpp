@@ -1,4 +1,4 @@
-// Channels of events, and observers of what has come, gone or changed when the world settles.
+// Event channels, and observers of additions, removals and changes when the world settles.
 
 #include "script/state.h"
 
@@ -66,7 +66,7 @@ int read(lua_State* lua, State& state) {
 
 // --- observers ---------------------------------------------------------------------------------------------------
 
-/// What a component was: the second argument of functions that observe removals and changes.
+/// Pushes the values before: the second argument of functions that observe removals and changes.
 int push_before(lua_State* lua, State& state) {
     const auto serial = static_cast<std::uint32_t>(lua_tonumber(lua, lua_upvalueindex(1)));
     if (state.observer == nullptr || state.observer_serial != serial)

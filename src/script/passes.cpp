@@ -11,13 +11,13 @@ namespace shoal::lua {
 
 namespace {
 
-/// Fills the table that functions of passes get.
+/// Fills in the table that functions of passes get.
 void fill_frame(const State& state, const PassContext& context) {
     lua_State* const lua = state.lua;
     lua_rawgeti(lua, LUA_REGISTRYINDEX, state.frame);
     lua_pushliteral(lua, "dt");
     lua_pushnumber(lua, context.dt);
-    lua_rawset(lua, -3);  // scripts have the table, and may have given it a metatable
+    lua_rawset(lua, -3);  // raw, because scripts have the table and may set its metatable
     lua_pushliteral(lua, "number");
     push_integer(lua, static_cast<std::int64_t>(context.frame));
     lua_rawset(lua, -3);
@@ -32,7 +32,7 @@ Status run_once(State& state, const PassEntry& pass) {
 
 }  // namespace
 
-/// An error is reported, and the frame goes on.
+/// Errors are reported, and the frame goes on.
 void PassEntry::run(const PassContext& context, Executor&) {
     State& state = state_of(guest);
     const CallScope scope(state, static_cast<Script*>(&guest));
@@ -99,7 +99,7 @@ Status read_query_of(lua_State* lua, PassEntry& pass) {
     return status;
 }
 
-/// What a pass declares beside the fields of its table.
+/// Reads the declarations of a pass besides its query and columns.
 Status read_pass(lua_State* lua, PassEntry& pass) {
     static constexpr std::string_view kKeys[] = {"name",       "run",       "query",        "columns",
                                                  "reads",      "writes",    "after",        "before",
@@ -122,7 +122,7 @@ int pass(lua_State* lua, State& state) {
     if (!has_room(state, state.script->passes.size(), "passes")) return kFailed;
     lua_settop(lua, 1);
     lua_pushnil(lua);
-    lua_setmetatable(lua, 1);  // it is read as it is
+    lua_setmetatable(lua, 1);  // read without metamethods
     std::string name;
     Status status = read_field(lua, 1, "name", name);
     if (status && name.empty()) status = Status::error("a pass has no \"name\"");
@@ -229,11 +229,11 @@ Status read_fields(lua_State* lua, State& state, int table, ComponentDefinition&
     return status;
 }
 
-/// Errors: a key has another name now.
+/// Errors: a key has been renamed.
 Status check_old_words(lua_State* lua, int table) {
     constexpr std::pair<const char*, const char*> kRenamed[] = {
-        {"single", "singleton"},   // the old word first
-        {"toggled", "enableable"}  // the old word first
+        {"single", "singleton"},   // the old name first
+        {"toggled", "enableable"}  // the old name first
     };
     for (const auto& [old, word] : kRenamed) {
         lua_getfield(lua, table, old);

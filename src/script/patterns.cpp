@@ -1,5 +1,5 @@
-// string.find, match, gmatch and gsub, with patterns that mean what they mean in Lua. Those of Lua itself try all ways to match
-// before they give up, which takes years for ("a*"):rep(30) .. "b". These count each step of the budget.
+// string.find, match, gmatch and gsub, with the patterns of Lua. Lua's own functions try all ways to match
+// before they give up, which takes years for ("a*"):rep(30) .. "b". These count every step against the budget.
 
 #include "script/state.h"
 
@@ -12,15 +12,15 @@ namespace {
 
 constexpr std::size_t kMostCaptures = 32;
 constexpr int kDeepest = 180;
-constexpr std::ptrdiff_t kOpen = -1;      // a capture that has not ended
-constexpr std::ptrdiff_t kPosition = -2;  // () captures a place
+constexpr std::ptrdiff_t kOpen = -1;      // a capture that is still open
+constexpr std::ptrdiff_t kPosition = -2;  // () captures a position
 
 struct Capture {
     const char* first = nullptr;
     std::ptrdiff_t length = 0;
 };
 
-/// One try to match a pattern at a place of a text.
+/// One attempt to match a pattern at a position of a text.
 class Matcher {
 public:
     Matcher(std::string_view text, std::string_view pattern, double& steps_left)
@@ -29,7 +29,7 @@ public:
           pattern_end_(pattern.data() + pattern.size()),
           steps_left_(steps_left) {}
 
-    /// Returns where the match ends, or nullptr. The pattern may be wrong, or the budget used up: see error().
+    /// Returns the end of the match, or nullptr. The pattern may be invalid, or the budget exhausted: see error().
     const char* match_at(const char* at, const char* pattern) {
         num_captures_ = 0;
         return match(at, pattern);
@@ -164,7 +164,7 @@ private:
         const std::size_t i = static_cast<std::size_t>(digit - '1');
         if (digit == '0' || i >= num_captures_ || captures_[i].length == kOpen)
             return fail("the pattern refers to a capture that is not there");
-        if (captures_[i].length == kPosition) return nullptr;  // as in Lua: a place matches no text
+        if (captures_[i].length == kPosition) return nullptr;  // as in Lua: a position matches no text
         const std::ptrdiff_t length = captures_[i].length;
         if (end_ - at < length || std::memcmp(captures_[i].first, at, static_cast<std::size_t>(length)) != 0)
             return nullptr;
@@ -178,7 +178,7 @@ private:
         return !is_in_set(before, p, last) && is_in_set(here, p, last);
     }
 
-    /// What begins with '%' and is more than a class: %b, %f and %1. Sets `p` behind it.
+    /// Matches items that begin with '%' but are not a class: %b, %f and %1. Moves `p` past it.
     const char* match_special(const char* at, const char*& p) {
         if (p[1] == 'b') {
             const char* const found = match_balanced(at, p + 2);
@@ -259,7 +259,7 @@ private:
 
 // --- results -----------------------------------------------------------------------------------------------------
 
-/// Pushes capture `i`, or with none all that has matched. Returns false if the capture has no end.
+/// Pushes capture `i`, or the whole match if there are no captures. Returns false if the capture is not closed.
 bool push_capture(lua_State* lua, const Matcher& matcher, std::size_t i, const char* first, const char* last) {
     if (i >= matcher.num_captures()) return push_text(lua, {first, static_cast<std::size_t>(last - first)}), i == 0;
     const Capture& capture = matcher.capture(i);
@@ -271,7 +271,7 @@ bool push_capture(lua_State* lua, const Matcher& matcher, std::size_t i, const c
     return true;
 }
 
-/// Pushes all captures, or all that has matched if there are none and `whole`. Returns how many, or kFailed.
+/// Pushes all captures, or the whole match if there are none and `whole` is set. Returns how many, or kFailed.
 int push_captures(lua_State* lua, State& state, const Matcher& matcher, const char* first, const char* last,
                   bool whole) {
     const std::size_t count = matcher.num_captures() == 0 && whole ? 1 : matcher.num_captures();
@@ -281,13 +281,13 @@ int push_captures(lua_State* lua, State& state, const Matcher& matcher, const ch
     return static_cast<int>(count);
 }
 
-/// Reads a text; a number counts as its text, as in Lua.
+/// Reads a text, or a number as its text, as in Lua.
 bool read_text_or_number(lua_State* lua, State& state, int index, const char* what, std::string_view& text) {
     if (lua_type(lua, index) == LUA_TNUMBER) lua_tostring(lua, index);
     return read_text(lua, state, index, what, text);
 }
 
-/// Reads where a search begins, counted from 1, or from the end if it is negative.
+/// Reads the start of a search, counted from 1, or from the end if negative.
 bool read_start(lua_State* lua, State& state, int index, std::size_t size, std::size_t& start) {
     std::int64_t at = 1;
     if (lua_type(lua, index) > LUA_TNIL && (lua_type(lua, index) != LUA_TNUMBER || !read_integer(lua, index, at)))
@@ -302,7 +302,7 @@ bool has_no_specials(State& state, std::string_view pattern) {
     return pattern.find_first_of("^$*+?.([%-") == std::string_view::npos;
 }
 
-/// Where a text that is no pattern lies; npos: nowhere.
+/// Returns the position of a text that is not a pattern; npos: not found.
 std::size_t find_plain(State& state, std::string_view text, std::string_view part, std::size_t start) {
     const std::string_view rest = text.substr(std::min(start, text.size()));
     const void* const at = memmem(rest.data(), rest.size(), part.data(), part.size());  // in linear time, unlike find()
@@ -342,7 +342,8 @@ int find_or_match(lua_State* lua, State& state) {
     return lua_pushnil(lua), 1;
 }
 
-/// The next match of string.gmatch: upvalues are the text, the pattern, where to go on, and where the last match has ended.
+/// The next match of string.gmatch; upvalues are the text, the pattern, the next position, and the end of the last
+/// match.
 int next_match(lua_State* lua, State& state) {
     const std::string_view text = text_at(lua, lua_upvalueindex(1)), pattern = text_at(lua, lua_upvalueindex(2));
     const char* const first = text.data();
@@ -377,7 +378,7 @@ int gmatch(lua_State* lua, State& state) {
 
 // --- gsub --------------------------------------------------------------------------------------------------------
 
-/// Appends a replacement text, whose %0 to %9 stand for captures.
+/// Appends a replacement text, in which %0 to %9 stand for captures.
 bool add_text(lua_State* lua, State& state, const Matcher& matcher, const char* first, const char* last,
               std::string_view replacement, std::string& out) {
     state.link.steps_left -= static_cast<double>(replacement.size()) / 16;
@@ -407,7 +408,7 @@ bool add_text(lua_State* lua, State& state, const Matcher& matcher, const char* 
     return true;
 }
 
-/// Leaves what a table or a function gives for a match at the top. The function runs with a budget, as all of a script.
+/// Pushes the replacement for a match from a table or a function. The function runs within the script's budget.
 bool push_replacement(lua_State* lua, State& state, const Matcher& matcher, const char* first, const char* last) {
     if (lua_type(lua, 3) == LUA_TTABLE) {
         if (!push_capture(lua, matcher, 0, first, last))

@@ -1,7 +1,8 @@
-// The part of the room that is written in Lua: what calls a function with the columns of a batch. Under LuaJIT, columns are
-// cdata whose accesses compile to a check and a load. They hold two numbers, a slot and the serial of a batch, never an address:
-// those lie in the slots, which scripts do not reach. So a script gains nothing by reading the fields of a column. What is compared
-// is int32_t: others become doubles in each comparison, and stay in the loop, where LuaJIT checks these once before it.
+// The part of the room that is written in Lua: it calls a function with the columns of a batch. Under LuaJIT, columns
+// are cdata whose accesses compile to a check and a load. They hold two numbers, a slot and the serial of a batch,
+// never an address: addresses are in the slots, which scripts cannot reach. So a script gains nothing by reading the
+// fields of a column. Compared values are int32_t: other types become doubles in each comparison, inside the loop;
+// LuaJIT checks int32_t once before it.
 
 #include "script/state.h"
 

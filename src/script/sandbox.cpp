@@ -1,5 +1,5 @@
-// What scripts get of Lua's own libraries: nothing that reaches files, other libraries, bytecode or addresses, and nothing that
-// works for long without counting steps.
+// The parts of Lua's libraries that scripts get: nothing with access to files, other libraries, bytecode or addresses,
+// and nothing that runs for long without counting steps.
 
 #include "script/state.h"
 
@@ -8,7 +8,7 @@
 namespace shoal::lua {
 namespace {
 
-// Missing ones are of the other Lua.
+// Some exist only in one of the two versions of Lua.
 constexpr const char* kGlobals[] = {"assert", "error",  "ipairs", "next", "pairs",  "pcall",    "rawequal", "rawget",
                                     "rawlen", "rawset", "select", "type", "unpack", "tonumber", "tostring", "xpcall"};
 constexpr const char* kString[] = {"byte",  "char",    "find", "format", "gmatch", "gsub",   "len",     "lower",
@@ -31,7 +31,7 @@ void copy_fields(lua_State* lua, std::span<const char* const> names) {
     }
 }
 
-/// Adds a copy of a library, with some functions in place of its own, to the table at the top.
+/// Adds a copy of a library, with some functions replaced, to the table at the top.
 void copy_library(lua_State* lua, const char* library, std::span<const char* const> names,
                   std::span<const Function> ours = {}) {
     lua_getglobal(lua, library);
@@ -44,7 +44,7 @@ void copy_library(lua_State* lua, const char* library, std::span<const char* con
     lua_pop(lua, 1);
 }
 
-// --- in place of Lua's own ---------------------------------------------------------------------------------------
+// --- replacements of Lua's own ------------------------------------------------------------------------------------
 
 constexpr std::int64_t kLongest = std::int64_t(1) << 26;
 
@@ -53,7 +53,7 @@ bool read_count(lua_State* lua, State& state, int index, std::int64_t& count) {
     return fail(state, "argument ", index, " is a whole number, not ", type_of(lua, index)), false;
 }
 
-/// As string.rep, which repeats an empty text for ever.
+/// Like string.rep, which loops for ever on an empty text.
 int repeat(lua_State* lua, State& state) {
     std::string_view text, separator;
     std::int64_t count = 0;
@@ -76,7 +76,7 @@ int repeat(lua_State* lua, State& state) {
     return 1;
 }
 
-/// As table.move, for tables, without metamethods.
+/// Like table.move, for tables, without metamethods.
 int move(lua_State* lua, State& state) {
     std::int64_t first = 0, last = 0, to = 0;
     if (lua_type(lua, 1) != LUA_TTABLE) return fail(state, "argument 1 is a table, not ", type_of(lua, 1));
@@ -98,7 +98,7 @@ int move(lua_State* lua, State& state) {
     return lua_pushvalue(lua, target), 1;
 }
 
-/// As setmetatable, without finalizers, which would run at any time and without a budget.
+/// Like setmetatable, without finalizers, which would run at any time and without a budget.
 int set_metatable(lua_State* lua, State& state) {
     if (lua_type(lua, 1) != LUA_TTABLE) return fail(state, "argument 1 is a table, not ", type_of(lua, 1));
     if (lua_type(lua, 2) != LUA_TTABLE && lua_type(lua, 2) != LUA_TNIL)
@@ -118,20 +118,20 @@ int set_metatable(lua_State* lua, State& state) {
     return 1;
 }
 
-/// As getmetatable, of tables only: that of texts is shared by all scripts.
+/// Like getmetatable, but only for tables: all scripts share the metatable of texts.
 int get_metatable(lua_State* lua, State&) {
     if (lua_type(lua, 1) != LUA_TTABLE || lua_getmetatable(lua, 1) == 0) return lua_pushnil(lua), 1;
     if (push_field(lua, -1, "__metatable") == LUA_TNIL) lua_pop(lua, 1);
     return 1;
 }
 
-/// A function of the library that loops as often as __len says. Nothing here needs to be destroyed when Lua raises an error.
+/// Calls a library function that loops up to __len. Nothing here needs to be destroyed when Lua raises an error.
 int call_with_raw_length(lua_State* lua) {
     if (lua_getmetatable(lua, 1) != 0) {
         if (push_field(lua, -1, "__len") != LUA_TNIL) return luaL_error(lua, "this function takes no table with __len");
         lua_pop(lua, 2);
     }
-    // The length of a table with holes may be any number; it works on as many elements.
+    // A table with holes may have any length, and the function visits as many elements.
     State& state = state_of(lua);
     const std::size_t length = lua_type(lua, 1) == LUA_TTABLE ? raw_length(lua, 1) : 0;
     if (length > state.options.memory_bytes / 16)
@@ -143,7 +143,7 @@ int call_with_raw_length(lua_State* lua) {
     return lua_gettop(lua);
 }
 
-/// Puts that check before functions of the library at the top.
+/// Adds this check to the library functions at the top.
 void check_lengths(lua_State* lua) {
     for (const char* name : {"concat", "insert", "remove", "unpack"}) {
         lua_getfield(lua, -1, name);
@@ -194,7 +194,7 @@ void push_environment(lua_State* lua, State&) {
 }
 
 void seal_libraries(lua_State* lua, State& state) {
-    // Texts have methods, text:upper(): those of an environment that no script can change.
+    // Methods of texts, as in text:upper(), come from an environment that no script can change.
     push_environment(lua, state);
     lua_pushliteral(lua, "");
     lua_newtable(lua);

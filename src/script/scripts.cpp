@@ -12,7 +12,7 @@ namespace {
 
 Script* find_script(const State& state, std::string_view name) { return static_cast<Script*>(state.find_guest(name)); }
 
-/// Returns "wheels" of "scripts/wheels.lua".
+/// Returns "wheels" for "scripts/wheels.lua".
 std::string_view name_of(std::string_view path) {
     const std::size_t slash = path.find_last_of("/\\");
     const std::string_view file = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
@@ -21,13 +21,13 @@ std::string_view name_of(std::string_view path) {
 
 // --- what a script has made --------------------------------------------------------------------------------------
 
-/// Ends what the world calls.
+/// Removes what the world calls.
 void suspend(Script& script) {
     script.suspend();
     for (LuaStore* store : script.stores) detach_store(*store);
 }
 
-/// Lets the world call again what was suspended. The fields of component types may have changed and changed back.
+/// Adds what was suspended to the world again. The fields of component types may have changed and changed back.
 Status resume(Script& script) {
     for (LuaStore* store : script.stores)
         if (Status status = attach_store(*store); !status) return status;
@@ -47,7 +47,7 @@ void destroy_script(Script* script) {
     destroy_owned("scripts", script);
 }
 
-/// Takes back what a text has done, or lets it be.
+/// Ends a load: keeps or undoes what a text has done.
 void end_load(Script& script, bool keep) {
     if (!keep) remove_all(script);
     script.end_load(keep);
@@ -66,7 +66,7 @@ Script* make_script(State& state, std::string_view name, std::string_view path) 
     return script;
 }
 
-/// Leaves the function of a text at the top. Errors: it is not Lua.
+/// Pushes the function of a text. Errors: it is not valid Lua.
 Status compile_text(State& state, std::string_view text, const std::string& chunk_name) {
     std::string counted, why;
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -89,7 +89,7 @@ Status run_chunk(Script& script) {
     return state.call(lua, 1, 0);
 }
 
-/// Gives stores of a newer version the rows of those of the older. Errors: a function of a store raised one.
+/// Moves rows of the older version's stores to the newer version's. Errors: a function of a store raised one.
 Status hand_on_rows(const Script& older, const Script& newer) {
     for (LuaStore* from : older.stores)
         for (LuaStore* to : newer.stores)
@@ -98,8 +98,8 @@ Status hand_on_rows(const Script& older, const Script& newer) {
     return {};
 }
 
-/// Runs the function at the top as the first text of a script. Errors: it raised one, or its passes have no order; what
-/// it has made is taken back. `older`: the version whose rows it takes over, or nullptr.
+/// Runs the function at the top as the first text of a script. Errors: it raised one, or its passes have no valid
+/// order; what it has made is removed. `older`: the version whose rows it takes over, or nullptr.
 Status start(Script& script, Script* older = nullptr) {
     Schedule& schedule = script.state().world.schedule();
     const bool was_ordered = schedule.prepare().ok();
@@ -115,7 +115,7 @@ Status error_in(std::string_view path, const Status& status) {
     return Status::error(concat("cannot load script ", path, ": ", status.message()));
 }
 
-/// Gives a newer version the table `keep` of the older.
+/// Passes the table `keep` of the older version to the newer one.
 void share_kept_table(const Script& older, const Script& newer) {
     lua_State* const lua = older.state().lua;
     lua_rawgeti(lua, LUA_REGISTRYINDEX, newer.environment);
@@ -125,7 +125,7 @@ void share_kept_table(const Script& older, const Script& newer) {
     lua_pop(lua, 2);
 }
 
-/// Ends a script for good: what other passes say about the order of its passes is forgotten.
+/// Removes a script for good: other passes forget their order relative to its passes.
 void forget_script(Script* script) {
     State& state = script->state();
     const Array<std::string> passes = script->pass_names();
@@ -133,7 +133,7 @@ void forget_script(Script* script) {
     state.forget_passes(passes);
 }
 
-/// Starts a script again whose newer version has failed.
+/// Starts a script again after its newer version has failed.
 Status restart(Script& older, const Status& failure) {
     const std::string path = older.path;
     const Status again = resume(older);
@@ -143,7 +143,7 @@ Status restart(Script& older, const Status& failure) {
     return error_in(path, Status::error(concat(failure.message(), "\nand the one before is gone, too: ", why)));
 }
 
-/// Makes a script of the function at the top, which takes the place of an older version.
+/// Makes a script of the function at the top, which replaces an older version.
 Status exchange(State& state, Script* older) {
     Script* const newer = make_script(state, older->name, older->path);
     share_kept_table(*older, *newer);
@@ -158,7 +158,7 @@ Status exchange(State& state, Script* older) {
     return {};
 }
 
-/// Makes a script of the function at the top, and runs that. Errors: of start(); there is no script then.
+/// Makes a script of the function at the top, and runs it. Errors: those of start(); there is no script then.
 Status add_script(State& state, std::string_view name, std::string_view path) {
     Script* const script = make_script(state, name, path);
     Status status = start(*script);
@@ -255,7 +255,7 @@ Status Scripts::reload(std::string_view name) {
     state.is_exchanging = true;
     Status status = exchange(state, older);
     state.is_exchanging = false;
-    state.renew_all();  // and says what rests
+    state.renew_all();  // and reports what is paused
     return status;
 }
 

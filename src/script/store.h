@@ -1,13 +1,13 @@
 #pragma once
 // A store that is written in Lua: add(entity, values), remove(entity), get(entity), set(entity, values) and settle()
-// are functions of a script. The script says what a component is; the rows here repeat it in columns, so that queries,
-// observers, properties and reports find it as everywhere else.
+// are functions of a script. The script defines the components; the rows here repeat them in columns, so that queries,
+// observers, properties and reports find them as in other stores.
 //
 //     spawner, commands -->  add, remove of the script  --get-->  row
 //     queries, properties  <-->  row  --set of the script, when a loop or the step has ended-->  get  -->  row
 //
-// Thread: as for every store. The Lua state belongs to the structural thread: what passes write is told when the world
-// settles.
+// Thread: as for every store. The Lua state belongs to the structural thread: the script is told of writes by passes
+// when the world settles.
 
 #include "script/state.h"
 #include "shoal/store/owned_rows.h"
@@ -23,12 +23,11 @@ public:
     LuaStore(const LuaStore&) = delete;
     LuaStore& operator=(const LuaStore&) = delete;
 
-    /// Takes the functions of a definition. Errors: one is missing.
+    /// Reads the functions of a definition. Errors: one is missing.
     Status take_functions(lua_State* lua, int table);
-    /// Adds the rows of an older version of the store; fields that are new have their defaults. Errors: it does not
-    /// take them.
+    /// Adds the rows of an older version of the store; new fields have their defaults. Errors: it refuses them.
     Status take_rows(LuaStore& older);
-    /// Asks the script what an entity has, and writes that to its row. Errors: get() of the script says nothing that fits.
+    /// Calls get() for an entity, and writes the result to its row. Errors: the result does not fit.
     Status show(Entity entity);
     Script& script() const { return script_; }
     const Schema& schema() const { return rows_.schema(); }
@@ -49,7 +48,8 @@ public:
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
-    /// The rows; what the script keeps is made from them again when all stores are loaded, by its remove() and add().
+    /// Saves the rows. When all stores are loaded, the script's own data is made from them again by its remove() and
+    /// add().
     void save(SnapshotWriter& to) const override;
     Status load(SnapshotReader& from) override;
     void finish_load() override;
@@ -73,11 +73,11 @@ private:
     int add_ = LUA_NOREF, remove_ = LUA_NOREF, get_ = LUA_NOREF, set_ = LUA_NOREF, settle_ = LUA_NOREF;
     mutable std::string last_error_;
     std::mutex mutex_;
-    Array<Entity> forgotten_{Owner("scripts")};  // when a world is loaded: those of before
-    Array<Entity> told_{Owner("scripts")};  // when the world settles: passes have written their rows. Guarded by mutex_
+    Array<Entity> forgotten_{Owner("scripts")};  // while a world is loaded: the previous entities
+    Array<Entity> told_{Owner("scripts")};       // told at the settle: passes have written them. Guarded by mutex_
 };
 
-/// Returns the store in Lua that a store of a world is, or nullptr.
+/// Returns a store of a world as a store in Lua, or nullptr if it is not one.
 LuaStore* find_lua_store(const State& state, const Store* store);
 
 }  // namespace shoal::lua

@@ -1,5 +1,5 @@
-// Stores that are written in Lua: a script says what its components are, and a world spawns into them, visits them with queries,
-// settles and reports them as it does with those in C++.
+// Stores that are written in Lua: a script defines its components, and a world spawns into them, visits them with
+// queries, settles and reports them like stores in C++.
 
 #include "script/store.h"
 
@@ -47,9 +47,9 @@ Status LuaStore::take_functions(lua_State* lua, int table) {
     return {};
 }
 
-// --- what the script says ----------------------------------------------------------------------------------------
+// --- calls of the script -----------------------------------------------------------------------------------------
 
-/// Calls a function with an entity, and with a table of the fields of an image unless that is nullptr.
+/// Calls a function with an entity and, unless `image` is nullptr, a table of its fields.
 Status LuaStore::call(int function, Entity entity, const std::byte* image, int num_results) const {
     State& state = script_.state();
     lua_State* const lua = state.running;
@@ -64,7 +64,7 @@ void LuaStore::report(const Status& failure) const {
                            &last_error_);
 }
 
-/// Reads what get(entity) returns. Errors: it is no table of fields.
+/// Reads the result of get(entity). Errors: it is not a table of fields.
 Status LuaStore::read_back(Entity entity, std::byte* image) const {
     if (Status status = call(get_, entity, nullptr, 1); !status) return status;
     State& state = script_.state();
@@ -95,22 +95,22 @@ Status LuaStore::show(Entity entity) {
 Status LuaStore::add(Entity entity, const std::byte* image) {
     const std::uint32_t there = rows_.index().find_any_generation(entity);
     if (there != kNilRow && rows_.owner(Instance{there}) != entity)
-        remove(rows_.owner(Instance{there}));  // of a dead one on its index
+        remove(rows_.owner(Instance{there}));  // a dead entity had the same index
     const bool had = has(entity);
     if (Status status = call(add_, entity, image); !status) return status;
     Array<std::byte> kept(schema().struct_bytes(), std::byte(0), Owner("scripts"));
     Status status = read_back(entity, kept.data());
     if (status) status = rows_.add_values(schema(), {&entity, 1}, {.images = kept.data()}).status();
-    if (!has(entity) || (!status && !had)) {  // it has died meanwhile, or is not what the store takes
+    if (!has(entity) || (!status && !had)) {  // it has died meanwhile, or was refused
         rows_.remove({&entity, 1});
         if (const Status removed = call(remove_, entity, nullptr); !removed) report(removed);
     }
     return status;
 }
 
-/// Adds all, or none: those that were there before have what they had.
+/// Adds all or none: existing components keep their values on an error.
 Status LuaStore::add_all(std::span<const Entity> entities, const std::byte* images, std::size_t stride) {
-    const Array<Entity> all(entities.begin(), entities.end(), Owner("scripts"));  // the table may be its own
+    const Array<Entity> all(entities.begin(), entities.end(), Owner("scripts"));  // the span may be the table's
     if (Status status = rows_.reserve_for(all); !status) return status;
     Array<std::byte> before(all.size() * schema().struct_bytes(), std::byte(0), Owner("scripts"));
     Array<std::uint8_t> had(all.size(), 0, Owner("scripts"));
@@ -130,7 +130,7 @@ Status LuaStore::add_all(std::span<const Entity> entities, const std::byte* imag
     return status;
 }
 
-/// The row goes first, so that a function of the script that removes it, too, comes to an end.
+/// The row is removed first, so that a function of the script that removes it again terminates.
 bool LuaStore::remove(Entity entity) {
     if (!has(entity)) return false;
     rows_.remove({&entity, 1});
@@ -171,14 +171,14 @@ OwnedColumns LuaStore::find_columns(const Schema& component) {
     return columns;
 }
 
-/// Tells the script what a row has now. Errors: it does not take it; the row has what the script says again.
+/// Tells the script the new values of a row. Errors: it refuses them; the row then shows the script's values again.
 Status LuaStore::tell(Entity entity) {
     if (!has(entity) || !rows_.entity_manager().alive(entity)) return {};
     Array<std::byte> image(schema().struct_bytes(), std::byte(0), Owner("scripts"));
     read_row(rows_.find(entity), image.data());
     State& state = script_.state();
     const CallScope scope(state, &script_);
-    const LoopScope loop(state);  // one may hold the rows: what set() changes beside them becomes commands
+    const LoopScope loop(state);  // a loop may hold the rows: other changes of set() become commands
     Status status = call(set_, entity, image.data());
     Status shown = show(entity);
     return status ? std::move(shown) : std::move(status);
@@ -277,7 +277,7 @@ Status LuaStore::load(SnapshotReader& from) {
     return rows_.load(from);
 }
 
-/// What the script changes beside its own variables becomes commands: the world is as it was saved.
+/// Changes of the script to the world become commands, so that the world is as it was saved.
 void LuaStore::finish_load() {
     State& state = script_.state();
     const CallScope scope(state, &script_);
@@ -351,7 +351,7 @@ int store(lua_State* lua, State& state) {
     return kFailed;
 }
 
-/// Says that a store in Lua has something else for an entity now.
+/// Notes that a store in Lua has changed an entity.
 int changed(lua_State* lua, State& state) {
     Entity entity;
     std::string_view name;

@@ -7,7 +7,7 @@
 //     if (Status status = scripts.reload("wheels"); !status) return status;  // the file was edited
 //     return scripts.run("shoal.log(#shoal.find('wheel'))", "console");
 //
-// A script has an environment of its own, and a table `shoal` (see docs/guide/scripts.md):
+// A script has its own environment, with a table `shoal` (see docs/guide/scripts.md):
 //
 //     shoal.component{name = "wheel", fields = {{"angle", "float"}, {"speed", "float"}}}
 //     shoal.pass{name = "turn", query = "&wheel", columns = {"wheel.angle", "wheel.speed"},
@@ -15,25 +15,25 @@
 //                    for i = 0, batch.count - 1 do angle[i] = angle[i] + speed[i] * frame.dt end
 //                end}
 //
-// An entity is a light userdata: the 30 bits of its id, and a tag in the two bits above, 2 for an entity and 3 for one that
-// a command will create. Null is nil. So an entity costs no memory, and any other light userdata is refused.
+// An entity is a light userdata: the 30 bits of its id, and a tag in the upper two bits, 2 for an entity and 3 for one
+// that a command will create. Null is nil. So an entity takes no memory, and any other light userdata is refused.
 //
 //     bits    31 30 | 29 ........ 22 | 21 ................... 0
 //              tag  |   generation   |          index
 //
-// Safety. Scripts get no files, no other libraries, no bytecode. Every access to a column is checked, and columns end
-// with the call that they were given to. All scripts of one Scripts share a memory budget. Each call from the program
-// into a script, such as a load or a run of a pass, has a budget of steps. Without these a script ends with an error,
-// and the world goes on.
+// Safety. Scripts have no access to files, other libraries or bytecode. Every access to a column is checked, and
+// columns are valid during the call that they were passed to. All scripts of one Scripts share a memory budget. Each
+// call from the program into a script, such as a load or a run of a pass, has a budget of steps. A script that exceeds
+// one ends with an error, and the world goes on.
 //
 //     load      compile | run the text                              an error: what it has made is taken back
 //     reload    compile | suspend the old | run the new             an error: the old one works on
 //     pass      an error: logged with a traceback, and the pass is tried again in the next frame
 //
-// Queries, passes and observers of scripts look at the new table when a component type gets other fields by
-// Reloader::reload(). What needs a store that is gone rests, with a line in the log, until there is one again.
-// Lua passes declare what they touch, and that they use the Lua state: they run one after the other, beside passes in C++.
-// Built with LuaJIT as shoal::script, with 32-bit ids. Lifetime: the world outlives the scripts.
+// Queries, passes and observers of scripts use the new table when Reloader::reload() changes the fields of a component
+// type. Parts that need a removed store are paused, with a line in the log, until there is one again.
+// Lua passes declare what they access, and that they use the Lua state: they run one at a time, in parallel with C++
+// passes. Built with LuaJIT as shoal::script, with 32-bit ids. Lifetime: the world outlives the scripts.
 // Thread: the structural thread of the world, between its steps.
 
 #include "shoal/base/array.h"
@@ -50,15 +50,16 @@ class ComponentRegistry;
 class World;
 
 struct ScriptOptions {
-    std::size_t memory_bytes = std::size_t(64) << 20;  ///< that all scripts may hold, with the state of Lua itself
-    bool is_quiet = false;             ///< what scripts log is not shown: they are loaded to compile sources
+    std::size_t memory_bytes = std::size_t(64) << 20;  ///< the limit for all scripts, including Lua's own state
+    bool is_quiet = false;             ///< hides the scripts' log messages: they are loaded to compile sources
     std::uint64_t steps = 50'000'000;  ///< per call: iterations and calls under LuaJIT, instructions under Lua 5.4
-    /// Compiles a source that a script spawns as text, and appends the blob to `bytes`; nullptr: scripts spawn blobs only.
+    /// Compiles a source that a script spawns as text, and appends the blob to `bytes`; nullptr: scripts can only spawn
+    /// blobs.
     Status (*compile)(void* context, std::string_view source, Array<std::byte>& bytes) = nullptr;
     void* compile_context = nullptr;
 };
 
-/// A script that is loaded. Lifetime of the views: until it is reloaded or unloaded.
+/// A loaded script. Lifetime of the views: until it is reloaded or unloaded.
 struct ScriptInfo {
     std::string_view name;
     std::string_view path;  ///< empty: it was run from a text
@@ -69,27 +70,27 @@ public:
     SHOAL_API explicit Scripts(World& world, const ScriptOptions& options = {});
     Scripts(const Scripts&) = delete;
     Scripts& operator=(const Scripts&) = delete;
-    /// Unloads all of them, the last first.
+    /// Unloads all scripts, the last one first.
     SHOAL_API ~Scripts();
 
     /// Loads a script from a file, named like the file without folder and extension. Errors: the file cannot be read;
-    /// its name is taken; it is not Lua, or raised an error, and then the message has a traceback. What it has made is
-    /// taken back.
+    /// its name is taken; it is not valid Lua, or raised an error (the message then has a traceback). What it has made
+    /// is removed.
     SHOAL_API Status load(const std::string& path);
-    /// Runs a text in the script `name`, which it makes if there is none. Errors: as above; what a text has made in a script
-    /// that was there stays.
+    /// Runs a text in the script `name`, which is created if missing. Errors: as above; what a text has made in an
+    /// existing script stays.
     SHOAL_API Status run(std::string_view text, std::string_view name);
-    /// Exchanges a script for what its file has become; its table `keep` stays. Errors: as of load(), and then the old one
-    /// works on; there is no such script; it has no file.
+    /// Replaces a script by the current version of its file; its table `keep` is kept. Errors: as of load(), and the
+    /// old version continues; there is no such script; it has no file.
     SHOAL_API Status reload(std::string_view name);
     /// Removes passes, queries, observers, stores and channels of a script. Errors: there is no such script.
     SHOAL_API Status unload(std::string_view name);
 
-    /// Registers the component types that scripts have declared, with their compile functions, for whoever compiles sources.
+    /// Registers the component types that scripts have declared, with their compile functions, for compiling sources.
     /// Errors: the registry has another type, or another function, of one of the names.
-    /// Lifetime: nothing is compiled with the registry after one of the scripts was reloaded or unloaded.
-    /// Thread: sources may be compiled on several threads, while nothing else uses the scripts; compile functions are called
-    /// from one of them at a time, because a Lua state belongs to one.
+    /// Lifetime: do not compile with the registry after one of the scripts was reloaded or unloaded.
+    /// Thread: sources may be compiled on several threads while nothing else uses the scripts; compile functions are
+    /// called one at a time, because a Lua state is single-threaded.
     SHOAL_API Status register_components(ComponentRegistry& registry) const;
 
     /// In the order of loading.
@@ -97,11 +98,11 @@ public:
     /// Requires: index < num_scripts().
     SHOAL_API ScriptInfo script(std::size_t index) const;
 
-    /// Returns the last error in a function of a script that a world called: in a pass, an observer or a store.
+    /// Returns the last error in a script function that a world called: in a pass, an observer or a store.
     SHOAL_API const Status& last_failure() const;
-    /// How often such a function has failed.
+    /// The number of such failures.
     SHOAL_API std::uint64_t num_failures() const;
-    /// Bytes that Lua holds now.
+    /// The bytes that Lua uses now.
     SHOAL_API std::size_t memory_used() const;
     /// "LuaJIT 2.1", "Lua 5.4".
     SHOAL_API static std::string_view version();
