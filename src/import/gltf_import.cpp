@@ -1,4 +1,4 @@
-// From a glTF scene to a source: which nodes are entities, what they are called, and what they have.
+// Converts a glTF scene to a source: which nodes become entities, their names and their components.
 
 #include "import/gltf_scene.h"
 #include "shoal/base/hash_map.h"
@@ -59,10 +59,10 @@ components = {
 	}
 }
 )";
-constexpr std::uint32_t kMaxJoints = 1 << 22;  // written, for all nodes that are drawn with a skin
+constexpr std::uint32_t kMaxJoints = 1 << 22;  // the most joints to write, over all nodes drawn with a skin
 constexpr std::string_view kMeshType = "gltf_mesh", kCameraType = "gltf_camera", kLightType = "gltf_light";
 
-/// Gives each name once: a second "wheel" is called "wheel.2".
+/// Makes names unique: a second "wheel" becomes "wheel.2".
 class UniqueNames {
 public:
     explicit UniqueNames(const std::vector<std::string>& wanted) : used_(wanted.begin(), wanted.end()) {}
@@ -75,11 +75,11 @@ public:
     }
 
 private:
-    std::set<std::string> used_;  // wanted by somebody, or taken
+    std::set<std::string> used_;  // names in the file, and names given
     std::map<std::string, std::uint32_t> num_taken_;
 };
 
-/// Writes a float as the shortest number that reads back as it.
+/// Returns the double with the shortest text that reads back as this float.
 double shortest(float value) {
     std::string text;
     append_number(text, value);
@@ -92,7 +92,7 @@ void write_numbers(DocumentBuilder& out, std::string_view key, const float* valu
     out.end();
 }
 
-/// Writes what differs from the pose that does nothing.
+/// Writes the parts of a pose that differ from the identity.
 void write_pose(DocumentBuilder& out, const Transform& pose) {
     const Transform none;
     if (!(pose.position == none.position)) write_numbers(out, "position", &pose.position.x, 3);
@@ -121,13 +121,13 @@ public:
     }
 
 private:
-    /// Where a node goes in the source.
+    /// What a node becomes in the source.
     struct NodePlan {
         std::vector<std::uint32_t> children;  // entities
-        std::uint32_t joint = kNoGltf;        // the entity is attached to it
-        std::uint32_t skin = kNoGltf;         // the node is a joint of it, and no entity
+        std::uint32_t joint = kNoGltf;        // the joint that the entity is attached to
+        std::uint32_t skin = kNoGltf;         // the node is a joint of this skin, and not an entity
         bool is_reachable = false;
-        bool is_hidden = false;  // or something above the node is
+        bool is_hidden = false;  // it or an ancestor is hidden
     };
 
     // --- which nodes are entities ------------------------------------------------------------------------------------
@@ -143,8 +143,8 @@ private:
         }
     }
 
-    /// Finds the entity that has what hangs on the joints of each skin: the first that is drawn with it. One that is itself
-    /// below a joint keeps its skeleton as entities.
+    /// Finds, for each skin, the entity for what is attached to its joints: the first that is drawn with it. If that
+    /// entity is itself below a joint, the joints become entities.
     void find_hosts() {
         hosts_.assign(scene_.skins.size(), kNoGltf);
         std::vector<bool> is_joint(nodes_.size()), is_used(scene_.skins.size());
@@ -173,7 +173,7 @@ private:
         return node.mesh != kNoGltf || node.camera != kNoGltf || node.light != kNoGltf || (extras && !extras.is_null());
     }
 
-    /// Makes an entity of a node and of those below it. `parent`: the entity or joint that it is below.
+    /// Makes entities of a node and its descendants. `parent`: the entity or joint above it.
     void place(std::uint32_t index, std::uint32_t parent) {
         const GltfNode& node = nodes_[index];
         NodePlan& own = places_[index];
@@ -192,7 +192,7 @@ private:
 
     // --- extensions --------------------------------------------------------------------------------------------------
 
-    /// An extension of what the source is made of: of how many nodes or others, and where the first is.
+    /// An unsupported extension: how many objects use it, and the first of them.
     struct Extension {
         std::uint32_t count = 0;
         Node first;
@@ -211,7 +211,7 @@ private:
         }
     }
 
-    /// Returns how many instances a node has: as many as there are values in the accessor of any attribute.
+    /// Returns the number of instances of a node: the number of values in the accessor of any attribute.
     std::uint64_t num_instances(Node instancing) const {
         const Node attributes = instancing.find("attributes");
         if (!attributes || !attributes.is_mapping() || attributes.size() == 0) return 0;
@@ -222,7 +222,7 @@ private:
         return number == nullptr || *number < 0 ? 0 : static_cast<std::uint64_t>(*number);
     }
 
-    /// What an extension says would be missing in the source without a word.
+    /// Warns of extensions whose data would be silently missing in the source.
     void warn_of_extensions() {
         Extensions found;
         note_extensions(scene_.scene, "scene", found);
@@ -245,7 +245,7 @@ private:
 
     // --- the check ---------------------------------------------------------------------------------------------------
 
-    /// Compiles the source, so that what `extras` say is reported where it stands in the file.
+    /// Compiles the source, so that errors in `extras` are reported at their position in the file.
     void check(Node source) {
         ComponentRegistry all;
         for (const RegisteredComponent* const known : registry_.components()) {
@@ -278,7 +278,7 @@ private:
 
     // --- names -------------------------------------------------------------------------------------------------------
 
-    /// Returns what the key of an entity is made of.
+    /// Returns the base of an entity's key.
     std::string key_base(std::uint32_t index) const {
         const GltfNode& node = nodes_[index];
         std::string key(node.name);
@@ -423,7 +423,7 @@ private:
         return kNoGltf;
     }
 
-    /// Returns the pose of a joint relative to another node. Where nodes between them shear it, the nearest one is taken.
+    /// Returns the pose of a joint relative to another node; the nearest pose if nodes between them cause shear.
     Transform joint_pose(std::uint32_t joint, std::uint32_t base) {
         const GltfNode& node = nodes_[joint];
         if (node.parent == base) return node.local;
@@ -450,7 +450,7 @@ private:
         builder_.begin_mapping(type);
     }
 
-    /// Copies a number of the file, if it is one that a float can hold.
+    /// Copies a number of the file if it fits a float.
     void copy_number(Node from, std::string_view key, std::string_view name) {
         const Node number = from ? from.find(key) : Node();
         if (!number) return;
@@ -541,7 +541,7 @@ private:
         for (const Node value : values) keep_property(value, std::string(value.key()), paths, kept);
         if (kept.empty()) return;
         builder_.begin_mapping("properties");
-        builder_.begin_mapping("data");  // a value may be called as a key of components is
+        builder_.begin_mapping("data");  // a value may have the name of a component key
         for (const auto& [path, value] : kept) {
             builder_.key(path, value.key_position());
             write_value(value);
@@ -550,7 +550,7 @@ private:
         builder_.end();
     }
 
-    /// Writes a property. An integer that 64 bits with a sign cannot hold becomes a float, with a warning.
+    /// Writes a property. An integer that does not fit 64 signed bits becomes a float, with a warning.
     void write_value(Node value) {
         if (value.is_list()) {
             builder_.begin_list(value.position());
@@ -567,7 +567,7 @@ private:
         }
     }
 
-    /// Keeps a value under its path, or those in a mapping.
+    /// Keeps a value under its path; for a mapping, its members.
     void keep_property(Node value, const std::string& path, std::set<std::string>& paths,
                        std::vector<std::pair<std::string, Node>>& kept) {
         if (value.is_null()) return;
@@ -605,7 +605,7 @@ private:
         return true;
     }
 
-    /// Returns whether a list is a vector with as many numbers as the others, which `lanes` says.
+    /// Returns whether a list is a vector with as many numbers as the others; `lanes` holds that number.
     static bool is_vector_of(Node list, std::uint32_t& lanes) {
         if (lanes == 0) lanes = list.size();
         return list.size() == lanes && lanes >= 2 && lanes <= 4 &&
@@ -625,8 +625,8 @@ private:
     std::vector<std::uint32_t> hosts_;                                // by skin: a node
     HashMap<std::uint64_t, std::string> joint_names_{Owner("gltf")};  // by skin and joint
     const std::size_t num_errors_ = diagnostics_.num_errors();
-    std::uint64_t num_joints_ = 0;        // of all model poses
-    bool names_files_ = false;            // of components, which are found in roots
+    std::uint64_t num_joints_ = 0;        // in all model poses
+    bool names_files_ = false;            // whether components name files, which are searched for in roots
     std::set<std::string_view> written_;  // component types of the entity being written
 };
 

@@ -15,8 +15,8 @@
 namespace shoal {
 namespace {
 
-constexpr float kFlatScale = 1e-5f;  // of the greatest scale: what stands for 0
-constexpr float kMostShear = 1e-4f;  // of the largest number of a matrix: exporters round them
+constexpr float kFlatScale = 1e-5f;  // relative to the largest scale: replaces a scale of 0
+constexpr float kMostShear = 1e-4f;  // relative to the largest element of a matrix: tolerates rounding by exporters
 
 class SceneReader {
 public:
@@ -83,7 +83,7 @@ private:
         return elements;
     }
 
-    /// Reads an index of `count` things. Returns kNoGltf if there is none, or a wrong one, which is reported.
+    /// Reads an index into `count` things. Returns kNoGltf if there is none, or after reporting an invalid one.
     std::uint32_t read_index(Node value, std::size_t count, std::string_view thing) {
         if (!value) return kNoGltf;
         const std::int64_t* const index = value.is_integer() ? value.as_int64() : nullptr;
@@ -109,7 +109,7 @@ private:
         return indices;
     }
 
-    /// Reads a list of numbers, if there is one. Errors: false, reported.
+    /// Reads a list of numbers, if there is one. Returns false after reporting an error.
     bool read_numbers(Node value, std::uint32_t count, float* out) {
         if (!value) return true;
         if (!is_gltf_floats(value, count, diagnostics_)) return false;
@@ -161,7 +161,8 @@ private:
         if (rotation) accept_rotation(diagnostics_, rotation.position(), "node: a rotation is ", local.rotation);
     }
 
-    /// A scale of 0 cannot be undone. On all axes it hides a node, as glTF says; on one or two it makes the node flat.
+    /// A scale of 0 cannot be inverted. On all axes it hides a node, as glTF defines; on one or two it makes the node
+    /// flat.
     void replace_scales_of_0() {
         std::vector<bool> is_joint(out_.nodes.size());
         for (const std::vector<std::uint32_t>& skin : out_.skins)
@@ -192,7 +193,7 @@ private:
                              concat(flat, " is written in its place"));
     }
 
-    /// Takes a matrix, written column by column, apart.
+    /// Decomposes a matrix, given column by column.
     void read_matrix(Node text, GltfNode& node) {
         for (const std::string_view other : {"translation", "rotation", "scale"})
             if (const Node value = node.text.find(other))
@@ -248,14 +249,14 @@ private:
         return check_depth();
     }
 
-    /// Every way up must end. A node is looked at once.
+    /// Every chain of parents must end. Each node is visited once.
     bool check_depth() {
         std::vector<std::uint32_t> depth(out_.nodes.size(), 0), way;
         for (std::uint32_t i = 0; i < out_.nodes.size(); ++i) {
             way.clear();
             std::uint32_t node = i;
             for (; node != kNoGltf && depth[node] == 0; node = out_.nodes[node].parent) {
-                depth[node] = kNoGltf;  // on the way
+                depth[node] = kNoGltf;  // being visited
                 way.push_back(node);
             }
             if (node != kNoGltf && depth[node] == kNoGltf)
@@ -423,7 +424,7 @@ Result<std::string_view> gltf_json(std::string_view bytes) {
     if (json_bytes > json.size())
         return damaged("a chunk of ", json_bytes, " bytes, at byte ", kHeaderBytes, ", goes beyond the end");
     json = json.substr(0, json_bytes);
-    return json.substr(0, json.find_last_not_of('\0') + 1);  // some exporters fill it up with zeros
+    return json.substr(0, json.find_last_not_of('\0') + 1);  // some exporters pad it with zeros
 }
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// A glTF file, read and checked: nodes, skins, and what they refer to.
+// A glTF file, read and checked: its nodes, skins, and what they refer to.
 // Thread: one thread at a time per Diagnostics.
 
 #include "shoal/document/document.h"
@@ -28,22 +28,23 @@ struct GltfScene {
 
     Document document;
     std::vector<GltfNode> nodes;
-    std::vector<Matrix3x4> worlds;                  // of nodes: where they are in the scene
+    std::vector<Matrix3x4> worlds;                  // world poses, by node
     std::vector<std::vector<std::uint32_t>> skins;  // joints
     std::vector<Node> meshes, cameras, lights, accessors;
-    Node scene;  // none: the file has no scenes, and all nodes count
+    Node scene;  // none: the file has no scenes, and all nodes are used
     std::vector<std::uint32_t> roots;
 };
 
 inline constexpr std::string_view kGltfLights = "KHR_lights_punctual", kGltfVisibility = "KHR_node_visibility",
                                   kGltfInstancing = "EXT_mesh_gpu_instancing";
 
-/// Returns whether a value of `key` is a number that a float can hold. If it is not, that is reported.
+/// Returns whether the value of `key` is a number that fits a float. If not, reports it.
 bool is_gltf_float(Node value, std::string_view key, Diagnostics& diagnostics);
 /// The same for a list of `count` numbers. Requires: a list has a key.
 bool is_gltf_floats(Node list, std::uint32_t count, Diagnostics& diagnostics);
 
-/// Reads a file of `diagnostics`. `scene`: its name or index; empty: the one that the file says. Errors: nothing; reported.
+/// Reads a file of `diagnostics`. `scene`: its name or index; empty: the file's default. Errors: returns nothing after
+/// reporting.
 std::optional<GltfScene> read_gltf_scene(std::uint32_t file, std::string_view scene, Diagnostics& diagnostics);
 
 /// Returns the text of a member, or nothing.

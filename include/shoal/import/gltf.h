@@ -13,8 +13,8 @@
 //     visibility         inactive
 //     extras             components, if they are called so, and properties
 //
-// Keys of entities come from names, so that a later import gives the same GUID paths. Meshes, materials, animations and
-// buffers are not read. docs/formats/gltf.md has the rules.
+// Keys of entities are made from names, so that a later import gives the same GUID paths. Meshes, materials, animations
+// and buffers are not read. docs/formats/gltf.md has the rules.
 // Thread: calls are independent; one thread at a time per Diagnostics.
 
 #include "shoal/base/status.h"
@@ -30,35 +30,36 @@ namespace shoal {
 
 struct SourceRules;
 
-/// How many nodes may be inside one another: a source with this one as prefab still fits.
+/// The maximum depth of nested nodes: a source that uses this one as a prefab still fits.
 inline constexpr std::uint32_t kMaxGltfDepth = 240;
 
 struct GltfOptions {
-    std::string scene{};                 ///< its name or index; empty: the one that the file says
-    std::string resource{};              ///< what meshes are said to be in
-    bool z_up = false;                   ///< turn the whole, so that up is z and not y
-    const SourceRules* rules = nullptr;  ///< of the schema files that the source will be compiled with
+    std::string scene{};                 ///< its name or index; empty: the file's default
+    std::string resource{};              ///< the resource name to store with meshes
+    bool z_up = false;                   ///< turns the whole scene from y up to z up
+    const SourceRules* rules = nullptr;  ///< of the schema files that will compile the source
 };
 
 struct ImportedGltf {
     std::string text;  ///< SJSON
     std::uint64_t num_entities = 0;
     std::uint64_t num_models = 0;      ///< entities with a model pose
-    bool has_gltf_components = false;  ///< it needs gltf_schema_text()
+    bool has_gltf_components = false;  ///< whether the source needs gltf_schema_text()
 };
 
-/// Returns the JSON in the bytes of a .glb, or all bytes of what is not a .glb. The chunks after it are not looked at.
+/// Returns the JSON in the bytes of a .glb, or all bytes of other files. The chunks after it are ignored.
 /// Errors: a damaged .glb; the message says where.
-/// Lifetime: that of `bytes`.
+/// Lifetime: as `bytes`.
 SHOAL_API Result<std::string_view> gltf_json(std::string_view bytes);
 
-/// Imports a file of `diagnostics`, which is JSON. `registry` has the component types that `extras` may name. The source that
-/// is returned compiles with them, the built-in types and gltf_schema_text(); files that components name are not looked at.
-/// Errors: nothing, and `diagnostics` says why, with places in the JSON.
+/// Imports a file of `diagnostics`, which is JSON. `registry` has the component types that `extras` may name. The
+/// returned source compiles with them, the built-in types and gltf_schema_text(); files that components name are not
+/// read.
+/// Errors: returns nothing; `diagnostics` has the reason, with positions in the JSON.
 SHOAL_API std::optional<ImportedGltf> import_gltf(std::uint32_t file, const ComponentRegistry& registry,
                                                   const GltfOptions& options, Diagnostics& diagnostics);
 
-/// Returns a schema file of the component types that only imported sources have.
+/// Returns a schema file of the component types that are only used by imported sources.
 SHOAL_API std::string_view gltf_schema_text();
 
 }  // namespace shoal
