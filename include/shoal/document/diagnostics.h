@@ -25,14 +25,14 @@
 
 namespace shoal {
 
-/// A place in a text. The default, file 0, is nowhere.
+/// A position in a text. The default, file 0, means no position.
 struct SourcePosition {
     std::uint32_t file = 0;    ///< from Diagnostics::add_file
     std::uint32_t offset = 0;  ///< bytes from the start of the text
     friend constexpr bool operator==(const SourcePosition&, const SourcePosition&) = default;
 };
 
-/// A place in the form that people read. All zero is nowhere.
+/// A position in the form for people. All zero means no position.
 struct SourceLocation {
     std::uint32_t file = 0;
     std::uint32_t line = 0;
@@ -42,7 +42,7 @@ struct SourceLocation {
 
 enum class Severity : std::uint8_t { kWarning, kError };
 
-/// A second place that explains a diagnostic, such as "first defined here".
+/// A second position that explains a diagnostic, such as "first defined here".
 struct DiagnosticNote {
     SourcePosition position;
     std::string message;
@@ -64,19 +64,19 @@ struct Diagnostic {
 /// Collects diagnostics, and keeps the texts that they are about.
 class Diagnostics {
 public:
-    /// Keeps at most `max_entries` errors and as many warnings, and at most `max_of_kind` of one kind: those whose
-    /// messages differ in quoted words and in numbers only. Others are only counted.
+    /// Keeps at most `max_entries` errors and as many warnings, and at most `max_of_kind` of one kind, whose
+    /// messages differ only in quoted words and numbers. Others are only counted.
     SHOAL_API explicit Diagnostics(std::size_t max_entries = 100, std::size_t max_of_kind = 10);
     SHOAL_API ~Diagnostics();
     Diagnostics(const Diagnostics&) = delete;
     Diagnostics& operator=(const Diagnostics&) = delete;
 
-    /// Keeps a text and returns its number; numbers start at 1. Messages refer to the text by `name`.
+    /// Adds a text and returns its number; numbers start at 1. Messages refer to the text by `name`.
     SHOAL_API std::uint32_t add_file(std::string name, std::string text);
     /// The same without a copy. Lifetime: the caller keeps the bytes as long as this object.
     SHOAL_API std::uint32_t refer_file(std::string name, std::string_view text);
 
-    /// Requires: 0 < file <= num_files(). Lifetime: that of this object.
+    /// Requires: 0 < file <= num_files(). Lifetime: as this object.
     SHOAL_API std::string_view name(std::uint32_t file) const;
     SHOAL_API std::string_view text(std::uint32_t file) const;
     std::uint32_t num_files() const { return static_cast<std::uint32_t>(files_.size()); }
@@ -88,15 +88,15 @@ public:
     SHOAL_API Diagnostic& error(SourcePosition position, std::string message, std::string hint = {});
     SHOAL_API Diagnostic& warning(SourcePosition position, std::string message, std::string hint = {});
 
-    /// How many were reported, including those that were not kept.
+    /// The number of errors reported, including those that were not kept.
     std::size_t num_errors() const { return num_errors_; }
     std::size_t num_warnings() const { return num_warnings_; }
 
-    /// Sorts the entries from `first` on as a reader of the texts meets them: those without a place, then by file and
-    /// offset. Those of one place keep their order.
+    /// Sorts the entries from `first` on in reading order: those without a position, then by file and
+    /// offset. Entries at the same position keep their order.
     SHOAL_API void sort_by_place(std::size_t first = 0);
 
-    /// The entries that were kept, in the order of reporting unless they were sorted.
+    /// The kept entries, in the order of reporting unless they were sorted.
     const Array<Diagnostic>& entries() const { return entries_; }
 
     /// Returns all entries as text for people, each with the source line.
@@ -104,7 +104,7 @@ public:
 
 private:
     struct File;
-    /// Diagnostics with messages that differ in quoted words and in numbers only.
+    /// Diagnostics whose messages differ only in quoted words and numbers.
     struct Kind {
         std::uint64_t hash = 0;
         std::size_t num_kept = 0, num_more = 0;
@@ -123,13 +123,13 @@ private:
     std::size_t num_errors_ = 0;
     std::size_t num_warnings_ = 0;
     std::size_t num_kept_errors_ = 0, num_kept_warnings_ = 0;
-    Array<File*> files_{Owner("diagnostics")};  // file - 1
+    Array<File*> files_{Owner("diagnostics")};  // by file number - 1
     Array<Diagnostic> entries_{Owner("diagnostics")};
     Array<Kind> kinds_{Owner("diagnostics")};
-    Diagnostic dropped_;  // the last one that was not kept
+    Diagnostic dropped_;  // the last diagnostic that was not kept
 };
 
-/// Is told by long calls how far they are: for every thousandth unit of work, such as an entity, and at the end.
+/// Receives the progress of long calls: after every thousandth unit of work, such as an entity, and at the end.
 struct ProgressListener {
     void (*advance)(void* context, std::string_view units, std::uint64_t done, std::uint64_t total) = nullptr;
     void* context = nullptr;

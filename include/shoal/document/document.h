@@ -1,7 +1,7 @@
 #pragma once
-// One tree for all text formats. Every node knows its place in the source.
+// One tree for all text formats. Every node knows its position in the source.
 //
-// Nodes lie in one flat array in source order, with 24 bytes each. Children follow their parent, the values of a
+// Nodes are stored in one flat array in source order, 24 bytes each. Children follow their parent, the values of a
 // mapping follow their keys, and `span` leads to the next sibling:
 //
 //     { mass = 2  at = [4 0] }
@@ -34,7 +34,7 @@ namespace document_detail {
 
 class KeyTable;
 
-/// How a node is stored: the node kinds, then two codes that Node hides.
+/// The stored kind of a node: the node kinds, and two codes that Node hides.
 enum class Code : std::uint32_t {
     kNull,
     kBool,
@@ -58,7 +58,7 @@ struct NodeData {
         const NodeData* target;
     };
     std::uint32_t length;  ///< bytes of a text, children of a list or mapping
-    std::uint32_t span;    ///< nodes of the subtree, this one included
+    std::uint32_t span;    ///< nodes of the subtree, including this one
     std::uint32_t offset;
     std::uint32_t file_and_code;  ///< file << 4 | code
 
@@ -82,7 +82,7 @@ public:
 
     Node() = default;
 
-    /// False for no node, which find() returns when it finds nothing.
+    /// False for the none node, which find() returns when it finds nothing.
     explicit operator bool() const { return value_ != nullptr; }
 
     NodeKind kind() const {
@@ -101,14 +101,14 @@ public:
     /// Where the value starts in its source.
     SourcePosition position() const { return data().position(); }
 
-    /// The key of a child of a mapping. Other nodes have an empty key and the position nowhere.
+    /// Whether the node has a key, as children of a mapping do. Others have an empty key and no position of it.
     bool has_key() const { return key_ != nullptr; }
     std::string_view key() const { return key_ == nullptr ? std::string_view() : key_->string(); }
     SourcePosition key_position() const { return key_ == nullptr ? SourcePosition() : key_->position(); }
 
     /// Requires: is_bool().
     bool as_bool() const { return data(is_bool(), "as_bool() needs a bool").boolean; }
-    /// Returns nullptr for other kinds, and for an integer that does not fit. Lifetime: that of the document.
+    /// Returns nullptr for other kinds, and for an integer that does not fit. Lifetime: as the document.
     SHOAL_API const std::int64_t* as_int64() const;
     SHOAL_API const std::uint64_t* as_uint64() const;
     /// Requires: is_number().
@@ -183,7 +183,7 @@ public:
     SHOAL_API ~Document();
 
     Node root() const { return Node(nullptr, nodes_.data()); }
-    /// Keys count as nodes. Nodes of other documents that this one refers to do not.
+    /// Counts keys as nodes, but not nodes of other documents that this one refers to.
     std::size_t num_nodes() const { return nodes_.size(); }
 
 private:
@@ -200,7 +200,7 @@ private:
     Array<document_detail::KeyTable*> key_tables_{Owner("document")};
 };
 
-/// Returns whether two trees have the same kinds, values, keys and order. Positions do not matter. Numbers are compared
+/// Returns whether two trees have the same kinds, values, keys and order. Positions are ignored. Numbers are compared
 /// by their bits: -0.0 is not 0.0, and the integer 1 is not the number 1.0.
 /// Requires: neither node is none. Cost: O(nodes), without recursion.
 SHOAL_API bool equal(Node a, Node b);

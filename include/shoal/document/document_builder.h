@@ -8,7 +8,7 @@
 //     builder.end();
 //     Document merged = builder.finish();
 //
-// What is built can also be printed at once, piece by piece, so that it takes no memory, however long it is:
+// The output can also be printed directly, piece by piece, so that it takes no memory, whatever its length:
 //
 //     DocumentBuilder printer(TextFormat::kJson, write_to, file);  // calls write_to(file, text), which a program has
 //
@@ -24,7 +24,7 @@
 namespace shoal {
 
 enum class TextFormat : std::uint8_t { kSjson, kJson };
-/// Takes the next piece of a text. Lifetime: that of the call.
+/// Receives the next piece of a text. Lifetime: the call.
 using TextFunction = void (*)(void* context, std::string_view piece);
 
 /// Requires, in all calls: one root; a key before each value inside a mapping; different keys in a mapping (checked
@@ -32,7 +32,7 @@ using TextFunction = void (*)(void* context, std::string_view piece);
 class DocumentBuilder {
 public:
     SHOAL_API DocumentBuilder();
-    /// Prints what write_sjson() or write_json() would return, and keeps nothing; nobody finds a key that occurs twice.
+    /// Prints what write_sjson() or write_json() would return, and keeps nothing; repeated keys are not detected.
     SHOAL_API DocumentBuilder(TextFormat format, TextFunction print, void* context);
     SHOAL_API ~DocumentBuilder();
     DocumentBuilder(const DocumentBuilder&) = delete;
@@ -44,7 +44,7 @@ public:
     SHOAL_API void key(std::string_view text, SourcePosition position = {});
     /// Uses the key of `child`. Requires: child.has_key().
     SHOAL_API void key(Node child);
-    /// The same for keys that may repeat: returns where the mapping has this one already, or nowhere.
+    /// The same for keys that may repeat: returns the position of an equal key in this mapping, or no position.
     SHOAL_API SourcePosition read_key(std::string_view text, SourcePosition position);
     SHOAL_API void null(SourcePosition position = {});
     SHOAL_API void boolean(bool value, SourcePosition position = {});
@@ -58,7 +58,7 @@ public:
     SHOAL_API void value(Node node);
     /// The same as key(child) and value(child).
     SHOAL_API void member(Node child);
-    /// Adds a copy of an earlier value, which is complete and was node number `first`. Keys count as nodes.
+    /// Adds a copy of an earlier, complete value, which was node number `first`. Keys count as nodes.
     SHOAL_API void repeat(std::uint32_t first);
     SHOAL_API std::uint32_t num_nodes() const;
     // A key and its value.
@@ -69,7 +69,8 @@ public:
     /// A value that is not finite becomes null.
     SHOAL_API void number(std::string_view key, double value);
     SHOAL_API void string(std::string_view key, std::string_view text);
-    /// Returns the document, and leaves the builder empty; or prints the rest, and returns null. Requires: a complete root.
+    /// Returns the document, and leaves the builder empty; or prints the rest, and returns null. Requires: a complete
+    /// root.
     SHOAL_API Document finish();
 
 private:

@@ -15,8 +15,8 @@ namespace shoal {
 /// Lifetime: the document refers to the text in `diagnostics`.
 SHOAL_API Result<Document> read_json(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
-/// Returns `node` as text, indented by two spaces, with short lists of numbers on one line. read_json() reads an equal
-/// tree from it. Requires: `node` is not none.
+/// Returns `node` as text, indented by two spaces, with short lists of numbers on one line. read_json() reads it back
+/// as an equal tree. Requires: `node` is not none.
 SHOAL_API std::string write_json(Node node);
 
 }  // namespace shoal

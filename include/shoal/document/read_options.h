@@ -1,6 +1,5 @@
 #pragma once
-// Options of all readers. Each looks at those that its format knows,
-// and leaves the others alone.
+// Options of all readers. Each reader uses those of its format, and ignores the others.
 // Thread: a value.
 
 #include "shoal/base/config.h"

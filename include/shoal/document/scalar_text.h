@@ -1,6 +1,5 @@
 #pragma once
-// How keys, strings and numbers are written in SJSON and JSON, for all that writes them; and the
-// characters that texts are made of.
+// The text of keys, strings and numbers in SJSON and JSON, for all writers, and helpers for UTF-8.
 // Thread: any thread.
 
 #include "shoal/base/config.h"
@@ -15,23 +14,23 @@ inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; 
 
 inline bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
-/// A text that begins with it is in UTF-8; it is no part of what the text says.
+/// Marks a text as UTF-8 at its start; it is not part of the content.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// Returns whether a byte of UTF-8 is the first one of its code point.
 inline bool starts_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
-/// Returns how many code points a text of UTF-8 has. Columns and widths are counted in them.
+/// Returns the number of code points in a UTF-8 text. Columns and widths are counted in code points.
 SHOAL_API std::size_t num_code_points(std::string_view text);
 
 /// Appends a number that reads back as a number, not as an integer, with the same bits.
 SHOAL_API void append_number_text(std::string& out, double number);
-/// Appends `text` with quotes, and escapes where JSON needs them.
+/// Appends `text` in quotes, with the escapes of JSON.
 SHOAL_API void append_quoted_text(std::string& out, std::string_view text);
-/// Appends the escapes of JSON and what stands between them, without quotes.
+/// Appends `text` with the escapes of JSON, without quotes.
 SHOAL_API void append_escaped_text(std::string& out, std::string_view text);
 /// Returns whether SJSON needs no quotes for a key.
 SHOAL_API bool is_plain_key(std::string_view key);
-/// Returns whether a text of several lines reads back the same between the three quotes of SJSON.
+/// Returns whether a text of several lines reads back the same between the triple quotes of SJSON.
 SHOAL_API bool is_verbatim_text(std::string_view text);
 
 }  // namespace shoal

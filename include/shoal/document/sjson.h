@@ -23,7 +23,7 @@ namespace shoal {
 SHOAL_API Result<Document> read_sjson(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
 /// Returns `node` as text, indented by tabs, without braces around a root mapping, with short lists of numbers on one
-/// line. read_sjson() reads an equal tree from it. Requires: `node` is not none.
+/// line. read_sjson() reads it back as an equal tree. Requires: `node` is not none.
 SHOAL_API std::string write_sjson(Node node);
 /// The same on one line, with commas between members and no line break at the end: `mass = 2.0, position = [0 0 3]`.
 SHOAL_API std::string write_sjson_line(Node node);

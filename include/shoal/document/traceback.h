@@ -1,5 +1,6 @@
 #pragma once
-// Errors whose messages have several lines, such as those of scripts: the first is the error, and the others, a traceback, are notes.
+// Errors with messages of several lines, such as those of scripts: the first line is the error, the others, a
+// traceback, are notes.
 // Thread: as for Diagnostics.
 
 #include "shoal/document/diagnostics.h"
