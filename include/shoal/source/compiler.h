@@ -1,5 +1,5 @@
 #pragma once
-// Compiling: from a source to a blob.
+// Compiles a source to a blob.
 //
 //     ComponentRegistry registry;  // built-in component types, the program's own, those of schema files
 //     CompileOptions options;
@@ -27,21 +27,21 @@
 namespace shoal {
 
 struct CompileOptions {
-    /// Roots, limits, files. What `rules` says too is taken from there.
+    /// Roots, limits, files. `rules` are added to it.
     ComposeOptions compose;
     SourceRules rules;
     BlobWriteOptions blob;
-    /// Warnings are errors.
+    /// Treats warnings as errors.
     bool strict = false;
-    /// Of the resource; empty: the path of the source in its root, without extension.
+    /// The name of the resource; empty: the path of the source in its root, without extension.
     std::string name;
-    /// Of a program whose compile functions make blobs: its version. Another one is a reason to compile again.
+    /// The version of a program whose compile functions make blobs. A different version requires compiling again.
     std::string program;
-    /// Is told what the result is made from, also when there are errors: inputs.h says whether it has changed.
+    /// Receives what the result is made from, also after errors: inputs.h finds whether it has changed.
     SourceInputs* inputs = nullptr;
 };
 
-/// Returns what a source is composed with: what `rules` says is in it, too.
+/// Returns the options for composing a source, including `rules`.
 SHOAL_API ComposeOptions compose_options(const CompileOptions& options);
 /// The same with the old names of component types, which `registry` knows.
 SHOAL_API ComposeOptions compose_options(const CompileOptions& options, const ComponentRegistry& registry);
@@ -56,7 +56,7 @@ struct CompiledSource {
     std::vector<std::byte> blob;  ///< empty after check_source
     std::uint64_t num_entities = 0;
     std::uint64_t num_roots = 0;
-    std::uint64_t num_components = 0;       ///< of all types; what was kept as text is not counted
+    std::uint64_t num_components = 0;       ///< of all types, except those kept as text
     std::uint64_t num_kept_components = 0;  ///< of unknown types
     std::uint64_t num_kept_fields = 0;
     std::uint64_t num_warnings = 0;
@@ -69,14 +69,14 @@ struct CompiledSource {
 /// Errors: there is no blob; `diagnostics` has every error with its place, the status a summary.
 SHOAL_API Result<CompiledSource> compile_source(const std::string& path, const ComponentRegistry& registry,
                                                 const CompileOptions& options, Diagnostics& diagnostics);
-/// The same for a text that `diagnostics` already knows.
+/// The same for a text that `diagnostics` already has.
 SHOAL_API Result<CompiledSource> compile_file(std::uint32_t file, const ComponentRegistry& registry,
                                               const CompileOptions& options, Diagnostics& diagnostics);
 /// The same as compile_source, without making the blob.
 SHOAL_API Result<CompiledSource> check_source(const std::string& path, const ComponentRegistry& registry,
                                               const CompileOptions& options, Diagnostics& diagnostics);
-/// Reports what compile_file() would report of the text of a tree, which cannot use prefabs: for sources that a program
-/// builds, with errors where their nodes come from.
+/// Reports what compile_file() would report about the text of a tree, which cannot use prefabs: for sources that a
+/// program builds, with errors at the source positions of their nodes.
 SHOAL_API void check_tree(Node root, const ComponentRegistry& registry, const CompileOptions& options,
                           Diagnostics& diagnostics);
 

@@ -10,9 +10,9 @@
 //     b: prefab reef/coral                              b: transform { p }       one layer, shared with every coral
 //                                                       b/x
 //
-// Nothing is copied: a component is a chain of layers, each of them a node of the text that says it, so every value
-// keeps its place. A prefab is read and merged once, however often it is used. docs/formats/source.md has the rules.
-// Errors go to Diagnostics, many at once; what could be understood is composed all the same, so that the compiler can
+// Nothing is copied: a component is a chain of layers, each of them a node of its text, so every value
+// keeps its position. A prefab is read and merged once, however often it is used. docs/formats/source.md has the rules.
+// Errors go to Diagnostics, many at once; everything that is valid is composed anyway, so that the compiler can
 // find more. Hostile texts are limited in depth, and by counts that are known before anything is expanded.
 // Lifetime: a Composition refers to the texts that the Diagnostics keeps.
 // Thread: one thread at a time per Diagnostics; a Composition does not change.
@@ -35,8 +35,8 @@ namespace shoal {
 struct SourceDependency {
     DependencyKind kind;
     std::string path;        ///< as it was opened
-    std::string name;        ///< the same everywhere: `$n/` for root n when there are several, then the path inside it
-    std::uint64_t hash = 0;  ///< content_hash() of the text that was read; 0: none was
+    std::string name;        ///< the same on every machine: `$n/` for root n if there are several, then the path in it
+    std::uint64_t hash = 0;  ///< content_hash() of the text that was read; 0: not read
 };
 
 /// Returns the hash by which contents of files are compared; never 0.
@@ -45,57 +45,58 @@ SHOAL_API std::uint64_t content_hash(std::string_view content);
 struct ComposeOptions {
     /// Folders that resource names are relative to, searched in order. Empty: the folder of the source.
     std::vector<std::string> roots;
-    /// Links that lead out of the roots are followed; otherwise a resource behind one is an error.
+    /// Follows links that lead out of the roots; otherwise a resource behind one is an error.
     bool follow_links = false;
-    /// Keys of levels, entities and components to ignore, such as `editor`. Not those that is_structural_key() knows.
+    /// Keys of levels, entities and components to ignore, such as `editor`, except those that is_structural_key()
+    /// accepts.
     std::vector<std::string> ignored_keys;
     std::vector<RenamedKey> renamed_keys;
     /// Old and new names of component types. The composition has the new ones.
     std::vector<RenamedKey> renamed_types{};
-    /// Old and new names of component types of shoal itself: the old word is read with a warning.
+    /// Old and new names of built-in component types: old names are accepted with a warning.
     std::vector<RenamedKey> old_words{};
-    /// When there are both, and this is kUndecided, that is an error.
+    /// Which key to use if a level has both; kUndecided makes that an error.
     LevelEntities level_entities = LevelEntities::kUndecided;
     /// Component types whose text can be the name of a file that has their fields.
     std::vector<std::string> components_in_files;
-    /// Other unknown keys are kept as text; otherwise they are errors.
+    /// Keeps other unknown keys as text; otherwise they are errors.
     bool keep_unknown_keys = false;
-    /// Entities inside one another, counted over children and prefabs.
+    /// The maximum nesting of entities, counting children and prefabs.
     std::uint32_t max_depth = 256;
     std::uint64_t max_entities = std::uint64_t(1) << 22;
     std::uint64_t max_components = std::uint64_t(1) << 25;
     /// nullptr: the disk.
     SourceFiles* files = nullptr;
-    /// Is told how many entities of a level are merged, and how many components the compiler has compiled.
+    /// Receives how many entities of a level are merged, and how many components are compiled.
     ProgressListener progress{};
-    /// Is told the dependencies, also those of a source with errors, as far as it was read.
+    /// Receives the dependencies; for a source with errors, those found before.
     std::vector<SourceDependency>* dependencies = nullptr;
-    /// A child takes two levels of lists and mappings: there is room for max_depth children, and for what they hold.
+    /// A child takes two levels of lists and mappings: this allows max_depth children and their content.
     ReadOptions read{640};
 };
 
-/// Returns whether a key of levels, entities or components means something to the composer. Such a key is never ignored,
-/// and its meaning does not change.
+/// Returns whether the composer uses a key of levels, entities or components. Such a key is never ignored or
+/// renamed.
 SHOAL_API bool is_structural_key(std::string_view key);
 
-/// What one text says about a component.
+/// The content of one text about a component.
 struct ComponentLayer {
-    const ComponentLayer* below = nullptr;  ///< what it modifies; nullptr: it declares the component
-    Node value;                             ///< all that stands there
+    const ComponentLayer* below = nullptr;  ///< the layer that it modifies; nullptr: it declares the component
+    Node value;                             ///< the whole text of the component
     Node fields;  ///< the mapping of fields: `value`, or its `data`; something else for a component given as a value
-    std::uint32_t shared_index = kNotShared;  ///< counts the layers of prefabs, which many entities may share
-    std::uint16_t height = 1;                 ///< layers, this one included
+    std::uint32_t shared_index = kNotShared;  ///< index among the layers of prefabs, which many entities may share
+    std::uint16_t height = 1;                 ///< number of layers, including this one
     std::uint8_t consumed_keys = 0;           ///< keys of `value` that are not fields, by WrapperKey
-    bool has_other_keys = false;              ///< beside `data`
+    bool has_other_keys = false;              ///< besides `data`
 
     static constexpr std::uint32_t kNotShared = 0xFFFFFFFF;
     bool wrapped() const { return consumed_keys & 1; }
 };
 
-/// Keys that can stand beside a component's fields, as bits of ComponentLayer::consumed_keys.
+/// Keys that may be beside a component's fields, as bits of ComponentLayer::consumed_keys.
 enum class WrapperKey : std::uint8_t { kData, kGuid, kType, kPlainType, kPlainGuid, kId };
 inline constexpr std::string_view kWrapperKeys[] = {"data", "_guid", "_type", "type", "guid", "id"};
-/// Returns whether a key is one of them.
+/// Returns whether a key is one of these.
 SHOAL_API bool is_wrapper_key(std::string_view key);
 
 struct MergedComponent {
@@ -105,7 +106,7 @@ struct MergedComponent {
     const ComponentLayer* top = nullptr;
 };
 
-/// An entity with its prefab merged in. Entities with one prefab share what they do not change.
+/// An entity with its prefab merged in. Entities with the same prefab share what they do not change.
 struct MergedEntity {
     std::string_view key;  ///< GUID or name, without `#`
     std::uint64_t key_hash = 0;
@@ -113,15 +114,15 @@ struct MergedEntity {
     SourcePosition position;
     std::span<const MergedComponent> components;
     std::span<const MergedEntity* const> children;
-    std::span<const Node> other_keys;  ///< unknown, to be kept
+    std::span<const Node> other_keys;  ///< unknown keys, to be kept
     std::uint64_t num_entities = 1;    ///< of the subtree
     std::uint64_t num_components = 0;  ///< of the subtree
     std::uint32_t height = 1;
 };
 
-/// What a file says of itself: for which version of a component type it is written.
+/// The version of a component type that a file was written for, as it declares.
 struct SourceVersion {
-    std::string_view type;  ///< as it stands there
+    std::string_view type;  ///< as written there
     std::uint32_t version = 0;
     SourcePosition position;
 };
@@ -140,7 +141,7 @@ public:
     SHOAL_API ~Composition();
 
     bool is_level() const { return is_level_; }
-    /// Parents before children, otherwise as in the text.
+    /// Parents before children, otherwise in text order.
     std::span<const ComposedEntity> entities() const { return entities_; }
     /// The names of the component types, in the order in which they first occur.
     std::span<const std::string_view> types() const { return types_; }
@@ -148,9 +149,9 @@ public:
     /// Unknown keys of the level, to be kept.
     std::span<const Node> other_keys() const { return other_keys_; }
     std::span<const SourceDependency> dependencies() const { return dependencies_; }
-    /// What the `_versions` of all files say, file by file.
+    /// The `_versions` of all files, file by file.
     std::span<const SourceVersion> versions() const { return versions_; }
-    /// Returns what a file of Diagnostics is called in dependencies; empty for one that this composition did not read.
+    /// Returns the name of a file of Diagnostics in dependencies; empty if this composition did not read it.
     SHOAL_API std::string_view source_name(std::uint32_t file) const;
 
 private:
@@ -172,12 +173,12 @@ private:
 /// Composes the source at `path`. Returns nothing when it cannot be read at all. Errors: see `diagnostics`.
 SHOAL_API std::optional<Composition> compose(const std::string& path, const ComposeOptions& options,
                                              Diagnostics& diagnostics);
-/// The same for a text that `diagnostics` already knows. Without roots it cannot use prefabs.
+/// The same for a text that `diagnostics` already has. Without roots it cannot use prefabs.
 SHOAL_API std::optional<Composition> compose_file(std::uint32_t file, const ComposeOptions& options,
                                                   Diagnostics& diagnostics);
 
 /// Returns the fields of a component with all its layers merged: mappings key by key, everything else replaced. The
-/// root is null for a component that only has defaults. Lifetime: that of the composition.
+/// root is null for a component that only has defaults. Lifetime: as the composition.
 SHOAL_API Document merge_layers(const ComponentLayer& top);
 
 }  // namespace shoal

@@ -1,8 +1,8 @@
 #pragma once
 // The keys of entities and components: GUIDs and names, and paths of them.
 //
-// A GUID, such as 43d2ce7f-9F3A-4c1b-8a77-0123456789ab, is the same in upper and lower case. The composer keeps keys in
-// lower case, so that it compares them, hashes them and makes paths of them as texts.
+// A GUID, such as 43d2ce7f-9F3A-4c1b-8a77-0123456789ab, is case-insensitive. The composer keeps keys in
+// lower case, so that it can compare and hash them and build paths as texts.
 // Thread: any thread.
 
 #include "shoal/base/config.h"
@@ -12,18 +12,19 @@
 
 namespace shoal {
 
-/// Returns a key without the `#` that may stand before it.
+/// Returns a key without a leading `#`.
 inline std::string_view without_hash(std::string_view key) {
     return !key.empty() && key[0] == '#' ? key.substr(1) : key;
 }
 
-/// Returns whether a key has a GUID with an upper-case letter in it, alone or as a part of a path.
+/// Returns whether a key contains a GUID with an upper-case letter, alone or as a part of a path.
 SHOAL_API bool has_upper_case_guid(std::string_view key);
 
-/// Writes each GUID of a key in lower case. Names stay as they are.
+/// Converts each GUID of a key to lower case. Names are unchanged.
 SHOAL_API void lower_guids(std::string& key);
 
-/// Returns a key with its GUIDs in lower case: `key`, or what keep(text) returns of another text, which it keeps.
+/// Returns a key with its GUIDs in lower case: `key` itself, or the result of keep(text), which must store another
+/// text.
 template <class Keep>
 std::string_view normal_key(std::string_view key, Keep&& keep) {
     if (!has_upper_case_guid(key)) return key;

@@ -1,5 +1,5 @@
 #pragma once
-// What a blob is made from, and whether that is still what there is.
+// What a blob was made from, and whether that has changed.
 //
 //     SourceInputs inputs;
 //     options.inputs = &inputs;
@@ -17,10 +17,10 @@
 //     the rules of schema files          one of them differs
 //     the compiler                       it has another version
 //
-// Content decides. That of a file is read again only when its stamp (size, times, inode) is not the known one, or when the
-// file was so young when it was looked at that a later change may have left the stamp as it was. The hash is that of the
-// bytes that were compiled, so a file that changed in the meantime has changed.
-// The compiler fills SourceInputs while it compiles. What is here knows the files and the rules, but not the compiler.
+// Content decides. The content of a file is read again only if its stamp (size, times, inode) differs from the known
+// one, or if the file was so new when it was read that a later change may have left the stamp unchanged. The hash is
+// that of the compiled bytes, so a file that changed during the compilation counts as changed.
+// The compiler fills SourceInputs while it compiles. This header knows files and rules, but not the compiler.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/file.h"
@@ -41,50 +41,50 @@ class ComponentRegistry;
 /// A component type that a source names.
 struct TypeInput {
     std::string name;
-    std::uint64_t hash = 0;  ///< of its schema; 0: no schema was known
+    std::uint64_t hash = 0;  ///< of its schema; 0: unknown
 };
 
 struct SourceInputs {
-    std::string compiler;     ///< as compiler_version() says it
+    std::string compiler;     ///< compiler_version()
     std::uint64_t rules = 0;  ///< hash of SourceRules
     std::vector<SourceDependency> files;
     std::vector<TypeInput> types;  ///< in the order in which they first occur
 };
 
-/// Returns the version of the compiler, and that of the program whose functions it calls: CompileOptions::program.
+/// Returns the version of the compiler and of the program whose functions it calls (CompileOptions::program).
 SHOAL_API std::string compiler_version(std::string_view program);
-/// Returns the hash of what `rules` say, but for where schema files say it.
+/// Returns the hash of `rules`, except for their positions in schema files.
 SHOAL_API std::uint64_t rules_hash(const SourceRules& rules);
-/// Returns the hash of everything about a component type that text or blob show; 0 when there is no schema.
+/// Returns the hash of everything about a component type that affects text or blob; 0 if there is no schema.
 SHOAL_API std::uint64_t type_hash(const ComponentRegistry& registry, std::string_view name);
 
-/// Returns what a blob says that it is made from. Files are those in `roots`, the ones that it was compiled with.
-/// Errors: the blob does not say it; it was compiled with another number of roots.
+/// Returns the inputs that a blob was made from. `roots` are the folders that it was compiled with.
+/// Errors: the blob does not have them; it was compiled with another number of roots.
 SHOAL_API Result<SourceInputs> inputs_of_blob(const Blob& blob, const std::vector<std::string>& roots);
-/// Sets the path of each file that has a name, as it is in `roots`; the first file that was read is `source`, unless that is
-/// empty. Errors: there are names of more roots than these.
+/// Sets the path of each named file in `roots`; the first file that was read is `source`, unless that is
+/// empty. Errors: a name uses a root that `roots` does not have.
 SHOAL_API Status resolve_names(SourceInputs& inputs, const std::vector<std::string>& roots,
                                const std::string& source = {});
 
-/// What files hold now. Each is looked at once, however many outputs depend on it, until look_again().
+/// The current content of files. Each file is checked once, however many outputs depend on it, until look_again().
 class InputFiles {
 public:
     /// Lifetime: `files` outlives this object.
     explicit InputFiles(SourceFiles& files) : files_(files) {}
 
-    /// Says what a file held when it had this stamp. Requires: the stamp is_older_than() the time at which it was known that
-    /// the file held this, such as the start of the compilation that read it.
+    /// Sets the hash of a file's content at a stamp. Requires: the stamp is_older_than() the time at which the file was
+    /// known to have this content, such as the start of the compilation that read it.
     SHOAL_API void know(const std::string& path, const FileStamp& stamp, std::uint64_t hash);
-    /// Returns content_hash() of what a file holds; 0 when it cannot be read.
+    /// Returns content_hash() of a file; 0 if it cannot be read.
     SHOAL_API std::uint64_t hash(const std::string& path);
     SHOAL_API bool exists(const std::string& path);
-    /// Returns a stamp that spares reading the file the next time: know() may be called with it and `hash`. None when the
-    /// file was changed, or may have been, after it held this at `wall_ns`.
+    /// Returns a stamp for a later call of know() with `hash`, which saves reading the file. None if the
+    /// file was, or may have been, changed after it had this content at `wall_ns`.
     SHOAL_API FileStamp stamp_for(const std::string& path, std::uint64_t hash, std::int64_t wall_ns);
-    /// From now on, what files hold is looked at again. What is known by stamps stays.
+    /// From now on, files are checked again. What is known by stamps is kept.
     SHOAL_API void look_again();
 
-    /// How many files were read.
+    /// The number of files read.
     std::uint64_t num_reads() const { return num_reads_; }
     SourceFiles& files() { return files_; }
 
@@ -92,7 +92,7 @@ private:
     struct Known {
         FileStamp stamp;
         std::uint64_t hash = 0;
-        std::uint64_t round = 0;  // of the look at the file that gave `hash`
+        std::uint64_t round = 0;  // the round of the check that gave `hash`
         bool exists = false;
         std::uint64_t exists_round = 0;
     };
@@ -113,7 +113,7 @@ struct InputChange {
     std::string message;  ///< for people: `reef/coral.sjson changed`
 };
 
-/// Returns what has changed; nothing when a compilation with these rules, by this program, would give the same blob.
+/// Returns what has changed; empty if a compilation with these rules, by this program, would give the same blob.
 SHOAL_API std::vector<InputChange> find_changes(const SourceInputs& inputs, const ComponentRegistry& registry,
                                                 const SourceRules& rules, std::string_view program, InputFiles& files);
 

@@ -18,17 +18,17 @@ namespace shoal {
 
 class Diagnostics;
 
-/// What one text says of a component.
+/// One text's part of a component.
 struct LayerOrigin {
     std::string component;
-    std::string file;  ///< as blobs name their sources: the path in its root
+    std::string file;  ///< the path in its root, as in blobs
     std::uint32_t line = 0;
-    bool declares = false;  ///< the entity has the component because of it; otherwise it changes what is there
-    std::vector<std::string> fields;  ///< that it sets, by their names in the text
+    bool declares = false;  ///< true: the text adds the component to the entity; false: it changes an existing one
+    std::vector<std::string> fields;  ///< fields that it sets, by their names in the text
 };
 
-/// Returns the layers of the components of an entity, component by component, beginning with the one that declares it.
-/// Empty if no entity has this GUID path. `diagnostics`: that of the composition. Cost: O(entities).
+/// Returns the layers of the components of an entity, component by component, starting with the one that declares it.
+/// Empty if no entity has this GUID path. `diagnostics`: of the composition. Cost: O(entities).
 SHOAL_API std::vector<LayerOrigin> layer_origins(const Composition& composition, const Diagnostics& diagnostics,
                                                  std::uint64_t guid);
 

@@ -1,13 +1,13 @@
 #pragma once
-// Where source texts come from, and what a composition depends on.
+// Finds and reads source texts, and records what a composition depends on.
 //
 //     a name in a text            candidates, in this order                       what is noted
 //     "reef/coral"                root 1: reef/coral.sjson .json .unit ...        must not exist (tried, absent)
 //                                 root 2: reef/coral.sjson                        was read (found)
 //
-// A name whose last part has a dot is first tried as it is. Names are relative to the roots, their parts separated by
+// A name whose last part has a dot is first tried unchanged. Names are relative to the roots, with parts separated by
 // `/`. A name that is absolute or has an empty part, `.` or `..` is an error, and so is a link that leads out of the
-// roots, so that no text reaches out of them.
+// roots, so no text can reach outside of them.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/file.h"
@@ -28,22 +28,23 @@ class SourceFiles {
 public:
     virtual ~SourceFiles() = default;
 
-    /// Returns whether anything is there. A file that cannot be read counts: it is reported, not passed over.
+    /// Returns whether anything is there. A file that cannot be read counts: it is reported, not skipped.
     virtual bool exists(const std::string& path) const = 0;
     /// Errors: missing, unreadable, a folder; the message names the path and the reason.
     virtual Result<std::string> read(const std::string& path) = 0;
-    /// Returns the one spelling that all paths to a file share. That of a file begins with that of its folder and `/`.
+    /// Returns a file's canonical path, the same for all paths to it. It begins with its folder's canonical path and
+    /// `/`.
     virtual std::string canonical(const std::string& path) const = 0;
-    /// Returns the names of files in a folder, for the hint that a prefab was mistyped. May return nothing.
+    /// Returns the names of files in a folder, to suggest a prefab for a mistyped name. May return nothing.
     virtual std::vector<std::string> list(const std::string& /*folder*/) const { return {}; }
 
-    /// Returns what is known of a file without reading it. None: only its content tells whether it changed.
+    /// Returns what is known of a file without reading it. None: only its content shows whether it has changed.
     virtual FileStamp stamp(const std::string& /*path*/) const { return {}; }
-    /// Returns the time now, by the clock of the stamps.
+    /// Returns the current time of the clock of the stamps.
     virtual std::int64_t now_ns() const { return 0; }
 };
 
-/// Files as the operating system has them.
+/// Files of the operating system.
 class DiskFiles final : public SourceFiles {
 public:
     SHOAL_API bool exists(const std::string& path) const override;
@@ -54,7 +55,7 @@ public:
     SHOAL_API std::int64_t now_ns() const override;
 };
 
-/// Texts in memory, for tools that make sources, and for tests.
+/// Texts in memory, for tools that generate sources, and for tests.
 class MemoryFiles final : public SourceFiles {
 public:
     /// Adds a text, or replaces it.
@@ -66,7 +67,7 @@ public:
     std::string canonical(const std::string& path) const override { return path; }
     SHOAL_API std::vector<std::string> list(const std::string& folder) const override;
 
-    /// How often texts were read.
+    /// The number of reads of texts.
     std::size_t num_reads() const { return num_reads_; }
 
 private:
@@ -81,17 +82,17 @@ inline constexpr std::string_view kSourceExtensions[] = {".sjson", ".json", ".un
 
 enum class SourceFormat : std::uint8_t { kSjson, kJson, kYaml };
 
-/// Returns the format that a file name says: JSON (.json), YAML (.yaml, .yml), otherwise SJSON.
+/// Returns the format of a file name: JSON (.json), YAML (.yaml, .yml), otherwise SJSON.
 SHOAL_API SourceFormat source_format(std::string_view file_name);
 
-/// Reads a file of `diagnostics` in the format that its name says.
+/// Reads a file of `diagnostics` in the format of its name.
 /// Errors: one or more in `diagnostics`, and no document.
 SHOAL_API Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
-/// Returns the path of a resource in a root: `root/name`, or `name` alone in the folder where the process is.
+/// Returns the path of a resource in a root: `root/name`, or only `name` in the current folder.
 SHOAL_API std::string path_in_root(std::string_view root, std::string_view name);
 
-/// Returns what is wrong with a resource name ("" when nothing is): empty, too long, absolute, leaving the roots.
+/// Returns what is wrong with a resource name: empty, too long, absolute, outside of the roots; "" if it is valid.
 SHOAL_API std::string_view resource_name_problem(std::string_view name);
 
 }  // namespace shoal

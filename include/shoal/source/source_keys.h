@@ -1,5 +1,5 @@
 #pragma once
-// The keys of levels and entities that mean something, and what kind of text an entity is.
+// The keys of levels and entities that have a meaning, and whether an entity is in the short form.
 // Thread: any thread.
 
 #include "shoal/base/hash_map.h"
@@ -12,7 +12,7 @@
 
 namespace shoal {
 
-/// The keys of levels and entities that mean something.
+/// The keys of levels and entities that have a meaning.
 enum class EntityKey : std::uint8_t {
     kGuid,
     kType,
@@ -59,13 +59,13 @@ inline std::string_view key_name(EntityKey key) { return kEntityKeys[static_cast
 /// Returns whether a source with this root is a level.
 SHOAL_API bool is_level_text(Node root);
 
-/// Returns whether an entity in the short form may have a key: not one that says how an entity is built, nor one that looks
-/// like a mistyped one of those.
+/// Returns whether an entity in the short form may have a key: not one that defines how an entity is built, nor one
+/// that looks like a misspelling of such a key.
 SHOAL_API bool is_key_of_short_form(std::string_view key);
 
-/// Tells entities in the short form, whose own keys are component types, from those in the long form. A key that an entity in
-/// the short form may not have makes it the long form, so that a typing mistake is reported.
-/// Lifetime: keys that it has seen must outlive it. Cost: the spelling of a word is looked up once.
+/// Distinguishes entities in the short form, whose own keys are component types, from the long form. A key that the
+/// short form does not allow makes it the long form, so that a misspelled key is reported.
+/// Lifetime: keys passed to it must outlive it. Cost: each distinct word is checked once.
 class ShortForm {
 public:
     explicit ShortForm(std::span<const RenamedKey> renamed_keys = {}) : renamed_keys_(renamed_keys) {}

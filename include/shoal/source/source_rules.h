@@ -1,5 +1,6 @@
 #pragma once
-// What a source may hold besides what schemas declare: schema files say it, the composer and the compiler follow it.
+// What a source may contain besides what schemas declare: set by schema files, applied by the composer and the
+// compiler.
 // Thread: values.
 
 #include "shoal/document/diagnostics.h"
@@ -21,7 +22,7 @@ struct RenamedKey {
     std::string to;
 };
 
-/// What a source may hold that no schema knows. Schema files set it.
+/// What a source may contain without a schema. Set by schema files.
 struct SourceRules {
     bool keep_unknown_components = false;  ///< as text in the blob's debug section; otherwise they are errors
     bool keep_unknown_fields = false;      ///< and unknown keys of entities and levels
@@ -33,7 +34,7 @@ struct SourceRules {
     struct Declaration {
         std::string component;
         SourcePosition position;
-        std::string migrations{};  ///< the text of `migrations` and `renamed_from`, in a mapping; empty: none
+        std::string migrations{};  ///< the text of `migrations` and `renamed_from` as a mapping; empty: none
     };
     /// Older versions of component types, for sources that were written for them: see read_older_schema_file().
     std::vector<Schema> older_schemas{};

@@ -1,5 +1,5 @@
 #pragma once
-// Where keys and values of a source begin and end, in the order of its text: what is between them may be comments.
+// The positions of keys and values in a source, in the order of its text: comments can only be between them.
 //
 //     { coral  =  [4  2]  }          tokens: open, key, open, scalar, scalar, close, close
 //
@@ -19,13 +19,13 @@ enum class TokenKind : std::uint8_t { kKey, kScalar, kOpen, kClose };
 
 struct TextToken {
     TokenKind kind;
-    bool is_alias;        ///< a value of YAML that stands for an earlier one
-    bool is_unmarked;     ///< a list or mapping without brackets: `begin` and `end` are one place
+    bool is_alias;        ///< a value of YAML that refers to an earlier one
+    bool is_unmarked;     ///< a list or mapping without brackets: `begin` and `end` are equal
     std::uint32_t begin;  ///< offsets in the text
     std::uint32_t end;
 };
 
-/// The same as read_document(), and returns the tokens in `tokens`.
+/// The same as read_document(), and stores the tokens in `tokens`.
 /// Errors: one or more in `diagnostics`, and no document; `tokens` may have some.
 SHOAL_API Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options,
                                          std::vector<TextToken>& tokens);

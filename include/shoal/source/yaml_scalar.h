@@ -1,5 +1,5 @@
 #pragma once
-// What a plain scalar of YAML means: the core schema of YAML 1.2.
+// The meaning of a plain scalar of YAML, by the core schema of YAML 1.2.
 // Thread: any thread.
 
 #include "shoal/base/config.h"
@@ -18,7 +18,7 @@ enum class YamlMeaning : std::uint8_t {
     kLargeInteger,  ///< above the largest int64
     kNumber,
     kNotFinite,    ///< .inf or .nan
-    kTooLarge,     ///< a number beyond the largest double, or of digits that are not decimal and beyond 64 bits
+    kTooLarge,     ///< a number beyond the largest double, or not decimal and beyond 64 bits
     kLeadingZero,  ///< 012: octal in YAML 1.1, decimal in 1.2
 };
 
@@ -31,7 +31,7 @@ struct YamlScalar {
     };
 };
 
-/// Requires: the text has no quotes around it, and no tag.
+/// Requires: the text is not quoted and has no tag.
 SHOAL_API YamlScalar read_yaml_scalar(std::string_view text);
 
 }  // namespace shoal
