@@ -1,5 +1,5 @@
 #pragma once
-// What is different between two sources: by key, not by place in the text, and whatever their formats are.
+// The differences between two sources: by key, not by position in the text, and independent of their formats.
 //
 //     const std::vector<SourceDifference> differences = diff_sources(before, after);
 //     print(differences_text(differences));
@@ -11,8 +11,8 @@
 //     +   prefab = "reef/coral"
 //     > a5 was at left/a5
 //
-// The order of entities, components and fields is no difference. A list is one value. An entity whose key is one of a kind in
-// both texts, and that has another parent, was moved.
+// The order of entities, components and fields is ignored. A list is one value. An entity whose key is unique in
+// both texts, and whose parent differs, was moved.
 // Thread: any thread.
 
 #include "shoal/rewrite/source_tree.h"
@@ -32,12 +32,12 @@ struct SourceDifference {
 /// Returns "added", "removed", "changed" or "moved".
 SHOAL_API std::string_view difference_name(SourceDifference::Kind kind);
 
-/// Returns the differences, those of an entity together. What holds something that was added or removed is one difference. Of
-/// an item that is a mapping on one side and a value on the other, or whose type differs, the whole is `changed`.
-/// Lifetime: that of the trees.
+/// Returns the differences, grouped by entity. The content of an added or removed item is not listed separately.
+/// An item that is a mapping on one side and a value on the other, or whose type differs, is `changed` as a whole.
+/// Lifetime: as the trees.
 SHOAL_API std::vector<SourceDifference> diff_sources(const SourceTree& before, const SourceTree& after);
 
-/// Returns them as lines for people. Lines begin with `-`, `+` or `>`, or with the path of an entity.
+/// Returns the differences as lines for people. Lines begin with `-`, `+` or `>`, or with the path of an entity.
 SHOAL_API std::string differences_text(const std::vector<SourceDifference>& differences);
 
 }  // namespace shoal
