@@ -1,6 +1,6 @@
 #pragma once
-// What the inspector answers to requests. Each path has a function, in the file of its subject; answers.cpp lists all.
-// Thread: that of the world, but for answer_without_world().
+// The inspector's answers to requests. Each path has a function, in the file of its subject; answers.cpp lists all.
+// Thread: as the world, except answer_without_world().
 
 #include "inspector/http.h"
 #include "inspector/session.h"
@@ -12,11 +12,11 @@
 
 namespace shoal::inspect {
 
-/// Files of the page, and what is known without looking at the world: errors of the address, the description of the
-/// interface. Nothing: the world is to be asked. `page_folder`: where the page's files are read from; empty: those that
-/// the library has. Thread: any.
+/// Answers requests that do not need the world: files of the page, errors in the address, the description of the
+/// interface. Nothing: ask the world. `page_folder`: where to read the page's files from; empty: those in
+/// the library. Thread: any.
 std::optional<Response> answer_without_world(const Request& request, std::string_view page_folder);
-/// Requires: answer_without_world() has none.
+/// Requires: answer_without_world() has returned nothing.
 Response answer_of_world(Session& session, const Request& request);
 
 // --- the subjects ----------------------------------------------------------------------------------------------------
@@ -50,9 +50,9 @@ Response list_tables(Session& session, const Request& request);
 
 Response show_points(Session& session, const Request& request);
 
-// --- what they share -------------------------------------------------------------------------------------------------
+// --- shared helpers --------------------------------------------------------------------------------------------------
 
-/// The JSON of a request. Errors: `refusal` says where it is not JSON, or that it is not an object.
+/// The JSON of a request. Errors: `refusal` says where it is not valid JSON, or that it is not an object.
 struct RequestBody {
     explicit RequestBody(const Request& request);
     Diagnostics diagnostics;
@@ -62,11 +62,12 @@ struct RequestBody {
     Node find(std::string_view key) const { return document->root().find(key); }
     /// Empty: it is missing, or not a text.
     std::string_view text(std::string_view key) const;
-    /// Nothing: it is missing, or not a whole number from 0 on.
+    /// Nothing: it is missing, or not a non-negative integer.
     std::optional<std::uint64_t> number(std::string_view key) const;
 };
 
-/// Reads a text query and collects the entities that it selects, each once. Errors: the text is not a query, or it writes.
+/// Reads a text query and collects the entities that it selects, each once. Errors: the text is not a valid query, or
+/// writes.
 struct Selection {
     std::vector<Entity> entities;
     std::optional<Response> refusal;
@@ -77,7 +78,7 @@ inline double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 /// Adds `used`, `committed` and `reserved`. Units: bytes.
 void write_use(const MemoryUse& use, DocumentBuilder& builder);
 
-/// Returns a parameter as a whole number, `otherwise` if there is none, at most `most`.
+/// Returns a parameter as an integer, at most `most`; `otherwise` if there is none.
 std::uint64_t number_parameter(const Request& request, const char* name, std::uint64_t otherwise, std::uint64_t most);
 
 }  // namespace shoal::inspect

@@ -1,4 +1,4 @@
-// Entities: lists of them, all that one has, and edits with undo.
+// Entities: lists of them, all their data, and edits with undo.
 
 #include "inspector/answers.h"
 #include "inspector/json_text.h"
@@ -39,7 +39,7 @@ void write_entity(const World& world, const EntityWriter& writer, Entity entity,
     builder.end();
 }
 
-/// An entity and its name, as relatives are listed.
+/// Writes an entity and its name as a relative.
 void write_relative(const EntityWriter& writer, Entity entity, std::string_view field, JsonText& json) {
     json.builder.begin_mapping();
     json.builder.string("entity", entity_text(entity));
@@ -48,7 +48,7 @@ void write_relative(const EntityWriter& writer, Entity entity, std::string_view 
     json.builder.end();
 }
 
-/// Lists who is below an entity in the trees of stores: what it owns, or its children in all others, each once.
+/// Lists the entities below an entity in the trees of stores: what it owns, or its children, each once.
 void write_below(const World& world, const EntityWriter& writer, Entity entity, bool owned, JsonText& json) {
     std::vector<Entity> below;
     for_each_component(world, entity, [&](const Store&, const Schema& schema, const ComponentRow& at) {
@@ -80,7 +80,7 @@ void write_referrers(const World& world, const EntityWriter& writer, Entity enti
     json.builder.end();
 }
 
-/// Which prefabs an entity is made from, the innermost first, and what texts change of them.
+/// Writes the prefabs that an entity is made from, the innermost first, and what texts change in them.
 void write_origins(const std::vector<LayerOrigin>& origins, std::string_view own_file, JsonText& json) {
     std::vector<std::string_view> named;
     json.builder.begin_list("prefabs");
@@ -106,7 +106,7 @@ void write_origins(const std::vector<LayerOrigin>& origins, std::string_view own
     json.builder.end();
 }
 
-/// Where the level says it, if it was spawned while the inspector looked.
+/// Writes the entity's position in the level, if it was spawned while the inspector ran.
 void write_source(const Session& session, Entity entity, JsonText& json) {
     json.builder.key("source");
     for (const SpawnRecord& spawn : session.spawns) {
@@ -126,7 +126,7 @@ void write_source(const Session& session, Entity entity, JsonText& json) {
     json.builder.null();
 }
 
-/// Whether a part of its name or its id is this text.
+/// Whether its name or its id contains this text.
 bool is_called(const EntityWriter& writer, Entity entity, std::string_view text) {
     return entity_text(entity) == text || writer.name_of(entity).find(text) != std::string_view::npos;
 }
@@ -146,7 +146,7 @@ Response show_edit(const Session& session, const Edit* edit, const AnyValue& val
     return {200, "application/json", json.finish()};
 }
 
-/// Sets the older or the newer value of the last edit of `from`, which then goes to `to`.
+/// Sets the older or the newer value of the last edit of `from`, which then moves to `to`.
 Response take_back(Session& session, std::vector<Edit>& from, std::vector<Edit>& to, bool older) {
     if (from.empty()) return refuse(400, older ? "there is no edit to take back" : "there is no edit to make again");
     Edit edit = std::move(from.back());
@@ -159,7 +159,7 @@ Response take_back(Session& session, std::vector<Edit>& from, std::vector<Edit>&
     return show_edit(session, &to.back(), value, EntityWriter(session.world));
 }
 
-/// The field of a request to set one. Errors: `refusal` says what is wrong.
+/// The field that a request sets. Errors: `refusal` says what is wrong.
 struct WantedField {
     Entity entity;
     std::optional<FieldPath> path;

@@ -1,4 +1,4 @@
-// What is kept where: component types, archetypes and zones, with their memory.
+// Memory by component type, archetype and zone.
 
 #include "inspector/answers.h"
 #include "inspector/json_text.h"
@@ -37,7 +37,7 @@ void write_component(const World& world, const ComponentReport& one, JsonText& j
     builder.end();
 }
 
-/// What the tables of an archetype hold together, over all zones.
+/// The sum over the tables of an archetype in all zones.
 struct ArchetypeSum {
     std::uint64_t num_rows = 0, num_tables = 0;
     MemoryUse memory;
@@ -59,7 +59,7 @@ std::map<std::string, ArchetypeSum> sum_archetypes(const World& world) {
     return sums;
 }
 
-/// The boxes around what zones hold, by zone: of the first vec3 field `position` of each table, or of transforms.
+/// The bounding boxes of zones: of the first vec3 field `position` of each table, or of transforms.
 std::map<Zone, Bounds> zone_bounds(const World& world, const Database& database) {
     std::map<Zone, Bounds> bounds;
     const TransformManager* const transforms = find_transforms(world.directory());
@@ -87,7 +87,7 @@ void write_point(std::string_view key, const Bounds* box, Vec3 Bounds::* corner,
     builder.end();
 }
 
-/// How many rows of a zone have all of these component types, at most.
+/// The number of rows of a zone that have all of these component types, at most.
 std::uint64_t rows_with(const ZoneReport& zone, const std::set<std::string>& components) {
     std::uint64_t least = ~std::uint64_t(0);
     for (const std::string& name : components) {
@@ -109,8 +109,8 @@ std::set<std::string> components_of(const PassNode& pass, const Database& databa
     return names;
 }
 
-/// The time of the last frame by zone, as far as passes declare what they touch: that of each pass, by the rows that it
-/// finds in each. Passes are timed as a whole, so this is an estimate. Units: ns.
+/// Estimates the time of the last frame by zone, from what passes declare to access: the time of each pass is shared
+/// by its rows in each zone, because passes are only timed as a whole. Units: ns.
 std::vector<double> share_time(Schedule& schedule, const Database& database, std::span<const ZoneReport> zones) {
     std::vector<double> times(zones.size());
     const Result<ScheduleGraph> graph = schedule.graph();

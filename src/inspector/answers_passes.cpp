@@ -1,4 +1,4 @@
-// The passes: what they cost, which waits for which, and who worked when in the last frame.
+// The passes: their costs, their order, and the workers' timeline in the last frame.
 
 #include "inspector/answers.h"
 #include "inspector/json_text.h"

@@ -1,4 +1,4 @@
-// Where entities are, as bytes that a browser draws without reading texts.
+// Where entities are, as bytes that a browser can draw without parsing texts.
 //
 //     bytes of the header (uint32) | header: JSON, padded with spaces to a multiple of 4 |
 //     x (float), y (float), index (uint32), generation (uint32), color (float), selected (uint8): each `count` times
@@ -25,7 +25,7 @@ static_assert(std::endian::native == std::endian::little, "what is sent is copie
 
 constexpr std::size_t kMostPoints = 1'000'000;
 
-/// What is sent of each point.
+/// The data sent for each point.
 struct Points {
     std::vector<float> x, y, color;
     std::vector<std::uint32_t> index, generation;

@@ -1,4 +1,4 @@
-// Questions in SQL.
+// Queries in SQL.
 
 #include "inspector/answers.h"
 #include "inspector/json_text.h"
@@ -12,8 +12,8 @@
 namespace shoal::inspect {
 namespace {
 
-constexpr std::size_t kMostRows = 1000;  // of a statement
-constexpr double kMostSeconds = 2;       // the world waits meanwhile
+constexpr std::size_t kMostRows = 1000;  // per statement
+constexpr double kMostSeconds = 2;       // the world waits for the query
 
 /// Writes the rows of the last statement that has any.
 class JsonRows final : public sql::RowSink {
@@ -69,7 +69,7 @@ private:
     bool has_more_ = false;
 };
 
-/// Takes the place from an error that begins with one, as in "1:15: ".
+/// Moves the position at the start of an error, as in "1:15: ", to its own members.
 Response refuse_sql(std::string_view message) {
     std::uint32_t line = 0, column = 0;
     const char* const end = message.data() + message.size();

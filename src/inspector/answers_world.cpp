@@ -1,4 +1,4 @@
-// The world as a whole: its size and speed, and what makes its frames go on.
+// The world as a whole: its size and speed, and the control of its frames.
 
 #include "inspector/answers.h"
 #include "inspector/bandwidth.h"
@@ -45,7 +45,7 @@ void write_settle(const SettleCounts& counts, DocumentBuilder& builder) {
     builder.end();
 }
 
-/// Prometheus' text format: names of labels in quotes.
+/// Quotes a label for Prometheus' text format.
 std::string label(std::string_view text) {
     std::string escaped;
     for (const char c : text) {
@@ -57,7 +57,7 @@ std::string label(std::string_view text) {
 
 class Metrics {
 public:
-    /// Begins a metric: the lines of add() belong to it.
+    /// Begins a metric: the following lines of add() belong to it.
     void begin(std::string_view name, std::string_view kind, std::string_view help) {
         name_ = name;
         text_ += concat("# HELP shoal_", name, ' ', help, "\n# TYPE shoal_", name, ' ', kind, '\n');

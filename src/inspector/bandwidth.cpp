@@ -12,7 +12,7 @@
 namespace shoal::inspect {
 namespace {
 
-constexpr std::size_t kNumWords = std::size_t(4) << 20;  // of each thread, 32 MiB: more than caches hold
+constexpr std::size_t kNumWords = std::size_t(4) << 20;  // per thread, 32 MiB: more than caches hold
 constexpr int kNumAttempts = 3;
 
 std::atomic<double> measured{0};
@@ -21,7 +21,7 @@ std::once_flag was_measured;
 double measure() {
     const unsigned num_threads = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
     std::vector<std::vector<std::uint64_t>> words(num_threads, std::vector<std::uint64_t>(kNumWords, 1));
-    std::atomic<std::uint64_t> sum{0};  // so that the loop is not left out
+    std::atomic<std::uint64_t> sum{0};  // so that the loop is not optimized away
     double best = 0;
     for (int attempt = 0; attempt < kNumAttempts; ++attempt) {
         const std::int64_t begin = monotonic_ns();

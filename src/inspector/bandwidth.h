@@ -1,12 +1,12 @@
 #pragma once
-// How fast this machine reads memory, to compare passes with.
+// The memory bandwidth of this machine, to compare passes with.
 
 namespace shoal::inspect {
 
-/// Returns how many gigabytes all cores read in a second, together; 0 until it was measured. Thread: any.
+/// Returns how many gigabytes per second all cores read together; 0 until it was measured. Thread: any.
 double bandwidth_gb_per_s();
-/// Measures it, the first time that it is called: the best of a few short attempts on large arrays. Cost: some 50 ms, so the
-/// world's thread does not call it. Thread: any; others wait.
+/// Measures it on the first call: the best of a few short attempts on large arrays. Cost: some 50 ms, so the
+/// world's thread must not call it. Thread: any; concurrent calls wait.
 void measure_bandwidth();
 
 }  // namespace shoal::inspect

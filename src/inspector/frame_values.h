@@ -1,11 +1,11 @@
 #pragma once
-// All values of a world at one moment, to be compared with those of another.
+// All values of a world at one moment, to be compared with later ones.
 //
 //     const FrameValues before(world);
 //     ...
 //     before.compare(world, [](const ValueDifference& difference) { ... });  // in the order of stores, types and rows
 //
-// Cost: a copy of all fields; comparing looks each entity up. Of several components of a type the first is looked at.
+// Cost: a copy of all fields; comparing looks each entity up. With `many`, only the first component is compared.
 // Thread: const calls on the world, between passes.
 
 #include "shoal/table/value_text.h"
@@ -19,10 +19,10 @@ namespace shoal::inspect {
 struct ValueDifference {
     Entity entity;
     const Schema* schema = nullptr;
-    const Field* field = nullptr;     ///< nullptr: the component as a whole
+    const Field* field = nullptr;     ///< nullptr: the whole component
     std::string_view kind;            ///< "value", "gained", "lost"
     ValueType type{};                 ///< of the values
-    const std::byte* from = nullptr;  ///< nullptr: there is none
+    const std::byte* from = nullptr;  ///< nullptr: none
     const std::byte* to = nullptr;
 };
 
@@ -30,7 +30,7 @@ class FrameValues {
 public:
     explicit FrameValues(const World& world);
 
-    /// Calls visit(difference) for each value that `now` has changed, and each component that has come or gone.
+    /// Calls visit(difference) for each value that is different in `now`, and each component that was added or removed.
     template <class Visit>
     void compare(const World& now, Visit&& visit) const {
         const FrameValues other(now);
@@ -43,12 +43,12 @@ public:
     }
 
 private:
-    /// The values of a component type. Shape: a row for each entity, of all fields side by side as `offsets` says.
+    /// The values of a component type. Shape: a row for each entity, with all fields packed at `offsets`.
     struct TypeValues {
         const Schema* schema = nullptr;
         std::vector<Entity> entities;
         std::vector<std::byte> rows;
-        std::vector<std::size_t> offsets;  // by field; then the bytes of a row
+        std::vector<std::size_t> offsets;  // by field; the last is the size of a row
         std::unordered_map<EntityBits, std::size_t> row_of;
 
         const std::byte* row(std::size_t i) const { return rows.data() + i * (offsets.empty() ? 0 : offsets.back()); }

@@ -16,7 +16,7 @@
 namespace shoal::inspect {
 namespace {
 
-// What page, scripts and styles may load: what this server has.
+// Page, scripts and styles may only load what this server has.
 constexpr std::string_view kFixedHeaders =
     "Cache-Control: no-store\r\n"
     "X-Content-Type-Options: nosniff\r\n"
@@ -59,7 +59,7 @@ void send(mg_connection* connection, const Response& response, bool has_body, st
     mg_write(connection, response.body.data(), response.body.size());
 }
 
-/// Takes as long for all texts of one length.
+/// Compares in constant time for texts of one length.
 bool is_same_secret(std::string_view a, std::string_view b) {
     if (a.size() != b.size()) return false;
     unsigned difference = 0;
@@ -96,19 +96,19 @@ struct HttpServer::Body {
     HttpOptions options;
     Listener* listener = nullptr;
     mg_context* context = nullptr;
-    std::atomic<std::uint16_t> port{0};  // known when the server listens
-    std::mutex mutex;                    // guards what follows
+    std::atomic<std::uint16_t> port{0};  // set when the server listens
+    std::mutex mutex;                    // guards the members below
     std::map<const mg_connection*, std::unique_ptr<Stream>> streams;
 
-    /// Whether the address in the request is one that this server is reached by, and not a name that somebody has made to
-    /// point here. With a token, any name is fine.
+    /// Whether the host in the request is an address of this server, and not a forged name that
+    /// resolves to it. With a token, any name is allowed.
     bool is_host_known(const mg_connection* connection) const {
         const std::string_view host = text_or_empty(mg_get_header(connection, "Host"));
         for (const std::string_view name : {"localhost", "127.0.0.1", "[::1]"})
             if (host == concat(name, ':', port.load()) || (port == 80 && host == name)) return true;
         return !options.token.empty();
     }
-    /// Whether the request comes from the page of this server, or from no page.
+    /// Whether the request comes from this server's page, or from no page.
     static bool is_from_here(const mg_connection* connection) {
         const std::string_view origin = text_or_empty(mg_get_header(connection, "Origin"));
         const std::string_view host = text_or_empty(mg_get_header(connection, "Host"));
@@ -116,7 +116,7 @@ struct HttpServer::Body {
         if (site == "cross-site" || site == "same-site") return false;
         return origin.empty() || origin == concat("http://", host);
     }
-    /// Cookies are those of a host, whatever the port: each server has its own.
+    /// Cookies belong to a host, whatever the port, so the name contains the port.
     std::string cookie_name() const { return concat("shoal_token_", port.load()); }
     bool has_token(const mg_connection* connection, std::string_view query) const {
         if (options.token.empty()) return true;
@@ -131,7 +131,7 @@ struct HttpServer::Body {
         return length > 0 && is_same_secret({cookie, static_cast<std::size_t>(length)}, options.token);
     }
 
-    /// Returns 200, or the status with which the request is refused; `message` says why.
+    /// Returns 200, or the status of the refusal; `message` says why.
     int check(const mg_connection* connection, std::string_view query, const char** message) const {
         if (!is_host_known(connection)) {
             *message = "this server answers requests to 127.0.0.1 and localhost only";
@@ -185,12 +185,12 @@ struct HttpServer::Body {
         const mg_request_info& info = *mg_get_request_info(connection);
         const Response response = respond(connection, info);
         std::string further;
-        // The page is opened with the token in its address, and asks for all else with the cookie.
+        // The page is opened with the token in its address, and sends the cookie in all other requests.
         if (!options.token.empty() && response.status == 200 && text_or_empty(info.local_uri) == "/")
             further =
                 concat("Set-Cookie: ", cookie_name(), '=', options.token, "; Path=/; HttpOnly; SameSite=Strict\r\n");
         if (response.status == 405) further = "Allow: GET, HEAD, POST\r\n";
-        // What was not read of the body would be taken for the next request.
+        // The unread part of the body would be parsed as the next request.
         if (response.status >= 400) further += "Connection: close\r\n", mg_disable_connection_keep_alive(connection);
         send(connection, response, std::string_view(info.request_method) != "HEAD", further);
         return response.status;
@@ -222,7 +222,7 @@ struct HttpServer::Body {
     }
     static void close_stream(const mg_connection* connection, void* data) {
         auto& body = *static_cast<Body*>(data);
-        std::unique_ptr<Stream> closed;  // its thread is waited for without the lock
+        std::unique_ptr<Stream> closed;  // joins its thread without holding the lock
         {
             const std::lock_guard lock(body.mutex);
             const auto at = body.streams.find(connection);
@@ -237,7 +237,7 @@ HttpServer::HttpServer() : body_(std::make_unique<Body>()) {}
 
 HttpServer::~HttpServer() {
     if (body_->context != nullptr) {
-        // civetweb looks every 2 seconds whether it is to stop, or when somebody comes.
+        // civetweb checks every 2 seconds, or at a connection, whether to stop.
         std::atomic<bool> has_stopped{false};
         std::thread visitor([&] {
             while (!has_stopped) {
@@ -280,7 +280,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
                               "max_request_size",
                               "16384",
                               "linger_timeout_ms",
-                              "1000",  // otherwise what a client has not read yet is cut when the connection closes
+                              "1000",  // otherwise unread data is lost when the connection closes
                               "listen_backlog",
                               "512",
                               nullptr};
@@ -290,7 +290,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
         if (text_or_empty(info.local_uri) == "/api/stream" && mg_get_header(connection, "Upgrade") != nullptr) return 0;
         return static_cast<const Body*>(info.user_data)->respond_to(connection);
     };
-    callbacks.log_message = [](const mg_connection*, const char*) { return 1; };  // what clients do wrong is theirs
+    callbacks.log_message = [](const mg_connection*, const char*) { return 1; };  // errors of clients are not logged
     mg_init_data start{&callbacks, &body, settings};
     body.context = mg_start2(&start, nullptr);
     if (body.context == nullptr)

@@ -1,5 +1,5 @@
 #pragma once
-// HTTP and WebSocket over civetweb: what comes in is checked here, and given to a Listener on threads of the server.
+// HTTP and WebSocket over civetweb: requests are checked here, and passed to a Listener on threads of the server.
 //
 //     request --> Host, Origin, token, method, size --> Listener::answer() --> response
 //                 a page of another site, a name that was made to point here, a body that is too large: refused
@@ -18,12 +18,12 @@ namespace shoal::inspect {
 inline constexpr std::size_t kMostBodyBytes = 64 * 1024;
 inline constexpr std::size_t kMostStreams = 8;
 inline constexpr std::size_t kMostWatched = 16;
-inline constexpr double kMostRate = 10;  // messages of a stream in a second, of each path
+inline constexpr double kMostRate = 10;  // messages of a stream per second and path
 
 struct Request {
     bool is_post = false;
     std::string path;   ///< "/api/world"
-    std::string query;  ///< the text after the `?`, as it came
+    std::string query;  ///< the text after the `?`, unchanged
     std::string body;
 
     /// Returns a parameter of the query; empty if there is none.
@@ -36,7 +36,7 @@ struct Response {
     std::string body;
 };
 
-/// Returns a response with a message, and where in the text that was sent it applies. `line` 0: nowhere.
+/// Returns a response with a message, and its position in the text that was sent. `line` 0: none.
 Response refuse(int status, std::string_view message, std::uint32_t line = 0, std::uint32_t column = 0);
 
 /// Answers requests.
@@ -56,9 +56,9 @@ struct HttpOptions {
 
 class HttpServer {
 public:
-    /// Begins to listen. Errors: the address cannot be used. Lifetime: `listener` outlives the server.
+    /// Starts to listen. Errors: the address cannot be used. Lifetime: `listener` outlives the server.
     static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, Listener& listener);
-    /// Ends all connections. Requires: the listener answers what it is asked meanwhile.
+    /// Closes all connections. Requires: the listener still answers requests meanwhile.
     ~HttpServer();
     std::uint16_t port() const;
 

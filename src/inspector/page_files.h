@@ -1,5 +1,5 @@
 #pragma once
-// The files of the page, which are part of the library.
+// The files of the page, embedded in the library.
 
 #include <span>
 #include <string_view>
@@ -12,7 +12,7 @@ struct PageFile {
     std::string_view content;
 };
 
-/// All of them, by path. cmake/page_files.cmake writes the body.
+/// All files, sorted by path. cmake/page_files.cmake generates the body.
 std::span<const PageFile> page_files();
 
 }  // namespace shoal::inspect

@@ -16,7 +16,7 @@
 namespace shoal::inspect {
 namespace {
 
-constexpr double kLongestWait = 0.1;  // s: how often a paused world asks whether the program is to end
+constexpr double kLongestWait = 0.1;  // s: how often a paused world asks whether to stop
 
 /// Whether a text is four numbers from 0 to 255, or `localhost`.
 bool is_ipv4(std::string_view text) {
@@ -72,7 +72,7 @@ public:
     }
     ~Body() { end(); }
 
-    /// Ends the connections. Requests that wait are refused.
+    /// Closes the connections. Waiting requests are refused.
     void end() {
         queue.close();
         http.reset();
@@ -85,7 +85,7 @@ public:
     }
     std::string_view page_folder() const { return session->options.page_folder; }
 
-    /// Answers what waits, and stays while the world is paused or slowed down.
+    /// Answers waiting requests, and keeps answering while the world is paused or slowed down.
     void finish_frame(World& world) {
         session->note_frame();
         queue.serve();
@@ -95,7 +95,7 @@ public:
         const std::int64_t begin_ns = monotonic_ns();
         answer_until([&] { return begin_ns + times(session->frame_ns, 1 / control.speed - 1); });
     }
-    /// Answers until the next frame is due, at most so long. Returns whether it is.
+    /// Answers until the next frame is due, at most this long. Returns whether it is due.
     bool wait_for_frame(double seconds, double most_seconds) {
         const std::int64_t frame_ns = times(1'000'000'000, seconds),
                            most_ns = monotonic_ns() + times(1'000'000'000, most_seconds);
@@ -104,14 +104,14 @@ public:
         answer_until([&] { return std::min(due_ns(), most_ns); });
         const std::int64_t now = monotonic_ns();
         if (now < due_ns() && !is_over()) return false;
-        // What a pause or a long frame has taken is not caught up with.
+        // Time lost in a pause or a long frame is not made up for.
         paced_ns = now - due_ns() > frame_ns ? now : due_ns();
         return true;
     }
     /// Answers until end_ns(), and as long as the world is paused.
     template <class End>
     void answer_until(End&& end_ns) {
-        if (waits_for_more()) session->kept_answers.clear();  // those that are kept are of earlier frames
+        if (waits_for_more()) session->kept_answers.clear();  // kept answers are from earlier frames
         queue.serve();
         while (!is_over() && (waits_for_more() || monotonic_ns() < end_ns())) {
             const double left = waits_for_more() ? kLongestWait : static_cast<double>(end_ns() - monotonic_ns()) * 1e-9;
@@ -132,7 +132,7 @@ public:
     std::unique_ptr<HttpServer> http;
     Status status;
     std::string url;
-    std::int64_t paced_ns = 0;  // when the last frame was due, for wait_for_frame(); 0: there was none
+    std::int64_t paced_ns = 0;  // when the last frame was due, for wait_for_frame(); 0: none yet
 };
 
 std::vector<LayerOrigin> ServerHost::origins(std::string_view, std::uint64_t) { return {}; }

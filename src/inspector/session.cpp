@@ -9,10 +9,10 @@ namespace shoal::inspect {
 
 namespace {
 
-constexpr std::int64_t kWatchedNs = 10'000'000'000;  // somebody who asked looks on for so long
+constexpr std::int64_t kWatchedNs = 10'000'000'000;  // how long a request counts as watching
 constexpr std::size_t kMostRecords = 600;            // frames
 constexpr std::size_t kMostJournal = 100'000;        // entities
-constexpr std::uint32_t kTracedEvents = 4096;        // of each worker
+constexpr std::uint32_t kTracedEvents = 4096;        // per worker
 
 }  // namespace
 
@@ -53,7 +53,7 @@ void Session::note_frame() {
         keeps_journal_ = false;
         return;
     }
-    // The world may have gone back: what came after is another course of events.
+    // The world may have gone back: later records are from another course of events.
     while (!records.empty() && records.back().frame >= world.frame()) records.pop_back();
     FrameRecord record{world.frame(), world.stamp(), world.settle_statistics().last, {}, std::move(commands_)};
     commands_.clear();
@@ -71,7 +71,7 @@ std::shared_ptr<const SpawnSource> Session::source_of(const Blob& blob) {
     auto source = std::make_shared<SpawnSource>();
     source->resource = blob.name();
     source->checksum = blob.header().checksum;
-    std::unordered_map<std::string_view, std::uint32_t> number_of;  // of files
+    std::unordered_map<std::string_view, std::uint32_t> number_of;  // index of each file
     for (std::uint32_t entity = 0; entity < blob.num_entities(); ++entity) {
         const std::string_view file = blob.source_file(entity);
         const auto [at, is_new] = number_of.try_emplace(file, static_cast<std::uint32_t>(source->file_names.size()));
@@ -88,7 +88,7 @@ void Session::note_spawn(const Blob& blob, const Spawned& spawned) {
     SpawnRecord record{source_of(blob), {spawned.entities().begin(), spawned.entities().end()}};
     spawns.push_back(std::move(record));
     if (spawns.size() < next_sweep_) return;
-    // Of a program that spawns and destroys all the time, those stay that have somebody alive.
+    // For programs that spawn and destroy all the time: keeps only spawns with living entities.
     std::erase_if(spawns, [&](const SpawnRecord& old) {
         return std::ranges::none_of(old.entities, [&](Entity entity) { return world.entities().alive(entity); });
     });

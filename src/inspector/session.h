@@ -1,7 +1,7 @@
 #pragma once
-// What the inspector knows of a world beside the world itself: whether it is paused, what was edited, where entities came
-// from, what the last frames did. The answers to requests (answers.h) read and change it.
-// Thread: that of the world.
+// The inspector's state besides the world itself: whether it is paused, edits, the sources of entities, the results of
+// the last frames. The answers to requests (answers.h) read and change it.
+// Thread: as the world.
 
 #include "inspector/http.h"
 #include "shoal/base/clock.h"
@@ -19,44 +19,44 @@
 
 namespace shoal::inspect {
 
-/// An edit that was made, and can be taken back.
+/// An edit that can be undone.
 struct Edit {
     Entity entity;
     std::string field;
     AnyValue before, after;
 };
 
-/// Whether frames follow each other, and how fast.
+/// Whether and how fast frames follow each other.
 struct Control {
     bool is_paused = false;
     std::uint64_t num_steps = 0;          ///< frames to run before the next pause, while paused
-    std::optional<std::uint64_t> run_to;  ///< pause when World::frame() is this
-    double speed = 1;                     ///< below 1: frames wait, so that they take so much longer
+    std::optional<std::uint64_t> run_to;  ///< pause when World::frame() reaches this
+    double speed = 1;                     ///< below 1: frames wait to take proportionally longer
 };
 
-/// What a frame did, for the journal.
+/// The changes of a frame, for the journal.
 struct FrameRecord {
     struct ChannelCount {
         std::string name;
         std::uint64_t count = 0;
     };
-    /// Entities that commands of a pass were about.
+    /// The number of entities changed by commands of a pass.
     struct PassCount {
         std::string pass, kind;
         std::uint64_t count = 0;
     };
-    std::uint64_t frame = 0, stamp = 0;  ///< World::frame() and World::stamp() at its end
+    std::uint64_t frame = 0, stamp = 0;  ///< World::frame() and World::stamp() at the end of the frame
     SettleCounts settled;
     std::vector<ChannelCount> events;
     std::vector<PassCount> passes;
 };
 
-/// What a blob says of where its entities come from. Shape: by entity of the blob.
+/// The sources of the entities of a blob. Shape: by entity of the blob.
 struct SpawnSource {
     std::string resource;
     std::uint64_t checksum = 0;
-    std::vector<std::uint32_t> lines;  ///< 0: it does not say
-    std::vector<std::uint32_t> files;  ///< an index into file_names
+    std::vector<std::uint32_t> lines;  ///< 0: unknown
+    std::vector<std::uint32_t> files;  ///< index into file_names
     std::vector<std::uint64_t> guids;
     std::vector<std::string> file_names;
 };
@@ -67,10 +67,10 @@ struct SpawnRecord {
     std::vector<Entity> entities;
 };
 
-/// An answer that is given again until it is out of date.
+/// An answer that is reused until it is out of date.
 struct KeptAnswer {
     Response response;
-    std::int64_t until_ns = 0;  ///< as monotonic_ns() counts
+    std::int64_t until_ns = 0;  ///< in the time of monotonic_ns()
 };
 
 class Session {
@@ -83,44 +83,45 @@ public:
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    /// Commands are about to be carried out.
+    /// Called before commands are carried out.
     void note_commands();
-    /// A frame has ended. Afterwards, pause_ended() says that the next one begins: what lies between is not part of it.
+    /// Called at the end of a frame. pause_ended() is called before the next one begins: the time between belongs to
+    /// neither.
     void note_frame();
     void pause_ended() { frame_began_ns_ = monotonic_ns(); }
     void note_spawn(const Blob& blob, const Spawned& spawned);
-    /// Stores or fields have changed: edits of earlier ones are not taken back.
+    /// Called when stores or fields have changed: earlier edits cannot be undone.
     void forget_edits() { undo.clear(), redo.clear(); }
 
-    /// Returns the frames that are kept: those of the program, or those of the inspector, or nullptr.
+    /// Returns the kept frames, the program's or the inspector's, or nullptr.
     Frames* frames();
     void keep_frames(std::uint32_t max_frames);
-    /// The trace of the last frames: that of the program, or one of the inspector that begins now.
+    /// The trace of the last frames: the program's, or one that the inspector starts now.
     const Trace& trace();
-    /// From now on, records what frames do, and the journal of the world.
+    /// From now on, records the changes of frames, and the journal of the world.
     void watch_journal();
 
     World& world;
     const ServerOptions options;
     Control control;
     std::vector<Edit> undo, redo;
-    std::deque<FrameRecord> records;  ///< the oldest first, while somebody watches the journal
+    std::deque<FrameRecord> records;  ///< the oldest first, while the journal is watched
     std::vector<SpawnRecord> spawns;
-    bool has_unkept_edits = false;         ///< something was edited since the last frame, which no kept frame has
-    std::int64_t frame_ns = 0;             ///< of the last frame, without what the inspector did
-    std::unique_ptr<sql::Connection> sql;  ///< nullptr: not used yet
+    bool has_unkept_edits = false;                             ///< since the last frame, so no kept frame has them
+    std::int64_t frame_ns = 0;                                 ///< duration of the last frame without the inspector
+    std::unique_ptr<sql::Connection> sql;                      ///< nullptr: not used yet
     std::unordered_map<std::string, KeptAnswer> kept_answers;  ///< by path and query
 
 private:
     std::shared_ptr<const SpawnSource> source_of(const Blob& blob);
 
-    std::size_t next_sweep_ = 16;  // of spawns
+    std::size_t next_sweep_ = 16;  // number of spawns at which to remove dead ones
     std::optional<Frames> own_frames_;
     std::optional<Trace> own_trace_;
-    std::vector<FrameRecord::PassCount> commands_;            // of this frame, while the journal is watched
-    std::int64_t journal_asked_ns_ = 0, trace_asked_ns_ = 0;  // 0: nobody watches them
+    std::vector<FrameRecord::PassCount> commands_;            // in this frame, while the journal is watched
+    std::int64_t journal_asked_ns_ = 0, trace_asked_ns_ = 0;  // 0: not watched
     std::int64_t frame_began_ns_ = 0;
-    bool keeps_journal_ = false;  // the journal of the world is kept for the inspector
+    bool keeps_journal_ = false;  // the inspector keeps the world's journal
 };
 
 }  // namespace shoal::inspect

@@ -1,10 +1,10 @@
 #pragma once
-// A stream: a WebSocket through which a page is told again and again what it watches.
+// A stream: a WebSocket that repeatedly sends a page the data that it watches.
 //
 //     {"watch": ["/api/world", "/api/passes"], "rate": 4}       from the client; again to change it
 //     {"path": "/api/world", "status": 200, "body": {...}}      to it, for each path, so many times a second
 //
-// A thread of its own asks for the world as requests do, so a client that reads slowly holds up its stream only.
+// Each stream asks the world on its own thread, so a slow client delays only its own stream.
 
 #include <atomic>
 #include <condition_variable>
@@ -27,7 +27,7 @@ public:
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    /// Takes a message of the client. Returns false if it is not valid; the stream is to end then.
+    /// Handles a message of the client. Returns false if it is not valid; the stream then ends.
     bool read(std::string_view message);
 
 private:

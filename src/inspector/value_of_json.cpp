@@ -16,7 +16,7 @@ Status unfit(const FieldPath& path) {
 
 bool is_number(FieldType type) { return type >= FieldType::kInt8 && type <= FieldType::kDouble; }
 
-/// Writes one number. Returns false if it does not fit, as 300 does not into a uint8, or 1.5 into an integer.
+/// Writes one number. Returns false if it does not fit, such as 300 into a uint8, or 1.5 into an integer.
 bool write_exactly(FieldType type, Node given, std::byte* value) {
     if (!given.is_number()) return false;
     if (type == FieldType::kInt64 && given.as_int64() != nullptr) {
@@ -32,7 +32,7 @@ bool write_exactly(FieldType type, Node given, std::byte* value) {
     return (is_real || number == std::trunc(number)) && write_number(type, number, value);
 }
 
-/// Writes numbers, given one by one or in lists of the size of a lane, as matrices are written.
+/// Writes numbers, given one by one, or in lists of a lane's size, as for matrices.
 bool write_numbers(Node given, FieldType type, std::uint32_t bytes, std::byte*& at, const std::byte* end) {
     if (given.is_list()) {
         for (const Node one : given)

@@ -6,8 +6,8 @@
 
 namespace shoal::inspect {
 
-/// Returns the value as the field, or the part of one, keeps it. Errors: it does not fit, or is outside of the range that the
-/// schema gives; the message says what would.
+/// Returns a value for a field, or a part of one. Errors: it does not fit, or is outside of the range in the
+/// schema; the message says what is allowed.
 Result<AnyValue> value_of_json(Node given, const FieldPath& path);
 
 }  // namespace shoal::inspect

@@ -15,7 +15,7 @@ Response WorldQueue::ask(const std::function<Response()>& answer) {
     waiting_.push_back(&waiting);
     asked_.notify_one();
     answered_.wait_for(lock, kPatience, [&] { return waiting.is_taken || is_closed_; });
-    if (waiting.is_taken) {  // the world's thread uses it until it is done
+    if (waiting.is_taken) {  // the world's thread uses it until done
         answered_.wait(lock, [&] { return waiting.is_done; });
         return std::move(waiting.response);
     }
@@ -33,7 +33,7 @@ void WorldQueue::close() {
 
 void WorldQueue::serve() {
     std::unique_lock lock(mutex_);
-    // Those that come while these are answered wait for the next frame: however many ask, frames go on.
+    // Requests that come meanwhile wait for the next frame, so that any number of them cannot stop frames.
     const std::vector<Waiting*> served = std::exchange(waiting_, {});
     for (Waiting* next : served) next->is_taken = true;
     for (Waiting* next : served) {

@@ -1,10 +1,10 @@
 #pragma once
-// Where requests wait until the world is at rest. Threads of the server ask, the world's thread answers.
+// Queues requests until the world is at rest. Threads of the server ask, the world's thread answers.
 //
 //     server's thread      ask(what) -----------------> waits ...... gets the response, or is refused after 2 s
 //     world's thread       [ frame ] serve() [ frame ] serve() ...
 //
-// Thread: ask() and close() from any thread; the rest from that of the world.
+// Thread: ask() and close() on any thread; the rest on the world's.
 
 #include "inspector/http.h"
 
@@ -17,14 +17,14 @@ namespace shoal::inspect {
 
 class WorldQueue {
 public:
-    /// Has `answer` called on the world's thread. Returns what it returns, or a refusal if the world does not come by.
+    /// Runs `answer` on the world's thread. Returns its result, or a refusal if the world takes too long.
     Response ask(const std::function<Response()>& answer);
-    /// Refuses what waits, and all that is asked from now on.
+    /// Refuses waiting requests, and all later ones.
     void close();
 
-    /// Answers what waits now.
+    /// Answers the waiting requests.
     void serve();
-    /// Waits until something is asked, at most so long. Units: seconds.
+    /// Waits for a request, at most this long. Units: seconds.
     void wait(double seconds);
 
 private:
