@@ -19,14 +19,14 @@ namespace {
 
 bool is_flag(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
 
-/// Returns whether all of `text` is one number.
+/// Returns whether `text` as a whole is one number.
 template <class T>
 bool read_all(std::string_view text, T& number) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     return error == std::errc() && end == text.data() + text.size();
 }
 
-/// What one word says: `--output=x`, `-ox`, `-o=x`, `--output`, `-o`.
+/// A parsed word: `--output=x`, `-ox`, `-o=x`, `--output`, `-o`.
 struct Word {
     const Flag* flag = nullptr;
     std::string_view name;

@@ -1,14 +1,14 @@
 #pragma once
-// The command line: a verb says which flags it has, and gets what was given for them.
+// The command line: a verb declares its flags, and receives their values.
 //
 //     shoal compile reef.sjson --root=levels -o reef.blob
 //           verb    operand    flag          flag with a letter
 //
-// Flags stand before or after operands; `--flag value` and `--flag=value` are the same, and so are `-f value` and `-fvalue`;
-// `--` ends the flags. Where a file is named, `-` is standard input or standard output.
+// Flags may be before or after operands; `--flag value` and `--flag=value` are the same, and so are `-f value` and
+// `-fvalue`; `--` ends the flags. In place of a file, `-` is standard input or standard output.
 //
-// The verbs and their flags are one table: the help, the man page, the completion of shells and the checks of files are
-// made of it.
+// The verbs and their flags are one table, which is used for the help, the man page, the completion of shells and the
+// checks of files.
 
 #include "shoal/base/status.h"
 
@@ -25,32 +25,32 @@ class Arguments;
 class Console;
 class Files;
 
-/// What a flag or an operand takes. Shells complete it, and Files looks at what is read and written. A size is a number of bytes,
-/// such as `4096`, `800M` or `16G`; a port may be left out.
+/// What a flag or an operand accepts. Shells complete it, and Files checks what is read and written. A size is a number
+/// of bytes, such as `4096`, `800M` or `16G`; a port may be left out.
 enum class Takes : std::uint8_t { kNothing, kText, kSize, kPort, kInput, kOutput, kFolder, kOneOf, kVerb };
 
 struct Flag {
     std::string_view name;     ///< without dashes
-    std::string_view value{};  ///< what the usage calls its value; of kOneOf: the choices, as `little|big`
+    std::string_view value{};  ///< the name of its value in the usage; for kOneOf: the choices, as `little|big`
     std::string_view help{};
     Takes takes = Takes::kNothing;
     char letter = 0;       ///< a short form, such as `o`
     bool repeats = false;  ///< may be given several times
     bool required = false;
-    bool may_be_folder = false;      ///< an output that is a folder when the operand is one: the verb looks after it
-    bool may_replace_input = false;  ///< an output that may be a file that is read: all is read before it is written
+    bool may_be_folder = false;      ///< an output that is a folder when the operand is one: the verb checks it
+    bool may_replace_input = false;  ///< an output that may be an input, too: all is read before it is written
 };
 /// Returns `-o` or `--output`.
 std::string written(const Flag& flag);
 /// Returns the choices of a value such as `little|big`.
 std::vector<std::string_view> choices_of(std::string_view value);
 
-/// A verb of the tool: what it says about itself, and what it does. Returns the exit code.
+/// A verb of the tool: its description and its function, which returns the exit code.
 struct Verb {
     std::string_view name;
     std::string_view summary;   ///< one line
-    std::string_view operands;  ///< as the usage shows them: "SOURCE..."
-    Takes takes;                ///< what each operand is
+    std::string_view operands;  ///< as in the usage: "SOURCE..."
+    Takes takes;                ///< the kind of each operand
     std::size_t min_operands;
     std::size_t max_operands;
     std::span<const Flag> flags;
@@ -59,35 +59,35 @@ struct Verb {
     int (*run)(const Arguments& arguments, Files& files, Console& console);
 };
 
-/// What the tool takes without a verb.
+/// The flags that the tool accepts without a verb.
 std::span<const Flag> flags_of_tool();
 
 /// All verbs, in the order in which help lists them.
 std::span<const Verb* const> verbs();
 
-/// Returns the one line that says how a verb is written.
+/// Returns the usage of a verb in one line.
 std::string usage_line(const Verb& verb);
 
 /// A command line that fits its verb.
 class Arguments {
 public:
     /// Errors: an unknown flag, a flag without its value or given twice, too few or too many operands; the message
-    /// says what was meant, if that is clear.
+    /// suggests what was meant, if that is clear.
     static shoal::Result<Arguments> parse(const Verb& verb, std::span<const std::string_view> words);
 
     const Verb& verb() const { return *verb_; }
     const std::vector<std::string>& operands() const { return operands_; }
-    /// What was given for flags, in this order: flag and value.
+    /// The given flags and values, in order.
     std::span<const std::pair<const Flag*, std::string>> given() const { return given_; }
     bool has(std::string_view flag) const;
     /// Returns the value of a flag, or `fallback`.
     std::string value(std::string_view flag, std::string_view fallback = {}) const;
     std::vector<std::string> values(std::string_view flag) const;
-    /// Returns the bytes given for a flag that takes a size, or 0.
+    /// Returns the value in bytes of a flag for a size, or 0.
     std::uint64_t size(std::string_view flag) const;
 
-    /// Reads the number given for a flag; without the flag `number` stays as it is. One that need not be whole may be a
-    /// fraction, as in `1/60`. Errors: no number, or one outside [least, greatest].
+    /// Reads the value of a flag as a number; without the flag, `number` stays unchanged. A floating-point number may
+    /// be a fraction, as in `1/60`. Errors: not a number, or outside [least, greatest].
     shoal::Status read_number(std::string_view flag, std::uint64_t least, std::uint64_t greatest,
                               std::uint64_t& number) const;
     shoal::Status read_number(std::string_view flag, double least, double greatest, double& number) const;

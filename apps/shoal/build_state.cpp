@@ -22,7 +22,7 @@ std::string hash_line(std::string_view rest) {
     return text + '\n';
 }
 
-/// Numbers values that many outputs share.
+/// Numbers values that are shared by many outputs.
 template <class Value>
 class Numbers {
 public:
@@ -127,7 +127,7 @@ void BuildStateWriter::add_stamps(const BuildState& state) {
     builder_.end();
 }
 
-/// Reads values of which any may be missing or of another kind; `is_good` tells at the end.
+/// Reads values, any of which may be missing or of another kind; `is_good` is the result.
 class BuildStateReader {
 public:
     BuildState read(Node root);
@@ -184,7 +184,7 @@ BuiltOutput BuildStateReader::output(Node node) {
     BuiltOutput result;
     result.path = text(node.find("path"));
     result.source = text(node.find("source"));
-    is_good_ &= resource_name_problem(result.path).empty();  // it is going to be removed when its source is gone
+    is_good_ &= resource_name_problem(result.path).empty();  // it is removed when its source is gone
     result.hash = number(node.find("hash"));
     const Node failed = node.find("has_failed");
     is_good_ &= failed && failed.is_bool();

@@ -1,4 +1,4 @@
-// shoal check: what is wrong in sources and saves, and whether blobs are up to date.
+// shoal check: finds errors in sources and saves, and whether blobs are up to date.
 
 #include "loaded_save.h"
 #include "rewrite.h"
@@ -74,7 +74,7 @@ struct Checked {
     SourceSession session;
     bool ok = false;
     std::uint64_t num_entities = 0;
-    std::uint64_t num_commands = 0;            // that wait in a save
+    std::uint64_t num_commands = 0;            // waiting in a save
     std::optional<std::uint64_t> num_types;    // of a schema file
     std::vector<PersistedSnapshot> snapshots;  // of a folder
     std::optional<std::uint64_t> recovered_frame;
@@ -91,7 +91,7 @@ void check_save(const Arguments& arguments, Files& files, Checked& checked) {
     checked.snapshots = std::move(save.snapshots);
 }
 
-/// Returns whether a text is a schema file: its name says so, or it reads as one and not as a source.
+/// Returns whether a text is a schema file: by its name, or because it can only be read as one.
 bool is_schema(const std::string& name, const std::string& text) {
     if (name.ends_with(".schema.sjson")) return true;
     if (text.find("fields") == std::string::npos) return false;
@@ -104,7 +104,7 @@ void check_schema(const Arguments& arguments, Files& files, const std::string& t
     if (Status status = add_built_ins(session.registry); !status)
         session.diagnostics.error({}, std::string(status.message()));
     read_schemas(arguments, files, session);
-    SourceRules rules;  // of this file: other schema files may have other rules
+    SourceRules rules;  // of this file, because other schema files may have other rules
     const std::uint32_t file = session.diagnostics.add_file(checked.source, text);
     checked.ok =
         read_schema_text(file, session.registry, rules, session.diagnostics) && session.diagnostics.num_errors() == 0;
@@ -128,7 +128,7 @@ void check(const Arguments& arguments, Files& files, Console& console, Checked& 
         session.diagnostics.error({}, std::string(result.message()));
 }
 
-/// Says what a snapshot and its log have, in a line each.
+/// Describes a snapshot and its log, in a line each.
 std::string text_of(const PersistedSnapshot& snapshot) {
     const auto bytes = [](std::uint64_t count) { return counted(count, "byte", "bytes"); };
     const bool is_whole = snapshot.damage.empty();
@@ -183,7 +183,7 @@ std::string text_of(const Checked& checked) {
     return text + concat(summary_of(checked.session.diagnostics), "\n");
 }
 
-/// Prints one object for all sources; `ok`: all of them are. The diagnostics of all sources are in one list.
+/// Prints one object for all sources; `ok`: all are valid. The diagnostics of all sources are in one list.
 void print_json(Console& console, const std::vector<std::unique_ptr<Checked>>& all, bool ok) {
     DocumentBuilder builder;
     builder.begin_mapping();

@@ -1,4 +1,4 @@
-// shoal compile: from a source to a blob.
+// shoal compile: compiles a source to a blob.
 
 #include "depfile.h"
 #include "folder.h"
@@ -161,7 +161,7 @@ std::vector<std::string> files_read(const Arguments& arguments, const CompiledSo
     return paths;
 }
 
-/// Writes the blob, then what it was made from: whoever reads the second has the first.
+/// Writes the blob, then its dependencies, so that readers of these also find the blob.
 Status write_outputs(const Arguments& arguments, Files& files, const CompiledSource& compiled,
                      const SourceSession& session) {
     std::string deps;
@@ -175,7 +175,7 @@ Status write_outputs(const Arguments& arguments, Files& files, const CompiledSou
     return arguments.has("deps") ? files.write("deps", deps) : Status();
 }
 
-/// Returns what is wrong with flags that are only for one file, or only for a folder.
+/// Returns the error of a flag that is only for one file, or only for a folder.
 Status check_flags(const Arguments& arguments, bool is_folder) {
     for (const std::string_view flag : {"exclude", "force", "jobs"})
         if (!is_folder && arguments.has(flag))

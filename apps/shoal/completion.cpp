@@ -1,4 +1,4 @@
-// shoal completion: what bash, zsh and fish need to complete a command line, made of the table of verbs and flags.
+// shoal completion: completion scripts for bash, zsh and fish, generated from the table of verbs and flags.
 
 #include "console.h"
 #include "shoal/base/text.h"
@@ -23,7 +23,7 @@ constexpr std::string_view kCompletionExamples =
     "shoal completion zsh > ~/.zfunc/_shoal\n"
     "shoal completion fish > ~/.config/fish/completions/shoal.fish\n";
 
-/// Returns the first words of a help text, as long as a line of a menu.
+/// Returns the first words of a help text, for one line of a menu.
 std::string_view brief(std::string_view help) {
     for (const std::string_view end : {";", " (", ": ", ", such"}) help = help.substr(0, help.find(end));
     return help;
@@ -39,7 +39,7 @@ std::string escaped(std::string_view text, std::string_view characters) {
     return result;
 }
 
-/// Returns a text that a shell takes as one word. A quote ends the quotes, is escaped, and begins them again.
+/// Returns a text that a shell reads as one word. A quote ends the quoted part, is escaped, and begins it again.
 std::string in_quotes(std::string_view text) {
     std::string result = "'";
     for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -58,7 +58,7 @@ std::string names_of_verbs() {
     return joined(names);
 }
 
-/// Returns the words that a value or an operand is one of.
+/// Returns the words that a value or an operand may be.
 std::string words_of(Takes takes, std::string_view value) {
     return takes == Takes::kVerb ? names_of_verbs() : joined(choices_of(value));
 }

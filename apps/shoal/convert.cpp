@@ -1,4 +1,4 @@
-// shoal convert: a source in another format, with everything that is in it.
+// shoal convert: converts a source to another format without loss.
 
 #include "rewrite.h"
 #include "shoal/base/text.h"

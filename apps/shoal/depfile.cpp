@@ -11,7 +11,7 @@ using namespace shoal;
 
 namespace {
 
-/// Backslashes count only before a blank: there, two of them are one.
+/// A backslash is special only before a blank, where two of them stand for one.
 std::string escaped(std::string_view path) {
     std::string text;
     std::size_t num_backslashes = 0;

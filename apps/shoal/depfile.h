@@ -1,5 +1,5 @@
 #pragma once
-// Which files a blob was made from, as Ninja and make read it:
+// The files that a blob was made from, in the format of Ninja and make:
 //
 //     build/reef.blob: levels/reef.sjson reef/coral.sjson
 //
@@ -7,8 +7,8 @@
 //
 //     reef/coral.sjson:
 //
-// The lines without inputs keep make going when a file is gone that the old blob was made from. Files whose absence counts
-// cannot be said there: `shoal compile FOLDER` and `shoal check --up-to-date` know them.
+// The lines without inputs let make continue when an input of the old blob was removed. Dependencies on the absence of
+// files cannot be expressed: `shoal compile FOLDER` and `shoal check --up-to-date` know them.
 
 #include "shoal/base/status.h"
 
@@ -17,8 +17,8 @@
 
 namespace shoal_tool {
 
-/// Returns the depfile of `output`. Blanks, `$`, `#`, `:` and `\` are written as gcc writes them. A file that is named twice
-/// is there once. Errors: a name with a line end, which no depfile can hold.
+/// Returns the depfile of `output`. Blanks, `$`, `#`, `:` and `\` are escaped as by gcc. A file that is named twice
+/// is listed once. Errors: a name with a line end, which a depfile cannot contain.
 shoal::Result<std::string> depfile_text(const std::string& output, std::span<const std::string> inputs);
 
 }  // namespace shoal_tool

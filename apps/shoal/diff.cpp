@@ -1,4 +1,4 @@
-// shoal diff: what is different between two sources, by key, or between two saves.
+// shoal diff: the differences between two sources, by key, or between two saves.
 
 #include "rewrite.h"
 #include "saves.h"
@@ -64,7 +64,7 @@ constexpr std::string_view kDiffExamples =
     "shoal diff frame_60.save frame_61.save\n"
     "shoal diff monday.save server/world\n";
 
-/// One side: where its text is, and what it is called.
+/// One side: its text and its name.
 struct Side {
     std::string path, name;
     std::unique_ptr<SourceSession> session = std::make_unique<SourceSession>();
@@ -74,8 +74,8 @@ struct Side {
 
 bool is_no_file(const Side& side) { return side.path == kNoFile; }
 
-/// Returns the sides that the operands name. Git gives `path old-file old-hex old-mode new-file new-hex new-mode`, and
-/// after a renaming the new path.
+/// Sets the sides from the operands. Git gives `path old-file old-hex old-mode new-file new-hex new-mode`, and
+/// the new path after a rename.
 void set_sides(const Arguments& arguments, Side& before, Side& after) {
     const std::vector<std::string>& words = arguments.operands();
     const bool is_git = arguments.has("git");
@@ -87,7 +87,7 @@ void set_sides(const Arguments& arguments, Side& before, Side& after) {
         if (is_standard_stream(side->name)) side->name = kStandardInputName;
 }
 
-/// Reads a text, as a schema file if it only reads as one. Errors: in the diagnostics.
+/// Reads a text, as a schema file if it can only be read as one. Errors: in the diagnostics.
 std::optional<SourceTree> read_tree(const std::string& name, const std::string& text,
                                     std::unique_ptr<SourceSession>& session) {
     const auto read = [&](bool is_schema) {
@@ -100,7 +100,7 @@ std::optional<SourceTree> read_tree(const std::string& name, const std::string& 
     return read(true);
 }
 
-/// Reads what the text of a side says. Errors: in its session.
+/// Reads the text of a side. Errors: in its session.
 void read_text(Files& files, Side& side) {
     if (refuse_blob(files, side.path, side.name, side.session->diagnostics)) return;
     const Result<std::string> text = files.read(side.path);
@@ -118,7 +118,7 @@ void read_composed(const Arguments& arguments, Files& files, Console& console, S
     if (side.composition && session.diagnostics.num_errors() == 0) side.tree = compose_source_tree(*side.composition);
 }
 
-/// Reads both sides. A file that is not there says nothing. Returns whether there are two trees.
+/// Reads both sides. A missing file is an empty source. Returns whether there are two trees.
 bool read_sides(const Arguments& arguments, Files& files, Console& console, Side& before, Side& after) {
     for (Side* side : {&before, &after}) {
         if (is_no_file(*side)) continue;
@@ -132,7 +132,7 @@ bool read_sides(const Arguments& arguments, Files& files, Console& console, Side
     return before.tree && after.tree;
 }
 
-/// Colours lines by their first character, as diffs are.
+/// Colours a line by its first character, as in diffs.
 std::string colored_line(std::string_view text) {
     std::string out;
     while (!text.empty()) {
@@ -194,14 +194,15 @@ int fail_sides(const Arguments& arguments, Console& console, const Side& before,
         if (first.num_errors() != 0 && second.num_errors() != 0) console.print_diagnostics(second);
         return fail(console, first.num_errors() != 0 ? first : second);
     }
-    // git ends with the first driver that fails, and shows nothing of other files.
+    // git stops at the first driver that fails, and does not show other files
     console.print_diagnostics(first);
     console.print_diagnostics(second);
     console.print(concat(after.name, " is not compared; `git diff --no-ext-diff` shows its lines\n"));
     return 0;
 }
 
-/// Says what git knows of two texts that say the same: a new name, other rights. Nothing if there is neither.
+/// Returns what git knows of two texts with the same content: a new name, other permissions. Empty if nothing has
+/// changed.
 std::string git_changes(const Arguments& arguments, const Side& before, const Side& after) {
     const std::vector<std::string>& words = arguments.operands();
     const std::string &old_mode = words[3], &new_mode = words[6];
@@ -232,7 +233,7 @@ int compare(const Arguments& arguments, Files& files, Console& console) {
     return differences.empty() || arguments.has("git") ? 0 : kDifferent;
 }
 
-/// Prints the lines of one source; a text that is none stays as it is, so that git can compare it all the same.
+/// Prints the lines of one source; a text that is not a source is printed unchanged, so that git can still compare it.
 int convert(const Arguments& arguments, Files& files, Console& console) {
     const std::string& path = arguments.operands()[0];
     Result<std::string> text = files.read(path);

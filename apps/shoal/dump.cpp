@@ -1,4 +1,4 @@
-// shoal dump: a blob or a save as text.
+// shoal dump: prints a blob or a save as text.
 
 #include "shoal/resource/dump.h"
 #include "shoal/resource/migration.h"
@@ -53,7 +53,7 @@ constexpr std::string_view kDumpExamples =
     "shoal dump server/world --resource reef.blob\n"
     "shoal dump quick.save --json | jq '.entity_data[].components.transform.position'\n";
 
-/// Brings components to the versions of the schema files. Errors: in the session's diagnostics.
+/// Migrates components to the versions of the schema files. Errors: in the session's diagnostics.
 bool migrate(const Arguments& arguments, Files& files, Blob& blob, SourceSession& session) {
     read_schemas(arguments, files, session);
     if (session.diagnostics.num_errors() != 0) return false;

@@ -20,16 +20,16 @@ using shoal::Status;
 
 namespace {
 
-/// A file that exists, whatever the path to it.
+/// Finds a file that exists, whatever the path to it.
 bool find_file(const std::string& path, int stream, struct stat& info) {
     const int found = is_standard_stream(path) ? ::fstat(stream, &info) : ::stat(path.c_str(), &info);
-    // Several streams may be one terminal or one pipe.
+    // Several streams may be the same terminal or pipe.
     return found == 0 && (S_ISREG(info.st_mode) || !is_standard_stream(path));
 }
 
 bool is_same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-/// Returns where a file is that need not exist yet: through links, also those that end nowhere.
+/// Returns the location of a file that may not exist yet, after following links, also dangling ones.
 std::filesystem::path place_of(std::filesystem::path path) {
     constexpr int kMostLinks = 40;  // as in the kernel
     std::error_code failed;
@@ -39,7 +39,7 @@ std::filesystem::path place_of(std::filesystem::path path) {
     return failed ? path : place;
 }
 
-/// Returns what to do about an output that cannot be written.
+/// Returns advice about an output that cannot be written.
 std::string advice(const Flag& flag, const std::string& path) {
     const std::string name = written(flag);
     struct stat info;

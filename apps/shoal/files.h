@@ -1,8 +1,8 @@
 #pragma once
-// The files of a run: one place that opens what is written, and that knows what is read. An output never destroys anything:
-// it is not a file that the run reads, not a device, and not read-only; two outputs are two files.
+// The files of a run: opens everything that is written, and knows everything that is read. An output never destroys
+// anything: it is not a file that the run reads, a device, or read-only; and no two outputs are the same file.
 //
-// `-` is standard input and standard output. The table of flags says what is read and what is written, so that a verb only
+// `-` is standard input and standard output. The table of flags declares what is read and written, so a verb only
 // adds what it finds on the way, such as the prefabs of a source.
 
 #include "arguments.h"
@@ -14,42 +14,42 @@
 
 namespace shoal_tool {
 
-/// What messages call a source from standard input that has no other name.
+/// The name in messages of a source from standard input without another name.
 inline constexpr std::string_view kStandardInputName = "stdin";
 
 inline bool is_standard_stream(std::string_view path) { return path == "-"; }
 
-/// Returns whether a path is a stream that the program was started with: `-`, /dev/stdin, or a pipe that a shell has made for
-/// `<(command)`. It is read once, and is not looked for by name.
+/// Returns whether a path is a stream that the program was started with: `-`, /dev/stdin, or a pipe that a shell has
+/// made for `<(command)`. It is read once, and not searched for by name.
 bool is_stream(const std::string& path);
 
-/// Returns what people are told about where something was written.
+/// Returns the name of an output for messages.
 std::string name_of_output(const std::string& path);
 
 class Files {
 public:
     Files(const Arguments& arguments, Console& console);
 
-    /// Errors, all of them wrong usage: two outputs are one file; standard input is to be read twice; two things go to
+    /// Errors, all wrong usage: two outputs are the same file; standard input is read twice; two outputs go to
     /// standard output.
     shoal::Status check_usage() const;
-    /// Looks at the outputs before any work is done. Errors: as write().
+    /// Checks the outputs before any work is done. Errors: as write().
     shoal::Status check_outputs() const;
 
     /// Notes a file that is read. Errors: it is one of the outputs.
     shoal::Status add_input(const std::string& path);
 
-    /// Adds an output that has a name without being asked for: `path` for `flag`, unless that was given. Errors: as write().
+    /// Adds an output with a default name: `path` for `flag`, unless that was given. Errors: as write().
     shoal::Status add_output(std::string_view flag, const std::string& path);
 
     /// Reads a file, or standard input.
     shoal::Result<std::string> read(const std::string& path);
-    /// Returns what a stream holds. The first call reads it. Requires: is_stream(path). Lifetime: that of this object.
+    /// Returns the content of a stream. The first call reads it. Requires: is_stream(path). Lifetime: as this object.
     shoal::Result<std::string_view> stream(const std::string& path);
 
-    /// Writes what was asked for with a flag, which was given. Errors: the output cannot be written, and is what it was.
+    /// Writes the output of a flag, which was given. Errors: the output cannot be written, and is unchanged.
     shoal::Status write(std::string_view flag, std::string_view text);
-    /// Writes an operand, which was read, in its place. Errors: it cannot be written, and is what it was.
+    /// Overwrites an operand, which was read. Errors: it cannot be written, and is unchanged.
     shoal::Status replace(const std::string& path, std::string_view text);
 
 private:
@@ -69,7 +69,7 @@ private:
     std::map<std::string, std::string> streams_;  // by path
 };
 
-/// Sources on the disk, but for one: the text that standard input had stands in for the file at `path`.
+/// Sources on the disk, except one: the text from standard input replaces the file at `path`.
 class StandInFiles final : public shoal::SourceFiles {
 public:
     StandInFiles(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}

@@ -25,17 +25,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostLines = 20;  // of what was compiled and why
+constexpr std::size_t kMostLines = 20;  // of compiled files and reasons
 
-/// A source of the folder, and what becomes of its blob.
+/// A source of the folder, and the state of its blob.
 struct Target {
     enum class Result : std::uint8_t { kUpToDate, kCompiled, kFailed };
 
-    std::string source;  ///< within the folder of sources
-    std::string output;  ///< within that of outputs
+    std::string source;  ///< relative to the folder of sources
+    std::string output;  ///< relative to the folder of outputs
     Result result = Result::kUpToDate;
     std::string reason;                   ///< why it is compiled; empty: it is not
-    const BuiltOutput* before = nullptr;  ///< what the last build said
+    const BuiltOutput* before = nullptr;  ///< from the last build
     BuiltOutput now;
     std::unique_ptr<Diagnostics> diagnostics;  ///< if it was compiled, and there are any
     std::uint64_t num_entities = 0;            ///< if it was compiled
@@ -45,7 +45,7 @@ std::string in_quotes(const std::string& path) { return concat('"', path, '"'); 
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-/// Whether a file is called as sources are, and not as schema files are.
+/// Whether a file has the name of a source, and not of a schema file.
 bool is_source_name(const std::string& name) {
     for (const std::string_view extension : kSourceExtensions)
         if (name.ends_with(extension)) return !name.ends_with(concat(".schema", extension));
@@ -59,7 +59,7 @@ bool is_one_place(const std::string& a, const std::string& b) {
 
 std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
 
-/// One build of a folder: finds sources, compares them with what the last build left, compiles, writes, tells.
+/// One build of a folder: finds sources, compares them with the last build, compiles, writes, reports.
 class FolderBuild {
 public:
     FolderBuild(const Arguments& arguments, Files& files, Console& console)
@@ -113,19 +113,19 @@ private:
     const std::string folder_, output_;
     SourceSession session_;
     std::vector<Target> targets_;  // by source
-    BuildState state_;             // as it was
+    BuildState state_;             // from the last build
     std::string state_text_;
     std::vector<std::string> removed_, notes_;
     std::mutex progress_lock_;
     std::size_t num_done_ = 0, num_to_compile_ = 0;
 };
 
-// --- what there is -----------------------------------------------------------------------------------------------------
+// --- finding sources -------------------------------------------------------------------------------------------------
 
-/// Reads the schemas, finds the roots, and looks whether the folders are what they should be.
+/// Reads the schemas, finds the roots, and checks the folders.
 bool FolderBuild::prepare_session() {
     prepare(arguments_, files_, console_, folder_, session_);
-    session_.options.compose.progress = {};  // that of many sources at once says nothing
+    session_.options.compose.progress = {};  // the progress of many sources at once is not useful
     session_.options.blob = {arguments_.value("endian") == "big", arguments_.has("offset-tables")};
     std::vector<std::string>& roots = session_.options.compose.roots;
     if (roots.empty())
@@ -140,7 +140,7 @@ bool FolderBuild::prepare_session() {
     return diagnostics.num_errors() == 0;
 }
 
-/// The name of a resource is its path in a root: without one, all sources of a name would be one resource.
+/// The name of a resource is its path in a root: without a root, all sources of a name would be one resource.
 void FolderBuild::check_roots() {
     std::error_code failed;
     const std::string folder = fs::weakly_canonical(folder_, failed).string() + "/";
@@ -158,11 +158,11 @@ bool FolderBuild::is_excluded(const std::string& name) const {
     return false;
 }
 
-/// Adds a file if it is a source. Returns whether a folder is gone into.
+/// Adds a file if it is a source. Returns whether to enter a folder.
 bool FolderBuild::add_source(const fs::directory_entry& entry) {
     const std::string name = fs::path(entry.path()).lexically_relative(folder_).generic_string();
     const bool is_passed = is_hidden(entry.path()) || is_excluded(name);
-    std::error_code leads_nowhere;  // a link
+    std::error_code leads_nowhere;  // for a link
     if (is_passed || entry.is_directory(leads_nowhere))
         return !is_passed && !is_one_place(entry.path().string(), output_);
     if (!entry.is_regular_file(leads_nowhere) || !is_source_name(name)) return true;
@@ -174,13 +174,13 @@ bool FolderBuild::add_source(const fs::directory_entry& entry) {
 
 namespace {
 
-/// The folders that the search is in, as they are called without links: one of them in itself has no end.
+/// The folders being searched, without links: a link to one of them would recurse without end.
 class FoldersAbove {
 public:
     explicit FoldersAbove(const std::string& folder) : folders_{fs::canonical(folder)} {}
-    /// Notes a folder `depth` folders below the first. Returns whether it is none of those above it.
+    /// Enters a folder `depth` levels below the first. Returns false if it is one of those above it.
     bool enter(const fs::directory_entry& entry, int depth) {
-        std::error_code leads_nowhere;  // a link
+        std::error_code leads_nowhere;  // for a link
         if (!entry.is_directory(leads_nowhere)) return true;
         folders_.resize(static_cast<std::size_t>(depth) + 1);
         fs::path folder = fs::canonical(entry.path());
@@ -195,7 +195,7 @@ private:
 
 }  // namespace
 
-/// A folder that cannot be read ends the build: what is in it is not gone.
+/// Finds the sources. A folder that cannot be read ends the build, because its sources would count as removed.
 bool FolderBuild::find_sources() {
     try {
         const bool follows = session_.options.compose.follow_links;
@@ -215,8 +215,8 @@ bool FolderBuild::find_sources() {
     return true;
 }
 
-/// A file whose name is not that of a resource is not compiled: nobody could name it, and the next build could not tell
-/// whether it has changed.
+/// Refuses files whose names are not valid resource names: they could not be referred to, and the next build could not
+/// detect changes.
 void FolderBuild::refuse_names() {
     for (Target& target : targets_) {
         const std::string_view problem = resource_name_problem(target.source);
@@ -229,7 +229,7 @@ void FolderBuild::refuse_names() {
     }
 }
 
-/// Two sources that differ in their extension would make one blob: neither does.
+/// Refuses two sources that differ only in the extension, because they would make the same blob.
 void FolderBuild::name_outputs() {
     std::map<std::string, Target*> by_output;
     for (Target& target : targets_) {
@@ -253,7 +253,7 @@ void FolderBuild::name_outputs() {
     }
 }
 
-// --- what has changed --------------------------------------------------------------------------------------------------
+// --- finding changes -------------------------------------------------------------------------------------------------
 
 std::string FolderBuild::options_text() const {
     return concat(session_.options.blob.big_endian ? "big" : "little",
@@ -262,7 +262,7 @@ std::string FolderBuild::options_text() const {
                   session_.options.compose.roots.size());
 }
 
-/// Reads what the last build left. False: the folder of outputs is that of other sources.
+/// Reads the state of the last build. Returns false if the folder of outputs belongs to other sources.
 bool FolderBuild::read_state() {
     std::error_code failed;
     const std::string sources = utf8_text(
@@ -324,7 +324,7 @@ void FolderBuild::compare() {
     }
 }
 
-// --- what is made ------------------------------------------------------------------------------------------------------
+// --- compiling -------------------------------------------------------------------------------------------------------
 
 /// Compiles what has changed, each source by one worker.
 void FolderBuild::compile() {
@@ -373,7 +373,7 @@ void FolderBuild::compile(Target& target) {
     console_.show_progress("sources compiled", ++num_done_, num_to_compile_);
 }
 
-/// A file in the way that is not a blob stays: it may be one that is read.
+/// Writes a blob. An existing file that is not a blob is kept, because it may be an input.
 Status FolderBuild::write(Target& target, const CompiledSource& compiled) {
     const std::string path = in_output(target.output);
     if (path_exists(path) && !is_blob_file(files_, path))
@@ -387,7 +387,7 @@ Status FolderBuild::write(Target& target, const CompiledSource& compiled) {
     return write_file(path, std::span<const std::byte>(compiled.blob));
 }
 
-/// Notes what became of a target. What failed keeps its blob, and is compiled again next time.
+/// Notes the result for a target. After a failure the blob is kept, and is compiled again next time.
 void FolderBuild::end(Target& target, bool is_good) {
     target.result = is_good ? Target::Result::kCompiled : Target::Result::kFailed;
     if (!is_good && target.before != nullptr) target.now = *target.before;
@@ -397,7 +397,7 @@ void FolderBuild::end(Target& target, bool is_good) {
     if (target.diagnostics != nullptr && target.diagnostics->entries().empty()) target.diagnostics.reset();
 }
 
-/// Removes the blobs whose sources are gone, if they still are what was written.
+/// Removes the blobs whose sources are gone, unless they have been changed.
 void FolderBuild::remove_orphans() {
     for (const BuiltOutput& output : state_.outputs) {
         const bool has_source = std::any_of(targets_.begin(), targets_.end(),
@@ -444,7 +444,7 @@ bool FolderBuild::write_state() {
     return status.ok();
 }
 
-// --- what is told ------------------------------------------------------------------------------------------------------
+// --- reporting -------------------------------------------------------------------------------------------------------
 
 void FolderBuild::report() {
     for (const Target& target : targets_)
@@ -465,7 +465,7 @@ void FolderBuild::report() {
                           count_text(count(Target::Result::kFailed)), " with errors; ", decimal_text(ms, 1), " ms\n"));
 }
 
-/// Adds what became of each source.
+/// Adds the result of each source.
 void FolderBuild::add_targets(DocumentBuilder& builder) const {
     constexpr std::string_view kResults[] = {"up_to_date", "compiled", "failed"};
     builder.begin_list("sources");

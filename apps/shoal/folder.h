@@ -1,12 +1,12 @@
 #pragma once
-// shoal compile FOLDER: every source below a folder becomes a blob at the same path in another folder; what has not changed
-// is not compiled again.
+// shoal compile FOLDER: compiles every source below a folder to a blob at the same path in another folder; sources that
+// have not changed are skipped.
 
 #include "arguments.h"
 
 namespace shoal_tool {
 
-/// Compiles the sources below the folder that is the operand. Returns the exit code.
+/// Compiles the sources below the folder given as operand. Returns the exit code.
 int compile_folder(const Arguments& arguments, Files& files, Console& console);
 
 }  // namespace shoal_tool

@@ -1,4 +1,4 @@
-// shoal import: a source from a glTF file.
+// shoal import: imports a glTF file as a source.
 
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
@@ -61,7 +61,7 @@ constexpr std::string_view kImportExamples =
 
 constexpr std::string_view kMark = "// Imported by shoal, checksum ";
 
-/// Returns the source as it is written: its first line says what the rest was.
+/// Returns the source as it is written, with a first line that identifies the rest.
 std::string with_mark(const std::string& text, std::string_view from) {
     std::string rest = concat("// Importing ", quoted(from),
                               " again replaces this file. Make changes in a source that has it as prefab.\n\n", text);
@@ -70,7 +70,7 @@ std::string with_mark(const std::string& text, std::string_view from) {
     return concat(mark, '\n', rest);
 }
 
-/// Returns whether a file is as an import has left it, but for line ends, which git may write in its own way.
+/// Returns whether a file is as an import has written it, except for line ends, which git may change.
 bool is_unchanged(const std::string& file) {
     const std::string text = with_line_feeds(file);
     const std::size_t end = text.find('\n');
@@ -88,7 +88,7 @@ struct ImportTask {
     std::optional<ImportedGltf> imported;
 };
 
-/// Refuses to replace what somebody has written. Errors: in the session.
+/// Refuses to replace a file that was written by hand. Errors: in the session.
 bool check_output(const Arguments& arguments, ImportTask& task) {
     if (arguments.has("force") || is_standard_stream(task.output) || !path_exists(task.output)) return true;
     const Result<std::string> old = read_file(task.output);
@@ -99,7 +99,7 @@ bool check_output(const Arguments& arguments, ImportTask& task) {
     return false;
 }
 
-/// The same for the schema file, which says the same for every import.
+/// The same for the schema file, which is the same for every import.
 bool check_schema_output(const Arguments& arguments, ImportTask& task) {
     const std::string path = arguments.value("schema-out", "-");
     if (arguments.has("force") || is_standard_stream(path) || !path_exists(path)) return true;

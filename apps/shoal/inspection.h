@@ -1,6 +1,6 @@
 #pragma once
-// The live inspector of `shoal run --inspect`, `shoal replay --inspect` and `shoal inspect`. A tool that was built without
-// it says so.
+// The live inspector of `shoal run --inspect`, `shoal replay --inspect` and `shoal inspect`. Without it, the tool
+// reports an error.
 
 #include "arguments.h"
 #include "shoal/base/status.h"
@@ -39,17 +39,17 @@ inline constexpr Flag kReadOnlyFlag{.name = "inspect-only",
 
 /// Whether and how a run is inspected.
 struct InspectionTask {
-    std::optional<std::uint64_t> port;  ///< nothing: it is not
+    std::optional<std::uint64_t> port;  ///< nothing: no inspector
     std::string address = "127.0.0.1", token, name;
     bool begins_paused = false, allows_edits = true;
-    /// As inspect::ServerHost has it, by GUID path; empty: the level is a blob, or there is none.
+    /// As inspect::ServerHost::origins(), by GUID path; empty: the level is a blob, or there is none.
     std::function<std::vector<shoal::LayerOrigin>(std::uint64_t guid)> origins;
 };
 
-/// Reads the flags. Errors: a port that is none.
+/// Reads the flags. Errors: an invalid port.
 shoal::Status read_inspection(const Arguments& arguments, InspectionTask& task);
 
-/// The server that shows a world, if it was asked for.
+/// The server that shows a world, if requested.
 class Inspection {
 public:
     Inspection();
@@ -57,16 +57,16 @@ public:
     Inspection(const Inspection&) = delete;
     Inspection& operator=(const Inspection&) = delete;
 
-    /// Begins to listen, and prints the address.
+    /// Starts to listen, and prints the address.
     /// Errors: the address cannot be used; the tool was built without the inspector.
     shoal::Status start(shoal::World& world, const InspectionTask& task, Console& console);
     bool is_on() const { return served_ != nullptr; }
-    /// Answers requests for a while, or until somebody interrupts. Requires: is_on().
+    /// Answers requests for a while, or until the user interrupts. Requires: is_on().
     void answer(double seconds);
-    /// Answers until the next frame is due, `seconds` after the last one, or longer if the page slows the run down. Waits
-    /// at most `most_seconds`. Returns whether it is due. Requires: is_on().
+    /// Answers until the next frame is due, `seconds` after the last one, or longer if the page slows the run down.
+    /// Waits at most `most_seconds`. Returns whether it is due. Requires: is_on().
     bool wait_for_frame(double seconds, double most_seconds);
-    /// Answers until somebody interrupts.
+    /// Answers until the user interrupts.
     void answer_on();
 
 private:

@@ -26,7 +26,7 @@ constexpr std::chrono::milliseconds kPause{20};
 
 std::string milliseconds(std::int64_t ns) { return concat(decimal_text(static_cast<double>(ns) * 1e-6, 2), " ms"); }
 
-/// Says what a reload has done, such as "2 entities changed (3 fields), 1 new".
+/// Describes the result of a reload, such as "2 entities changed (3 fields), 1 new".
 std::string text_of(const ReloadReport& report) {
     std::string text;
     const auto add = [&](std::uint64_t count, std::string_view one, std::string_view many, std::string_view what) {
@@ -46,7 +46,7 @@ std::string text_of(const ReloadReport& report) {
     return text.empty() ? "nothing has changed" : text;
 }
 
-/// The entities that have a point mass and a transform, and where their transforms are.
+/// The entities that have a point mass and a transform, and the positions of their transforms.
 struct MassPositions {
     std::vector<Entity> entities;
     std::vector<Vec3> positions;
@@ -95,7 +95,7 @@ std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, 
         for (const std::string& script : arguments.values(kScriptFlag.name)) tried.paths.push_back(script);
     if (!compiled && !session.scripts_failure) {
         add_with_traceback(session.diagnostics, {}, session.scripts_failure.message());
-        session.diagnostics.sort_by_place();  // component types that the script has not declared follow from it
+        session.diagnostics.sort_by_place();  // other errors may be a consequence of it
     }
     if (!compiled && session.diagnostics.num_errors() == 0) return refuse(compiled.message());
     if (!compiled || !add_inputs(files, *compiled, session)) return std::nullopt;
@@ -196,7 +196,7 @@ void LevelWatch::reload(LoadedLevel newer) {
     ++num_reloads_;
 }
 
-/// Lets the library have the newer level, and reloads. Errors: all is as it was.
+/// Adds the newer level to the library, and reloads. Errors: everything is unchanged.
 Status LevelWatch::exchange(const LoadedLevel& newer, std::int64_t& reload_ns, std::string& text) {
     Result<Blob> view = Blob::view(newer.blob.bytes());
     if (!view) return view.status();

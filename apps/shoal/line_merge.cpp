@@ -9,9 +9,9 @@ namespace shoal_tool {
 
 namespace {
 
-constexpr int kMostChanges = 2000;  // lines that go or come: memory is their square
+constexpr int kMostChanges = 2000;  // added or removed lines: memory is quadratic in them
 
-using Lines = std::vector<std::string_view>;  // with their ends
+using Lines = std::vector<std::string_view>;  // including line ends
 
 Lines lines_of(std::string_view text) {
     Lines lines;
@@ -23,22 +23,23 @@ Lines lines_of(std::string_view text) {
     return lines;
 }
 
-/// Lines of the base, and those that stand in their place.
+/// A range of lines of the base, and their replacement.
 struct Change {
     int begin = 0, end = 0;
     int new_begin = 0, new_end = 0;
 };
 
-/// The shortest way from one list of lines to another. Source: Myers, "An O(ND) difference algorithm and its variations".
+/// The shortest edit script between two lists of lines. Source: Myers, "An O(ND) difference algorithm and its
+/// variations".
 class LineDifference {
 public:
     LineDifference(const Lines& from, const Lines& to)
         : from_(from), to_(to), num_from_(static_cast<int>(from.size())), num_to_(static_cast<int>(to.size())) {}
 
-    /// Returns the changes in order. Errors: nothing, because there are too many.
+    /// Returns the changes in order. Errors: returns nothing if there are too many.
     std::optional<std::vector<Change>> changes() {
         const int most = std::min(num_from_ + num_to_, kMostChanges);
-        std::vector<int> reached(static_cast<std::size_t>(2 * most + 3), 0);  // by diagonal: how far into `from`
+        std::vector<int> reached(static_cast<std::size_t>(2 * most + 3), 0);  // by diagonal: how far `from` is reached
         for (int step = 0; step <= most; ++step) {
             const auto middle = reached.begin() + most + 1;
             before_.emplace_back(middle - step - 1, middle + step + 2);
@@ -55,7 +56,7 @@ private:
     int reached_before(int step, int diagonal) const {
         return before_[static_cast<std::size_t>(step)][static_cast<std::size_t>(diagonal + step + 1)];
     }
-    /// Whether the step to a diagonal takes a line of `to` in, rather than one of `from` out.
+    /// Whether the step to a diagonal adds a line of `to`, rather than removing one of `from`.
     bool takes_in(int step, int diagonal) const {
         return diagonal == -step ||
                (diagonal != step && reached_before(step, diagonal - 1) < reached_before(step, diagonal + 1));
@@ -71,7 +72,7 @@ private:
         return at;
     }
     std::vector<Change> walk_back(int step) const {
-        std::vector<Change> changes;  // from the last
+        std::vector<Change> changes;  // from the last to the first
         for (int diagonal = num_from_ - num_to_; step > 0; --step) {
             const bool is_in = takes_in(step, diagonal);
             diagonal += is_in ? 1 : -1;
@@ -89,7 +90,7 @@ private:
     const Lines& from_;
     const Lines& to_;
     int num_from_, num_to_;
-    std::vector<std::vector<int>> before_;  // by step: what was reached before it, from diagonal -step - 1 on
+    std::vector<std::vector<int>> before_;  // by step: what was reached before it, starting at diagonal -step - 1
 };
 
 void append(std::string& text, const Lines& lines, int begin, int end) {
@@ -101,7 +102,7 @@ std::span<const std::string_view> span_of(const Lines& lines, const Change& chan
                                     static_cast<std::size_t>(change.new_end - change.new_begin));
 }
 
-/// Whether two changes are of the same lines, or come between the same two.
+/// Whether two changes are of the same lines, or insert at the same position.
 bool overlap(const Change& a, const Change& b) {
     return (a.begin < b.end && b.begin < a.end) || (a.begin == b.begin && a.end == b.end);
 }

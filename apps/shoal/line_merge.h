@@ -1,5 +1,5 @@
 #pragma once
-// Merges two versions of a text line by line, as version control does, without knowing what the lines mean. Callers read
+// Merges two versions of a text line by line, as version control does, without understanding the content. Callers parse
 // the result and compare it with the merge by key.
 // Thread: values.
 
@@ -9,8 +9,8 @@
 
 namespace shoal_tool {
 
-/// Returns `base` with the lines that `a` has changed and those that `b` has changed, which may stand side by side.
-/// Errors: nothing, because both have changed the same lines, and differently, or one has changed more than 2,000.
+/// Returns `base` with the changed lines of `a` and of `b`; both may change adjacent lines.
+/// Errors: returns nothing if both have changed the same lines differently, or one has changed more than 2,000.
 std::optional<std::string> merge_lines(std::string_view base, std::string_view a, std::string_view b);
 
 }  // namespace shoal_tool

@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kSaveMagic = "shoalsav", kLogMagic = "shoallog";
 static_assert(kSaveMagic.size() == kLogMagic.size());
 
-/// Returns the letters with which a file begins, if they are as many as those of a save.
+/// Returns the first bytes of a file, as many as identify a save.
 std::string magic_of(Files& files, const std::string& path) {
     std::string start(kSaveMagic.size(), '\0');
     if (!is_stream(path)) {
@@ -33,7 +33,7 @@ std::string magic_of(Files& files, const std::string& path) {
     return text ? std::string(text->substr(0, start.size())) : std::string();
 }
 
-/// Says what a log is, and what to give in its place.
+/// Reports that a file is a log, and what to give instead.
 void refuse_log(const std::string& path, std::string_view bytes, Diagnostics& diagnostics) {
     if (Replay::is_recording(std::as_bytes(std::span(bytes)))) {
         diagnostics.error({}, concat(path, ": the file is a recording of a run, and not a save"),
@@ -55,7 +55,7 @@ Result<Snapshot> read_file_of_save(Files& files, const std::string& path, const 
     return state ? std::move(state) : Result<Snapshot>(Status::error(concat(path, ": ", state.message())));
 }
 
-/// Notes what of a snapshot is damaged.
+/// Reports the damage of a snapshot.
 void note_damage(const PersistedSnapshot& snapshot, Snapshots wanted, Diagnostics& diagnostics) {
     for (const auto& [path, damage] :
          {std::pair(&snapshot.path, &snapshot.damage), std::pair(&snapshot.log_path, &snapshot.log_damage)}) {
@@ -110,9 +110,9 @@ void add_resources(const Arguments& arguments, Files& files, ResourceLibrary& li
     }
 }
 
-/// What a state refers to in blobs, and cannot be loaded without them.
+/// Parts of a state that need missing blobs to be loaded.
 struct MissingResources {
-    std::vector<std::string> scopes;  // paths of parts begin so
+    std::vector<std::string> scopes;  // prefixes of the paths of these parts
     std::vector<std::string> names;   // of the resources, or their ids
 };
 
@@ -120,7 +120,7 @@ void add_name(std::string name, MissingResources& missing) {
     if (std::ranges::find(missing.names, name) == missing.names.end()) missing.names.push_back(std::move(name));
 }
 
-/// The trees of models, whose nodes lie in blobs.
+/// Finds the trees of models, whose nodes are in blobs.
 void find_models(const Snapshot& state, MissingResources& missing) {
     const std::string scope = concat("stores/", schema_of<ModelPose>().name(), '/');
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
@@ -135,7 +135,7 @@ void find_models(const Snapshot& state, MissingResources& missing) {
     }
 }
 
-/// The commands that spawn blobs. Older states have them in a database.
+/// Finds the commands that spawn blobs. Older states have them in a database.
 void find_commands(const Snapshot& state, MissingResources& missing) {
     constexpr std::string_view kBlobs = "commands/blobs";
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
@@ -149,7 +149,7 @@ void find_commands(const Snapshot& state, MissingResources& missing) {
     }
 }
 
-/// Returns the lines of "stores" but those of stores that are left out.
+/// Returns the lines of "stores" except those of stores that are left out.
 std::string remaining_stores(std::string_view lines, const std::vector<std::string>& scopes) {
     std::string text;
     while (!lines.empty()) {
@@ -160,7 +160,7 @@ std::string remaining_stores(std::string_view lines, const std::vector<std::stri
     return text;
 }
 
-/// Copies a state without the parts whose paths begin as one of `scopes`.
+/// Copies a state without the parts whose paths begin with one of `scopes`.
 Result<Snapshot> without(const Snapshot& state, const std::vector<std::string>& scopes) {
     const Result<std::string> stores = SnapshotReader(state).text("stores");
     if (!stores) return stores.status();
@@ -184,7 +184,7 @@ std::string name_of_left_out(const std::vector<std::string>& scopes) {
                   has_commands ? "the commands that wait" : "");
 }
 
-/// Loads what can be loaded without blobs, if none are given, and notes what cannot.
+/// Loads what can be loaded without blobs, if none are given, and notes the rest.
 Status load_world(const std::string& path, LoadedSave& save, Diagnostics& diagnostics) {
     MissingResources missing;
     if (save.world.library() == nullptr) {

@@ -1,9 +1,9 @@
 #pragma once
-// Reads the world of a save, or of a folder that Persistence keeps, for what `shoal dump`, `check` and `diff` say of
-// it. It is loaded into a world of its own, with all checks that a program's load makes; its component types come from
+// Reads the world of a save, or of a folder of Persistence, for `shoal dump`, `check` and `diff`.
+// It is loaded into a separate world, with all the checks of a program's load; its component types come from
 // the save.
 //
-// Nothing is written, also not into such a folder: of its last whole frame is read what Persistence::recover() would read.
+// Nothing is written, not even to such a folder: its last whole frame is read as Persistence::recover() would.
 
 #include "memory_limit.h"
 #include "shoal/resource/library.h"
@@ -28,23 +28,23 @@ struct LoadedSave {
     explicit LoadedSave(const Arguments& arguments);
 
     shoal::EntityManager entities;
-    shoal::ResourceLibrary library;  ///< of the blobs that were given
+    shoal::ResourceLibrary library;  ///< the blobs that were given
     shoal::World world;
-    shoal::Snapshot state;  ///< of the world
-    shoal::Snapshot file;   ///< what is in the file, also what a world without passes and channels does not have
-    std::vector<std::string> left_out;  ///< of the file: parts whose paths begin so, because no blobs were given
-    std::vector<shoal::Entity> all;     ///< who lives, by index
-    std::vector<shoal::PersistedSnapshot> snapshots;      ///< of a folder: those that were read, the newest first
-    const shoal::PersistedSnapshot* recovered = nullptr;  ///< the one that Persistence::recover() would take
+    shoal::Snapshot state;              ///< of the loaded world
+    shoal::Snapshot file;               ///< all of the file, also parts that a world without passes does not load
+    std::vector<std::string> left_out;  ///< prefixes of paths of parts that were skipped because no blobs were given
+    std::vector<shoal::Entity> all;     ///< living entities, by index
+    std::vector<shoal::PersistedSnapshot> snapshots;      ///< of a folder: those read, the newest first
+    const shoal::PersistedSnapshot* recovered = nullptr;  ///< the one that Persistence::recover() would use
 };
 
-/// Which snapshots of a folder are read: those that Persistence::recover() reads, and it is a warning if one of them is
-/// damaged; or all, and it is an error.
+/// Which snapshots of a folder to read: those that Persistence::recover() reads, with a warning if one is
+/// damaged; or all, with an error.
 enum class Snapshots : std::uint8_t { kNewestWhole, kAll };
 
-/// Returns whether what is at a path is read as a world: a save, a folder, or the log of a folder, which load_save() refuses.
+/// Returns whether a path is read as a world: a save, a folder, or the log of a folder, which load_save() refuses.
 bool holds_world(Files& files, const std::string& path);
-/// Reads and checks a save or a folder, with the component types and migrations of the schema files that were given, and the
+/// Reads and checks a save or a folder, with the component types and migrations of the given schema files, and the
 /// resources. Returns whether there is a world. Errors: in the diagnostics.
 bool load_save(const Arguments& arguments, Files& files, const std::string& path, Snapshots snapshots, LoadedSave& save,
                shoal::Diagnostics& diagnostics);

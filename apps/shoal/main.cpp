@@ -1,4 +1,4 @@
-// The command-line tool. main() finds the verb and keeps exceptions from getting out.
+// The command-line tool. main() finds the verb and catches all exceptions.
 
 #include "plugins.h"
 #include "shoal/base/text.h"
@@ -47,7 +47,7 @@ int run_verb(const Verb& verb, std::span<const std::string_view> words, Console&
 
 int run_words(std::span<const std::string_view> words, Console& console);
 
-/// Takes the plugins that stand before the verb, `--plugin FILE` or `--plugin=FILE`. Errors: a file is missing.
+/// Removes the plugins before the verb from the words: `--plugin FILE` or `--plugin=FILE`. Errors: a file is missing.
 shoal::Status take_plugins(std::span<const std::string_view>& words, std::vector<std::string>& paths) {
     constexpr std::string_view kFlag = "--plugin";
     while (!words.empty() && words[0].starts_with(kFlag)) {
@@ -69,7 +69,7 @@ int help_with_plugins(const LoadedPlugins& loaded, std::span<const std::string_v
     return code;
 }
 
-/// Runs a verb that a plugin gives, or one of the tool with the plugins.
+/// Runs a plugin's verb, or a verb of the tool with the plugins.
 int run_with_plugins(std::span<const std::string_view> words, const std::vector<std::string>& paths, Console& console) {
     if (words.empty()) return no_verb(console, "no verb was given");
     const bool asks_help = words[0] == "help" || words[0] == "--help" || words[0] == "-h";

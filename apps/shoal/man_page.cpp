@@ -1,4 +1,4 @@
-// The manual as a man page, made of the table of verbs and flags.
+// The manual as a man page, generated from the table of verbs and flags.
 
 #include "shoal/base/config.h"
 #include "shoal/base/text.h"
@@ -11,7 +11,7 @@ using shoal::concat;
 
 namespace {
 
-/// Returns text that roff prints as it is.
+/// Returns text that roff prints unchanged.
 std::string plain(std::string_view text) {
     std::string result;
     if (text.starts_with('.') || text.starts_with('\'')) result = "\\&";
@@ -42,7 +42,7 @@ std::string plain(std::string_view text) {
     return result;
 }
 
-/// Calls `visit` with each line.
+/// Calls `visit` for each line.
 template <class Visit>
 void each_line(std::string_view lines, Visit&& visit) {
     while (!lines.empty()) {
@@ -52,7 +52,7 @@ void each_line(std::string_view lines, Visit&& visit) {
     }
 }
 
-/// A line is a paragraph; one that is indented stays as it is.
+/// A line is a paragraph; an indented line is printed unchanged.
 std::string man_paragraphs(std::string_view lines) {
     std::string text;
     each_line(lines, [&](std::string_view line) {

@@ -41,7 +41,7 @@ std::vector<std::string> header_of(const std::vector<MatchedField>& fields) {
     return header;
 }
 
-/// Writes matches down as they are visited.
+/// Collects matches while they are visited.
 class MatchWriter {
 public:
     MatchWriter(std::vector<MatchedField> fields, const ValueNames& names)

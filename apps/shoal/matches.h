@@ -1,6 +1,6 @@
 #pragma once
-// What `shoal run --query TEXT` found after the last frame: the entities that match, and the fields of the components that
-// the text names.
+// The result of `shoal run --query TEXT` after the last frame: the matching entities, and the fields of the components
+// that the text names.
 //
 //     entity  fish.hunger      body.position
 //     2:1             3.5      [0.0 1.0 0.0]
@@ -11,11 +11,11 @@
 namespace shoal_tool {
 
 struct Matches {
-    std::string text;          ///< their number, and a table of the first ones
-    shoal::Document document;  ///< a list of mappings from "entity" and names of fields to values; null: it lacks them
+    std::string text;          ///< the number of matches, and a table of the first ones
+    shoal::Document document;  ///< a list of mappings from "entity" and field names to values; null: none
 };
 
-/// Runs a query over a world. Errors: the text is not a query; see `diagnostics`.
+/// Runs a query over a world. Errors: the text is not a valid query; see `diagnostics`.
 shoal::Result<Matches> find_matches(const shoal::World& world, std::string_view text, shoal::Diagnostics& diagnostics);
 
 }  // namespace shoal_tool

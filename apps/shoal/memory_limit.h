@@ -1,6 +1,6 @@
 #pragma once
-// What worlds may take in memory that the tool reads from saves, folders and recordings: --max-memory, which all verbs that
-// read them have.
+// The memory limit for worlds that the tool reads from saves, folders and recordings: --max-memory, a flag of all verbs
+// that read these.
 
 #include "arguments.h"
 #include "shoal/save/persistence.h"
@@ -16,9 +16,9 @@ inline constexpr Flag kMaxMemoryFlag{.name = "max-memory",
                                          "the bytes of the file, whichever is more)",
                                      .takes = Takes::kSize};
 
-/// Returns what --max-memory says.
+/// Returns the limit of --max-memory.
 shoal::LoadOptions load_options(const Arguments& arguments);
-/// Returns a message of the library, in which what a program can do has become what a user can.
+/// Returns a message of the library, with advice for programs reworded as advice for users.
 std::string for_user(std::string_view message);
 
 }  // namespace shoal_tool

@@ -1,4 +1,4 @@
-// shoal merge: two sources that were made from one, as one again.
+// shoal merge: merges two versions of a source with a common base.
 
 #include "line_merge.h"
 #include "rewrite.h"
@@ -54,7 +54,7 @@ constexpr std::string_view kMergeExamples =
     "shoal merge base.sjson mine.sjson theirs.sjson -o merged.sjson\n"
     "shoal merge base.yaml mine.yaml theirs.yaml -o mine.yaml\n";
 
-/// Returns what messages call a side. It ends as the file does, which says the format.
+/// Returns the name of a side for messages. Its extension is that of the file, which selects the format.
 std::string name_of(const Arguments& arguments, std::size_t side) {
     constexpr std::string_view kSides[] = {"base:", "a:", "b:"};
     const std::string& operand = arguments.operands()[side];
@@ -62,7 +62,7 @@ std::string name_of(const Arguments& arguments, std::size_t side) {
     return is_standard_stream(operand) ? std::string(kStandardInputName) : operand;
 }
 
-/// The three texts, read.
+/// The three texts after reading.
 struct Sources {
     std::unique_ptr<Diagnostics> diagnostics = std::make_unique<Diagnostics>();
     SourceComments comments;
@@ -74,7 +74,7 @@ struct Sources {
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
-/// Reads trees of the three texts. A base that says nothing, as when both have added the file, is of any kind and format.
+/// Reads trees of the three texts. An empty base, as when both have added the file, may have any kind and format.
 /// Errors: in the diagnostics.
 Sources read_trees(const Arguments& arguments, const std::string (&texts)[3], bool are_schemas) {
     Sources sources;
@@ -89,7 +89,7 @@ Sources read_trees(const Arguments& arguments, const std::string (&texts)[3], bo
     return sources;
 }
 
-/// Reads all three, as schema files if they only read as such. Errors: in the diagnostics.
+/// Reads all three, as schema files if they can only be read as such. Errors: in the diagnostics.
 Sources read_all(const Arguments& arguments, Files& files) {
     Sources failed;
     std::string texts[3];
@@ -110,8 +110,8 @@ Sources read_all(const Arguments& arguments, Files& files) {
     return are_schemas ? read_trees(arguments, texts, true) : std::move(sources);
 }
 
-/// Returns the three texts merged by lines if the result reads the same as the merge by key: it keeps the layout of what
-/// nobody has changed.
+/// Returns the three texts merged by lines if the result has the same content as the merge by key: it keeps the layout
+/// of unchanged parts.
 std::optional<std::string> merge_as_lines(const Diagnostics& read, const SourceFile& merged, SourceFormat format) {
     std::optional<std::string> text = merge_lines(read.text(1), read.text(2), read.text(3));
     if (!text) return std::nullopt;
@@ -122,7 +122,7 @@ std::optional<std::string> merge_as_lines(const Diagnostics& read, const SourceF
     return document && says_the_same(*document, comments, merged, format) ? std::move(text) : std::nullopt;
 }
 
-/// Returns the merged text. Nothing: there were errors.
+/// Returns the merged text, or nothing after errors.
 std::optional<std::string> merge(const Arguments& arguments, Sources& sources) {
     Diagnostics& diagnostics = *sources.diagnostics;
     std::optional<Document> merged =

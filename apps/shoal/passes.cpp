@@ -17,7 +17,7 @@ struct alignas(kCacheLineBytes) WorkerBounds {
     Bounds bounds;
 };
 
-/// Adds the places of rows that are_placed; place(row) gives one.
+/// Adds the positions of rows with are_placed set; place(row) returns one.
 template <class Filter, class PositionOf>
 void find_bounds(std::uint32_t num_rows, PassContext& context, Bounds& bounds, Filter&& is_placed, PositionOf&& place) {
     std::vector<WorkerBounds> workers(context.executor.num_workers());
@@ -30,7 +30,7 @@ void find_bounds(std::uint32_t num_rows, PassContext& context, Bounds& bounds, F
     context.num_bytes += std::uint64_t(num_rows) * sizeof(Vec3);
 }
 
-/// The places of transforms, and what fields called `position` say of entities without one.
+/// The positions of transforms, and fields called `position` of entities without one.
 Bounds bounds_of(const World& world, PassContext& context) {
     Bounds bounds;
     const TransformManager* transforms = find_transforms(world.directory());

@@ -11,7 +11,7 @@ using namespace shoal;
 
 namespace {
 
-/// Calls visit(flag, path) for each picture that is asked for with a name.
+/// Calls visit(flag, path) for each requested picture.
 template <class Visitor>
 void for_each_picture(const Arguments& arguments, Visitor&& visit) {
     for (const auto& [flag, path] : arguments.given())
@@ -19,7 +19,7 @@ void for_each_picture(const Arguments& arguments, Visitor&& visit) {
             visit(*flag, path);
 }
 
-/// ".svg" of "FILE.svg"
+/// Returns ".svg" for "FILE.svg".
 std::string_view ending(std::string_view choice) { return choice.substr(choice.rfind('.')); }
 
 }  // namespace

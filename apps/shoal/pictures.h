@@ -1,6 +1,6 @@
 #pragma once
-// Pictures that a run writes: where entities are, and the passes of its schedule. The end of a file's name says in
-// which format.
+// Pictures that a run writes: where entities are, and the passes of its schedule. The extension of a file's name
+// selects the format.
 
 #include "files.h"
 
@@ -19,15 +19,15 @@ inline constexpr Flag kScheduleFlag{
 
 enum class PictureFormat : std::uint8_t { kSvg, kPng, kDot };
 
-/// Returns the format of a file that was given for a flag.
+/// Returns the format of a file given for a flag.
 PictureFormat format_of(std::string_view path);
 
-/// Errors, all of them wrong usage: the name of a picture ends in none of the ways that its flag lists.
+/// Errors, all wrong usage: the name of a picture has none of the extensions that its flag lists.
 shoal::Status check_picture_names(const Arguments& arguments);
-/// Errors: a PNG is asked for, and the tool was built without the library for it.
+/// Errors: a PNG is requested, and the tool was built without the library for it.
 shoal::Status check_picture_library(const Arguments& arguments);
 
-/// Writes what was asked for with a flag, an SVG, in the format of the file's name. Errors: as Files::write().
+/// Writes an SVG requested with a flag, in the format of the file's name. Errors: as Files::write().
 shoal::Status write_picture(Files& files, const Flag& flag, const std::string& path, std::string_view svg);
 
 }  // namespace shoal_tool

@@ -20,17 +20,18 @@ inline constexpr Flag kPluginFlag{
 /// A world without entities, and the plugins in it.
 class LoadedPlugins {
 public:
-    /// Makes a store for each component type of `known` first, which plugins may ask for. Errors: a plugin does not load.
+    /// Makes a store for each component type of `known` first, because plugins may ask for them. Errors: a plugin does
+    /// not load.
     shoal::Status load(std::span<const std::string> paths, const shoal::ComponentRegistry& known);
     shoal::Plugins& plugins() { return plugins_; }
 
-    /// Returns the number of a verb that a plugin gives.
+    /// Returns the index of a verb of a plugin.
     std::optional<std::size_t> find_verb(std::string_view name) const;
-    /// Returns the lines that help shows about them; nothing if there are none.
+    /// Returns lines about these verbs for the help; empty if there are none.
     std::string list_of_verbs() const;
-    /// Returns the page of one.
+    /// Returns the manual of such a verb.
     std::string manual_of_verb(std::size_t verb) const;
-    /// Runs one. Returns the exit code.
+    /// Runs such a verb. Returns the exit code.
     int run_verb(std::size_t verb, std::span<const std::string_view> words, Console& console);
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// Draws SVG with librsvg, which the tool may have been built without.
+// Draws SVG with librsvg, if the tool was built with it.
 
 #include "shoal/base/status.h"
 
@@ -15,7 +15,7 @@ inline constexpr bool kHasPng = false;
 #endif
 
 /// Returns a PNG file: two pixels for each unit of the picture, fewer if a side would be longer than 8,192.
-/// Errors: there is no memory for it; the tool was built without the library.
+/// Errors: memory ran out; the tool was built without the library.
 shoal::Result<std::string> png_of_svg(std::string_view svg);
 
 }  // namespace shoal_tool

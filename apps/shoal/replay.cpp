@@ -1,4 +1,4 @@
-// shoal replay: runs again what shoal run --record has recorded, and says where it differs.
+// shoal replay: repeats a run recorded by shoal run --record, and reports where it differs.
 
 #include "recordings.h"
 #include "reports.h"
@@ -85,10 +85,10 @@ constexpr std::string_view kReplayExamples =
     "shoal replay reef.rec --verify --script other/swim.lua\n"
     "shoal replay mine.rec --verify --recorded-code\n";
 
-/// A plugin or a script as it was recorded.
+/// A recorded plugin or script.
 struct RecordedFile {
     std::string path;
-    std::string hash;  // of its bytes
+    std::string hash;  // of its content
 };
 
 std::string hash_of_file(const std::string& path) {
@@ -125,7 +125,7 @@ Result<std::vector<std::byte>> types_of(const World& world, const Blob& level) {
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-/// How a run was made, as the setup of its recording says it.
+/// The setup of a recorded run.
 struct RecordedRun {
     std::string level;
     std::vector<RecordedFile> plugins, scripts;
@@ -145,7 +145,7 @@ std::vector<RecordedFile> files_at(Node node, std::string_view key) {
     return files;
 }
 
-/// Errors: it is of another program than the tool, or of a later version.
+/// Errors: it was recorded by another program than the tool, or by a later version.
 Result<RecordedRun> read_setup(std::span<const std::byte> setup) {
     const Status foreign =
         Status::error("the recording was not made by `shoal run --record`; play it with the program that made it");
@@ -174,7 +174,7 @@ Result<RecordedRun> read_setup(std::span<const std::byte> setup) {
     return run;
 }
 
-/// Adds the plugins or scripts that would be loaded only because the recording names them.
+/// Adds the plugins or scripts that are only loaded because the recording names them.
 void append_names(const Arguments& arguments, std::string_view flag, std::span<const RecordedFile> recorded,
                   std::string& names) {
     constexpr std::size_t kMostNames = 8;
@@ -185,7 +185,8 @@ void append_names(const Arguments& arguments, std::string_view flag, std::span<c
         names += concat(" and ", counted(recorded.size() - kMostNames, "other", "others"));
 }
 
-/// Errors: code would run that the user has not allowed. The hashes in the recording prove nothing: whoever made it wrote them.
+/// Errors: the replay would run code that the user has not allowed. The hashes in the recording prove nothing: they may
+/// be forged.
 Status check_code(const Arguments& arguments, const RecordedRun& run) {
     std::string names;
     append_names(arguments, "plugin", run.plugins, names);
@@ -194,7 +195,7 @@ Status check_code(const Arguments& arguments, const RecordedRun& run) {
     return Status::error(concat("the recording names code, which is not loaded unless you allow it: ", names));
 }
 
-/// Returns the files to load: those that were given, or those that were recorded. Notes which of these are others now.
+/// Returns the files to load: those given, or else those recorded. Notes which of the latter have changed.
 std::vector<std::string> files_to_load(std::vector<std::string> given, std::span<const RecordedFile> recorded,
                                        Diagnostics& diagnostics) {
     if (!given.empty()) return given;
@@ -248,7 +249,7 @@ void write_difference(DocumentBuilder& builder, const ReplayDifference& differen
     builder.end();
 }
 
-/// Says whether the frames were those of the recording. Returns the exit code.
+/// Reports whether the frames matched the recording. Returns the exit code.
 int show_verified(Console& console, const Task& task, const Outcome& outcome, const Diagnostics& diagnostics) {
     const ReplayDifference& difference = task.replay->difference();
     console.print_diagnostics(diagnostics);
@@ -332,7 +333,7 @@ Status start_recording(Recorder& recorder, const World& world, const Blob& level
     for (const std::span<const std::byte> part :
          {bytes_of(text), bytes_of(std::string_view("\0", 1)), level.bytes(), std::span<const std::byte>(*types)})
         setup.insert(setup.end(), part.begin(), part.end());
-    // A link stays: the file that it leads to is written.
+    // A link is kept: the file that it leads to is written.
     std::error_code failed;
     const std::filesystem::path place = std::filesystem::weakly_canonical(task.record, failed);
     return recorder.start(failed ? task.record : place.string(), setup);

@@ -1,4 +1,4 @@
-// shoal report: writes what a save, a recording or a level has and costs, as a page or as text.
+// shoal report: writes the content and costs of a save, a recording or a level, as a page or as text.
 
 #include "reports.h"
 

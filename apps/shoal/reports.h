@@ -1,20 +1,20 @@
 #pragma once
-// Reports: what `shoal run --report` and `shoal report` write of a world.
+// Reports of a world for `shoal run --report` and `shoal report`.
 
 #include "run.h"
 #include "shoal/world/trace.h"
 
 namespace shoal_tool {
 
-/// Reads what is asked for of a report. Errors: neither a file nor --text was given to `shoal report`; a file that does
+/// Reads the flags for a report. Errors: neither a file nor --text was given to `shoal report`; a file that does
 /// not end in .html.
 shoal::Status read_report(const Arguments& arguments, Task& task);
 
-/// Writes the report of a run that was asked for. Errors: as Files::write().
+/// Writes the report of a run, if requested. Errors: as Files::write().
 shoal::Status write_report_of_run(shoal::World& world, const shoal::Trace& trace, const Task& task, Files& files,
                                   Outcome& outcome);
 
-/// Returns the line that says where the report is.
+/// Returns the line that tells where the report was written.
 std::string report_line(const Task& task, const Outcome& outcome);
 
 }  // namespace shoal_tool

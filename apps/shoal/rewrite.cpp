@@ -18,14 +18,14 @@ namespace {
 constexpr std::uint64_t kLeastWidth = 20, kGreatestWidth = 100'000;
 constexpr std::string_view kEndings[] = {"sjson", "json", "yaml"};
 
-/// Returns the first child of a mapping whose key is none of these, or none.
+/// Returns the first child of a mapping whose key is not one of these, or none.
 Node first_other(Node mapping, std::span<const std::string_view> keys) {
     for (const Node child : mapping)
         if (std::find(keys.begin(), keys.end(), child.key()) == keys.end()) return child;
     return {};
 }
 
-/// Returns the first thing in a tree that schema files do not have, or none: it is one.
+/// Returns the first thing in a tree that a schema file cannot have, or none if it can be one.
 Node first_foreign(Node root) {
     constexpr std::string_view kKeys[] = {"components",   "unknown_components", "unknown_fields",
                                           "ignored_keys", "renamed_keys",       "level_entities"};
@@ -44,7 +44,7 @@ Node first_foreign(Node root) {
     return {};
 }
 
-/// Returns whether a file is meant to be a schema file: it is called so, or declares the fields of a component.
+/// Returns whether a file is meant to be a schema file: by its name, or because it declares the fields of a component.
 bool is_meant_as_schema(std::string_view name, Node root) {
     if (name.ends_with(".schema.sjson")) return true;
     const Node components = root && root.is_mapping() ? root.find("components") : Node();
@@ -53,7 +53,7 @@ bool is_meant_as_schema(std::string_view name, Node root) {
            });
 }
 
-/// A text read as a schema file, with what is wrong with it.
+/// A text read as a schema file, with its errors.
 struct SchemaReading {
     std::unique_ptr<Diagnostics> diagnostics = std::make_unique<Diagnostics>();
     SourceComments comments;
@@ -81,7 +81,7 @@ SchemaReading read_as_schema(const std::string& name, std::string_view text) {
     return reading;
 }
 
-/// Reads a text that is no source as a schema file. What is wrong with it is told of what it is meant to be.
+/// Reads a text that is not a valid source as a schema file. Reports the errors for the kind of file it is meant to be.
 void take_as_schema(SourceFile& file, const std::string& text) {
     SchemaReading reading = read_as_schema(file.path, text);
     if (!reading.document && !reading.is_meant) return;
@@ -91,7 +91,7 @@ void take_as_schema(SourceFile& file, const std::string& text) {
     file.is_schema = true;
 }
 
-/// Standard input has no ending that says its format.
+/// Reads standard input, which has no extension that selects the format.
 void take_as_unnamed(SourceFile& file, const std::string& text) {
     Diagnostics diagnostics;
     const Result<Document> yaml = read_yaml(diagnostics.refer_file(file.path, text), diagnostics, read_options(false));

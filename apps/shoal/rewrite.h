@@ -1,6 +1,6 @@
 #pragma once
-// What the verbs share that read texts for what they say, and write them anew: schema files, a text with its comments, and a
-// new text that is checked before anybody gets it.
+// Shared by the verbs that rewrite texts: detects schema files, reads a text with its comments, and checks the
+// new text before it is written.
 
 #include "arguments.h"
 #include "files.h"
@@ -24,7 +24,7 @@ inline constexpr Flag kRewriteStdinNameFlag{
 
 /// A source or schema file and its comments.
 struct SourceFile {
-    std::string path;  ///< as messages name it
+    std::string path;  ///< the name for messages
     std::unique_ptr<shoal::Diagnostics> diagnostics;
     shoal::SourceComments comments;
     std::optional<shoal::Document> document;
@@ -33,27 +33,27 @@ struct SourceFile {
     std::string_view text() const { return diagnostics->text(1); }
 };
 
-/// Reads `--width`. Errors: it is no number from 20 to 100,000.
+/// Reads `--width`. Errors: it is not a number from 20 to 100,000.
 shoal::Status read_layout(const Arguments& arguments, shoal::SourceLayout& layout);
 
-/// How sources and schema files are read: nested as deep as the compiler allows.
+/// Options for reading sources and schema files: nested as deeply as the compiler allows.
 shoal::ReadOptions read_options(bool is_schema);
 
-/// Returns whether a text is a schema file that only reads as one, because it has words without quotes.
+/// Returns whether a text can only be read as a schema file, because it has words without quotes.
 bool is_schema_text(const std::string& name, std::string_view text);
 
 /// Reads a text as a source, or as a schema file if it is one. Errors: in its diagnostics, and no document.
 SourceFile read_source_file(const Arguments& arguments, Files& files, const std::string& path);
 
-/// Tells in its diagnostics that the comments of a file are left out in JSON, with the place of the first. Strict: an error.
+/// Warns in its diagnostics that the comments of a file are left out in JSON, at the first one. Strict: an error.
 void report_comments_left_out(SourceFile& file, bool strict);
 
 /// Whether a text that was read has the tree of a file, and its comments too, except in JSON, which has none.
 bool says_the_same(const shoal::Document& text, const shoal::SourceComments& comments, const SourceFile& file,
                    shoal::SourceFormat format);
 
-/// Returns the text in a format. Errors: what is written does not read back as the same tree with the same comments, but for
-/// JSON, which has none.
+/// Returns the text in a format. Errors: the new text does not read back as the same tree with the same comments
+/// (except in JSON, which has none).
 shoal::Result<std::string> rewrite(const SourceFile& file, shoal::SourceFormat format, shoal::SourceLayout layout);
 
 }  // namespace shoal_tool

@@ -99,7 +99,7 @@ constexpr Flag kRunFlags[] = {
      .takes = Takes::kOutput},
 };
 
-constexpr std::uint32_t kTracedEvents = 1u << 16;  // of each worker, the latest
+constexpr std::uint32_t kTracedEvents = 1u << 16;  // per worker, the latest
 
 // A line is a paragraph.
 constexpr std::string_view kRunManual =
@@ -170,10 +170,10 @@ constexpr std::string_view kRunExamples =
     "shoal run reef.blob --query 'point_mass.mass > 2, transform'\n";
 
 constexpr double kShortestWatchedFrame = 0.001;     // seconds
-constexpr std::int64_t kLongestSleep = 50'000'000;  // nanoseconds, until the watch is asked again
+constexpr std::int64_t kLongestSleep = 50'000'000;  // nanoseconds, between checks of the watch
 constexpr double kLongestLook = 0.05;               // seconds, the same
 
-/// What is said of saves beside the names of files.
+/// Reads the flags for saving besides file names.
 Status read_saving(const Arguments& arguments, Task& task) {
     if (!task.persist.empty() && !task.load.empty())
         return Status::error("--load and --persist both say with which world to begin; leave out one of them");
@@ -243,8 +243,8 @@ Status load_plugins(Plugins& plugins, const Task& task, Outcome& outcome) {
     return {};
 }
 
-/// Makes the stores of what the level has, which plugins may ask for, and loads the plugins: their functions and stores
-/// take the level when it is spawned, with the fields that they declare.
+/// Makes the stores for the level's component types, because plugins may ask for them, and loads the plugins: their
+/// functions and stores receive the level when it is spawned, with the fields that they declare.
 Status prepare_world(World& world, Blob& blob, Plugins& plugins, const Task& task, Outcome& outcome) {
     make_stores(world, blob);
     if (Status status = world.adopt_schemas(blob); !status) return status;
@@ -273,14 +273,14 @@ Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& ou
     return {};
 }
 
-/// Whether a folder has a world; one that cannot be read is an error of Persistence::recover().
+/// Whether a folder has a world; Persistence::recover() reports one that cannot be read.
 bool has_snapshots(const std::string& folder) {
     if (!path_exists(folder)) return false;
     const Result<std::vector<PersistedSnapshot>> snapshots = list_persisted(folder);
     return !snapshots || !snapshots->empty();
 }
 
-/// Loads what the folder has, and warns of damage.
+/// Loads the world of the folder, and warns of damage.
 Status recover(Persistence& persistence, const Task& task, Diagnostics& diagnostics, Outcome& outcome) {
     const Result<Recovered> recovered = persistence.recover(task.persist, task.loading);
     if (!recovered) return recovered.status();
@@ -290,7 +290,7 @@ Status recover(Persistence& persistence, const Task& task, Diagnostics& diagnost
     return {};
 }
 
-/// Puts the world of a save or a folder, or that with which a recording begins, in place of what there is.
+/// Loads the world of a save or a folder, or the initial state of a recording.
 Status begin_with_state(World& world, Persistence& persistence, Files& files, const Task& task,
                         Diagnostics& diagnostics, Outcome& outcome) {
     if (task.begins_with_level()) return {};
@@ -320,14 +320,14 @@ Status save_world(const World& world, Files& files, const Task& task, Outcome& o
     return files.write("save", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-/// What happens between the frames of a run that goes on.
+/// What happens between the frames of an unlimited run.
 struct BetweenFrames {
     LevelWatch* watch;  // nullptr: no files are watched
     Inspection& inspection;
     LevelScripts& scripts;
 };
 
-/// Runs frames as fast as they go, or at the pace of the clock while files are watched or the world is inspected. Ends
+/// Runs frames as fast as possible, or in real time while files are watched or the world is inspected. Ends
 /// after the last frame, when step() returns false, or when the user interrupts.
 template <class Step>
 void run_frames(World& world, Task& task, Console& console, const BetweenFrames& between, Outcome& outcome,
@@ -554,7 +554,7 @@ void print_json(Console& console, const Task& task, const Outcome& outcome, cons
     console.print_json(builder.finish());
 }
 
-/// Lets the run be recorded and persisted if that is asked for, and runs the frames of the level, or of the recording that is
+/// Records and persists the run if requested, and runs the frames of the level, or of the recording being
 /// played.
 Status run_and_record(World& world, Persistence& persistence, Task& task, const Blob& blob, Files& files,
                       Console& console, const BetweenFrames& between, Outcome& outcome) {
@@ -604,14 +604,14 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     outcome.num_workers = executor.num_workers();
     task.recovers = !task.persist.empty() && has_snapshots(task.persist);
     if (SourceRules rules; level.is_blob || !task.load.empty() || task.recovers)
-        read_schemas(arguments, files, world.registry(), rules, diagnostics);  // which migrates the blob, and the save
+        read_schemas(arguments, files, world.registry(), rules, diagnostics);  // used to migrate the blob and the save
     if (diagnostics.num_errors() != 0) return Status::error("the schema files have errors");
-    if (task.watches) {  // so that there are passes for what may come
+    if (task.watches) {  // so that there are passes for whatever is added later
         world.transforms({.mode = TransformMode::kDeferred});
         world.manager<PointMass>();
     }
     Plugins plugins(world);
-    struct NoPasses {  // when the plugins go, nothing of the tool uses their stores
+    struct NoPasses {  // before the plugins are unloaded, because passes use their stores
         World& world;
         ~NoPasses() { world.schedule().clear(); }
     } const no_passes{world};
@@ -628,7 +628,7 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     const bool is_traced = !task.trace.empty() || !task.report.empty();
     Trace trace(executor.num_workers(), is_traced ? kTracedEvents : 1);
     if (is_traced) world.schedule().set_trace(&trace);
-    if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // before frames go by in vain
+    if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // before any frame runs
     std::optional<LevelWatch> watch;
     if (task.watches) watch.emplace(arguments, files, console, world, *reloader, library, level);
     Status ran = run_and_record(world, persistence, task, blob, files, console,
@@ -658,7 +658,7 @@ void show_outcome(Console& console, const Task& task, const Outcome& outcome, co
 
 namespace {
 
-/// Composes the source again: it may have changed, and it is asked for by hand.
+/// Composes the source again, because it may have changed; this happens only on request.
 std::vector<LayerOrigin> origins_in(const SourceSession& session, std::uint64_t guid) {
     Diagnostics diagnostics;
     const std::optional<Composition> composition =
@@ -679,7 +679,7 @@ int run_run(const Arguments& arguments, Files& files, Console& console) {
     if (task.watches) note_first_signal();
     if (!level && task.watches) {
         level = wait_for_level(arguments, files, console, task.level, session, std::move(tried));
-        if (!level && !console.json()) return 1;  // what is wrong has been shown
+        if (!level && !console.json()) return 1;  // the errors were shown already
     }
     if (!level) return fail(console, session->diagnostics);
     task.level = session->path;

@@ -1,5 +1,5 @@
 #pragma once
-// A run of a level: what `shoal run` and `shoal replay` are asked for, and what comes of it.
+// A run of a level: what `shoal run` and `shoal replay` are asked for, and its outcome.
 
 #include "inspection.h"
 #include "level.h"
@@ -38,7 +38,7 @@ inline constexpr Flag kReportFlag{
     .help = "write what the run has and costs as a page, which needs no other file; - is standard output",
     .takes = Takes::kOutput};
 
-// Of verbs that take levels, saves and recordings.
+// Flags of verbs that take levels, saves and recordings.
 inline constexpr Flag kFilePluginFlag{
     .name = "plugin",
     .value = "FILE.so",
@@ -55,11 +55,11 @@ inline constexpr Flag kFileCodeFlag{
     .name = "recorded-code",
     .help = "of recordings: load the plugins and scripts that the recording names, if you trust its sender"};
 
-/// Returns a state hash as people read it.
+/// Returns a state hash for people.
 std::string state_hash_text(std::uint64_t hash);
 
 inline constexpr std::uint64_t kMostFrames = 1'000'000'000;
-inline constexpr double kMostSeconds = 3600;  ///< from frame to frame
+inline constexpr double kMostSeconds = 3600;  ///< between frames
 
 struct Task {
     std::string level, query, picture, schedule, report, trace, save, load, record, persist;
@@ -69,27 +69,27 @@ struct Task {
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
     std::uint64_t save_every = 0;  ///< frames; 0: only after the last one
     double dt = 1.0 / 60;
-    shoal::LoadOptions loading;  ///< of the save, folder or recording
+    shoal::LoadOptions loading;  ///< for the save, folder or recording
     InspectionTask inspection;
     bool watches = false;
-    bool recovers = false;            ///< the folder has a world, which is the one to begin with
-    shoal::Replay* replay = nullptr;  ///< a recording that is played in place of a level
-    bool verifies = false;            ///< until a frame differs from the recording
+    bool recovers = false;            ///< the folder has a world, with which the run begins
+    shoal::Replay* replay = nullptr;  ///< a recording to play instead of a level
+    bool verifies = false;            ///< ends when a frame differs from the recording
 
     bool begins_with_level() const { return load.empty() && !recovers && replay == nullptr; }
 };
 
-/// What happened, apart from what the report of the world says.
+/// What happened, besides the report of the world.
 struct Outcome {
     shoal::WorldReport report;
     std::uint64_t num_entities = 0;  ///< spawned
     std::uint64_t num_components = 0;
-    std::uint64_t num_bytes = 0;  ///< of components, over all copies
+    std::uint64_t num_bytes = 0;  ///< of components, in all copies
     std::int64_t load_ns = 0, spawn_ns = 0, run_ns = 0, settle_ns = 0, last_settle_ns = 0;
     std::uint64_t num_reloads = 0;
     std::vector<std::string> plugins;  ///< names and versions
     std::uint64_t num_script_failures = 0;
-    std::string script_failure;  ///< the last, with its traceback
+    std::string script_failure;  ///< the last one, with its traceback
     std::uint32_t num_workers = 0;
     std::uint64_t state_hash = 0;
     shoal::Bounds bounds;
@@ -98,7 +98,7 @@ struct Outcome {
     std::uint64_t num_saved_bytes = 0, num_recorded_bytes = 0;
     shoal::PersistStatistics persisted;
     std::optional<std::uint64_t> recovered_frame;
-    std::uint64_t num_traced = 0, num_untraced = 0;  ///< events: the latest, and those before them
+    std::uint64_t num_traced = 0, num_untraced = 0;  ///< events: the latest ones, and older ones that were dropped
     std::optional<Matches> matches;                  ///< if there was a query
 
     double spawn_ms() const { return static_cast<double>(spawn_ns) * 1e-6; }
@@ -107,16 +107,16 @@ struct Outcome {
     }
 };
 
-/// Makes the world of a level, runs it, and writes what is asked for. `resources` is the blob that values of the world
-/// refer to, mostly that of the level. Errors: the message or the diagnostics say what is wrong.
+/// Makes the world of a level, runs it, and writes the requested outputs. `resources` is the blob that values of the
+/// world refer to, usually the level's. Errors: the message or the diagnostics describe them.
 shoal::Status live(LoadedLevel& level, const shoal::Blob& resources, Task& task, const Arguments& arguments,
                    Files& files, Console& console, shoal::Diagnostics& diagnostics, Outcome& outcome);
-/// What the verbs do whose worlds run.
+/// Implements the verbs that run worlds.
 int run_run(const Arguments& arguments, Files& files, Console& console);
 int run_replay(const Arguments& arguments, Files& files, Console& console);
-/// Returns what pictures and reports of a run are called.
+/// Returns the title of pictures and reports of a run.
 std::string title_of(const Task& task);
-/// Prints what came of it.
+/// Prints the outcome.
 void show_outcome(Console& console, const Task& task, const Outcome& outcome, const shoal::Diagnostics& diagnostics);
 
 }  // namespace shoal_tool

@@ -1,5 +1,5 @@
 #pragma once
-// What `shoal dump` and `shoal diff` show of saves, and of folders of Persistence.
+// Shows saves, and folders of Persistence, for `shoal dump` and `shoal diff`.
 
 #include "loaded_save.h"
 
@@ -7,7 +7,7 @@ namespace shoal_tool {
 
 /// Prints a save as text.
 int dump_save(const Arguments& arguments, Files& files, Console& console);
-/// Says what is different between two saves. Returns the exit code: `different` if something is.
+/// Shows the differences between two saves. Returns the exit code: `different` if there are any.
 int diff_saves(const Arguments& arguments, Files& files, Console& console, int different);
 
 }  // namespace shoal_tool

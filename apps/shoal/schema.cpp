@@ -1,4 +1,4 @@
-// shoal schema: component types as a schema file.
+// shoal schema: writes component types as a schema file.
 
 #include "scripts.h"
 #include "shoal/base/string_table.h"
@@ -55,7 +55,7 @@ constexpr std::string_view kSchemaExamples =
     "shoal schema --json-schema --schema game.schema.sjson -o game.schema.json\n"
     "shoal schema --lua-types --schema game.schema.sjson -o shoal.meta.lua\n";
 
-/// The texts of string ids that stand in defaults: those of the blob and of the schema files.
+/// The texts of string ids in defaults: from the blob and the schema files.
 struct Texts final : ValueNames {
     std::string_view text(StringId id) const override {
         const std::string_view text = table.text(id);
@@ -73,7 +73,7 @@ struct Texts final : ValueNames {
     StringTable table;
 };
 
-/// The declarations, by name, of a blob and of schema files, each once.
+/// The declarations of a blob and of schema files by name, each once.
 struct Declarations {
     void add(const Schema& schema, std::int32_t spawn_order, std::string_view migrations = {}) {
         for (SchemaDeclaration& known : list)
@@ -87,7 +87,7 @@ struct Declarations {
     std::vector<SchemaDeclaration> list;
 };
 
-/// Keeps all texts of a schema file that was read without errors: a schema has only their hashes.
+/// Keeps all texts of a valid schema file, because a schema only has their hashes.
 Status add_texts(Files& files, const std::string& path, Texts& texts) {
     Diagnostics diagnostics;
     Result<std::string> text = files.read(path);
@@ -99,8 +99,8 @@ Status add_texts(Files& files, const std::string& path, Texts& texts) {
     return document ? texts.add(document->root()) : document.status();
 }
 
-/// Reads the schema files with the types of the blob already known: two that differ are an error. What is wrong in a schema
-/// file is in the session's diagnostics.
+/// Reads the schema files after registering the types of the blob: two types that differ are an error. Errors in a
+/// schema file are in the session's diagnostics.
 Status read(const Arguments& arguments, Files& files, Texts& texts, SourceSession& session, Declarations& out) {
     if (texts.blob != nullptr)
         for (const BlobComponents& components : texts.blob->component_types()) {

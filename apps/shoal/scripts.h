@@ -1,6 +1,6 @@
 #pragma once
-// Scripts of --script: those that run in a level, and those whose component types sources name. Built without LuaJIT, the tool
-// says so instead.
+// Scripts of --script: those that run in a level, and those that declare component types for sources. Built without
+// LuaJIT, the tool reports an error instead.
 
 #include "arguments.h"
 #include "shoal/base/status.h"
@@ -26,7 +26,7 @@ inline constexpr Flag kScriptFlag{
 /// The scripts that run in the world of a level, until it ends.
 class LevelScripts {
 public:
-    /// `is_quiet`: what they log is not shown.
+    /// `is_quiet`: hides what they log.
     explicit LevelScripts(shoal::World& world, bool is_quiet = false);
     LevelScripts(const LevelScripts&) = delete;
     LevelScripts& operator=(const LevelScripts&) = delete;
@@ -34,11 +34,11 @@ public:
 
     shoal::Status load(std::span<const std::string> paths);
     shoal::World& world() const;
-    /// Loads those again whose files have changed, and tells what came of it.
+    /// Reloads scripts whose files have changed, and passes the results to `tell`.
     void look(const std::function<void(const std::string& line)>& tell);
     /// Registers their component types, with their compile functions.
     shoal::Status register_components(shoal::ComponentRegistry& registry) const;
-    /// How often a function of them has failed, and how the last time.
+    /// The number of failed calls of their functions, and the last failure.
     std::uint64_t num_failures() const;
     std::string last_failure() const;
 
@@ -47,12 +47,12 @@ private:
     Loaded* loaded_;
 };
 
-/// A world without entities, and the scripts in it: for the component types that sources name.
+/// A world without entities, with scripts that declare component types for sources.
 class SourceScripts {
 public:
     /// Makes a store for each component type of `known` first. Errors: a script does not load.
     shoal::Status load(std::span<const std::string> paths, const shoal::ComponentRegistry& known);
-    /// `any` becomes whether there are some. Errors: the registry has another type, or another function, of a name.
+    /// Sets `any` to whether there are some. Errors: the registry has another type, or another function, of a name.
     shoal::Status register_components(shoal::ComponentRegistry& registry, bool& any) const;
 
 private:
@@ -64,7 +64,7 @@ private:
 /// Errors: standard input was named as a script.
 shoal::Status check_script_paths(std::span<const std::string> paths);
 
-/// Returns annotations of component types for editors of scripts. Errors: the tool was built without LuaJIT.
+/// Returns annotations of component types for Lua editors. Errors: the tool was built without LuaJIT.
 shoal::Result<std::string> annotations_of(std::span<const shoal::Schema* const> schemas);
 
 }  // namespace shoal_tool

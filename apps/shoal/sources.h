@@ -1,5 +1,5 @@
 #pragma once
-// What the verbs that read sources share: flags, schemas, and the report of a failure.
+// Shared by the verbs that read sources: flags, schemas, and the report of a failure.
 
 #include "arguments.h"
 #include "console.h"
@@ -56,53 +56,53 @@ std::span<const BuiltInComponent> built_in_components();
 /// Registers all of them.
 shoal::Status add_built_ins(shoal::ComponentRegistry& registry);
 
-/// Makes a store for each component type that has none, which plugins and scripts may ask for.
+/// Makes a store for each component type that has none, because plugins and scripts may ask for them.
 shoal::Status make_managers(shoal::World& world, const shoal::ComponentRegistry& known);
 
-/// Everything that one source is compiled with, and the diagnostics about it.
+/// Everything needed to compile one source, and the diagnostics about it.
 struct SourceSession {
-    std::unique_ptr<LoadedPlugins> plugins;  ///< whose component types the registry has, and which outlive it
+    std::unique_ptr<LoadedPlugins> plugins;  ///< the registry has their component types, so they outlive it
     std::unique_ptr<SourceScripts> scripts;  ///< the same
-    bool depends_on_scripts = false;         ///< they have declared component types
-    shoal::Status scripts_failure;           ///< of `shoal run`: a script does not load without the level
+    bool depends_on_scripts = false;         ///< whether they have declared component types
+    shoal::Status scripts_failure;           ///< for `shoal run`: a script does not load without the level
     shoal::Diagnostics diagnostics;
     shoal::ComponentRegistry registry;
     shoal::CompileOptions options;
     std::string path;                      ///< what to compile
-    std::optional<StandInFiles> stand_in;  ///< if that comes from standard input
+    std::optional<StandInFiles> stand_in;  ///< if it comes from standard input
 };
 
-/// Registers the built-in component types, reads the schema files, takes the flags that all verbs of sources have, and
-/// refuses a source that is a blob. False: reported in the session.
+/// Registers the built-in component types, reads the schema files and the common flags of sources, and
+/// refuses a source that is a blob. Returns false after reporting in the session.
 bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
              SourceSession& session);
-/// Returns the schema files that were given, those of older versions last.
+/// Returns the given schema files, those of older versions last.
 std::vector<std::string> schema_paths(const Arguments& arguments);
-/// Reads the schema files of older versions that were given, after all others. Errors: in the session's diagnostics.
+/// Reads the given schema files of older versions, after all others. Errors: in the session's diagnostics.
 void read_source_schemas(const Arguments& arguments, Files& files, SourceSession& session);
-/// Reads the schema files that were given. Errors: in the diagnostics.
+/// Reads the given schema files. Errors: in the diagnostics.
 void read_schemas(const Arguments& arguments, Files& files, shoal::ComponentRegistry& registry,
                   shoal::SourceRules& rules, shoal::Diagnostics& diagnostics);
 /// The same into the session.
 void read_schemas(const Arguments& arguments, Files& files, SourceSession& session);
-/// Notes the sources that were read. Errors: in the session's diagnostics: one of them is an output, too.
+/// Notes the sources that were read. Errors: one of them is also an output; in the session's diagnostics.
 bool add_inputs(Files& files, const shoal::CompiledSource& compiled, SourceSession& session);
 
-/// Reads and checks a blob. One for machines of the other byte order is swapped in memory.
+/// Reads and checks a blob. A blob of the other byte order is swapped in memory.
 shoal::Result<shoal::Blob> read_blob(Files& files, const std::string& path);
-/// Returns how many bytes of a regular file were read to `start`; 0 also when it cannot be read.
+/// Returns how many bytes of a regular file were read into `start`; 0 if it cannot be read.
 std::size_t read_start(const std::string& path, std::span<std::byte> start);
-/// Returns whether a file starts as a blob does; false also when it cannot be read.
+/// Returns whether a file starts like a blob; false if it cannot be read.
 bool is_blob_file(Files& files, const std::string& path);
 
-/// Reports a blob where a source is wanted. Returns whether it is one.
+/// Reports a blob in place of a source. Returns whether it is one.
 bool refuse_blob(Files& files, const std::string& path, const std::string& name, shoal::Diagnostics& diagnostics);
 
-/// Prints the diagnostics, as JSON too when that is asked for. Returns 1, the exit code.
+/// Prints the diagnostics, also as JSON if requested. Returns 1, the exit code.
 int fail(Console& console, const shoal::Diagnostics& diagnostics);
-/// The same for a failure that has no place in a text.
+/// The same for a failure without a position in a text.
 int fail(Console& console, std::string_view message, std::string_view hint = {});
-/// The same for a compilation, whose summary counts when nothing else was reported.
+/// The same for a compilation; the summary is used when nothing else was reported.
 int fail(Console& console, SourceSession& session, std::string_view summary);
 /// The same for a command line that does not fit the verb: shows its usage and returns 2.
 int fail_usage(Console& console, const Verb& verb, std::string_view message);

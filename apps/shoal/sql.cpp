@@ -1,4 +1,4 @@
-// shoal sql: asks a level or a save in SQL.
+// shoal sql: queries a level or a save in SQL.
 
 #include "level.h"
 #include "loaded_save.h"
@@ -68,7 +68,7 @@ constexpr std::string_view kSqlExamples =
 
 #if defined(SHOAL_TOOL_HAS_SQL)
 
-/// The world that is asked: of a level or of a save.
+/// The world to query: of a level or of a save.
 struct AskedWorld {
     explicit AskedWorld(const Arguments& arguments) : save(arguments) {}
     World& world() { return level ? *spawned : save.world; }
@@ -95,7 +95,7 @@ Status spawn(const Arguments& arguments, Files& files, SourceSession& session, A
     return {};
 }
 
-/// Returns whether there is a world. Errors: were printed.
+/// Returns whether there is a world. Errors: already printed.
 bool make_world(const Arguments& arguments, Files& files, Console& console, AskedWorld& asked) {
     const std::string& path = arguments.operands()[0];
     SourceSession session;
@@ -128,7 +128,7 @@ Status read_limits(const Arguments& arguments, sql::Options& options) {
     return arguments.read_number("max-rows", std::uint64_t(1), kMostRows, options.max_rows);
 }
 
-/// Answers the text of the command line, or what the shell reads. Returns whether all was answered.
+/// Runs the statements of the command line, or those that the shell reads. Returns whether all succeeded.
 bool answer(const Arguments& arguments, Files& files, Console& console, const sql::Options& options, World& world) {
     sql::Connection connection(world);
     AnswerPrinter printer(console, format_of(arguments));
@@ -144,7 +144,7 @@ bool answer(const Arguments& arguments, Files& files, Console& console, const sq
     return fail(console, updated.message(), lacks_save ? "give --save the name of a save" : ""), false;
 }
 
-/// Errors: a part of the save was left out, which would be lost; the file cannot be written.
+/// Errors: a part of the save was not loaded, and would be lost; the file cannot be written.
 Status save_asked(Files& files, AskedWorld& asked) {
     if (!asked.save.left_out.empty())
         return Status::error("what was left out would be lost in the new save; give the blobs with --resource");

@@ -9,7 +9,8 @@
 
 namespace shoal_tool {
 
-/// Prints the rows of each statement. A table is printed when it ends, because its columns are as wide as their widest text.
+/// Prints the rows of each statement. A table is printed at its end, because its columns are as wide as their widest
+/// text.
 class AnswerPrinter final : public shoal::sql::RowSink {
 public:
     enum class Format : std::uint8_t { kTable, kCsv, kJson };
@@ -17,7 +18,7 @@ public:
 
     void begin(const std::vector<shoal::sql::Column>& columns) override;
     bool take(const shoal::sql::Row& row) override;
-    /// Ends the last answer, also after an error: JSON stays whole.
+    /// Ends the last answer, also after an error, so that JSON is complete.
     void finish();
 
 private:

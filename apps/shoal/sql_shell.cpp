@@ -18,7 +18,7 @@
 #include <utility>
 
 #if defined(SHOAL_TOOL_HAS_READLINE)
-#include <cstdio>  // which readline needs before
+#include <cstdio>  // needed before the headers of readline
 
 #include <readline/history.h>
 #include <readline/readline.h>
@@ -39,7 +39,7 @@ constexpr std::string_view kShellHelp =
 
 #if defined(SHOAL_TOOL_HAS_READLINE)
 
-/// The tables and columns of the world, and the words of SQL.
+/// The tables and columns of the world, and the keywords of SQL.
 std::set<std::string> completed_words(sql::Connection& connection) {
     std::set<std::string> words(sql::keywords().begin(), sql::keywords().end());
     if (const Result<std::vector<sql::TableDescription>> tables = connection.tables(); tables)
@@ -52,7 +52,7 @@ std::set<std::string> completed_words(sql::Connection& connection) {
 
 const std::set<std::string>* g_words = nullptr;  // readline's functions get no context
 
-/// Returns the next word that begins with `start`, from malloc(), as readline wants it.
+/// Returns the next word that begins with `start`, from malloc(), as readline requires.
 char* next_word(const char* start, int is_next) {
     static std::set<std::string>::const_iterator word;
     const std::string_view begin(start);
@@ -66,11 +66,11 @@ char* next_word(const char* start, int is_next) {
 }
 
 char** complete_word(const char* start, int, int) {
-    rl_attempted_completion_over = 1;  // no names of files
+    rl_attempted_completion_over = 1;  // no file names
     return rl_completion_matches(start, next_word);
 }
 
-/// The file of the history, in a folder that is made; empty: there is no place for it.
+/// Returns the file of the history, after creating its folder; empty: it cannot be created.
 std::string history_path() {
     const char* const state = std::getenv("XDG_STATE_HOME");
     const char* const home = std::getenv("HOME");
@@ -86,7 +86,8 @@ std::string history_path() {
     return failed ? std::string() : (folder / "shoal/sql_history").string();
 }
 
-/// While it lives, signals come to this thread, so that readline restores the terminal before they end the process.
+/// While it exists, signals are delivered to this thread, so that readline restores the terminal before they end the
+/// process.
 struct ReceivedSignals {
     ReceivedSignals() {
         ::sigemptyset(&signals);
@@ -97,7 +98,7 @@ struct ReceivedSignals {
     sigset_t signals, before;
 };
 
-/// Lines that a person edits.
+/// Reads lines that a user edits.
 class EditedLines {
 public:
     explicit EditedLines(sql::Connection& connection) : words_(completed_words(connection)), path_(history_path()) {
@@ -145,7 +146,7 @@ public:
     Shell(sql::Connection& connection, AnswerPrinter& printer, const sql::Options& options, Console& console)
         : connection_(connection), printer_(printer), options_(options), console_(console) {}
 
-    /// Takes a line. Returns false if it is the last one.
+    /// Handles a line. Returns false if it is the last one.
     bool take(const std::string& line) {
         const std::size_t begin = line.find_first_not_of(" \t\r");
         if (statement_.empty() && begin == std::string::npos) return true;
@@ -155,7 +156,7 @@ public:
         return true;
     }
     bool goes_on() const { return !statement_.empty(); }
-    /// Asks what was not ended by `;`.
+    /// Runs a statement that was not ended by `;`.
     void finish() {
         if (goes_on()) ask();
     }

@@ -5,9 +5,9 @@
 
 namespace shoal_tool {
 
-/// Answers statements, which end with `;`, and commands such as .tables, until .quit or the end of standard input. On a
-/// terminal, lines can be edited, names are completed, and what was asked is kept for the next time. Returns whether all was
-/// answered; on a terminal, errors are only shown.
+/// Runs statements, which end with `;`, and commands such as .tables, until .quit or the end of standard input. On a
+/// terminal, lines can be edited, names are completed, and the history is kept. Returns whether all statements
+/// succeeded; on a terminal, errors are only shown.
 bool run_shell(shoal::sql::Connection& connection, AnswerPrinter& printer, const shoal::sql::Options& options,
                Console& console);
 

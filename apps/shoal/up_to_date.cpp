@@ -19,14 +19,14 @@ struct Compared {
     std::vector<InputChange> changes;
 };
 
-/// Returns the roots that were given, or else the folder of the blob.
+/// Returns the given roots, or else the folder of the blob.
 std::vector<std::string> roots_of(const SourceSession& session, const std::string& blob) {
     if (!session.options.compose.roots.empty()) return session.options.compose.roots;
     const std::size_t slash = blob.rfind('/');
     return {slash == std::string::npos ? std::string(".") : blob.substr(0, slash + 1)};
 }
 
-/// Compares one blob. Errors: it cannot be read, or does not say what it was made from, or the roots are others.
+/// Compares one blob. Errors: it cannot be read, does not name its inputs, or was compiled with other roots.
 Status compare(Files& files, SourceSession& session, InputFiles& looked, Compared& compared) {
     const Result<Blob> blob = read_blob(files, compared.blob);
     if (!blob) return blob.status();

@@ -1,11 +1,11 @@
 #pragma once
-// shoal check --up-to-date: whether blobs are what their sources would give now.
+// shoal check --up-to-date: whether compiling the sources again would give the same blobs.
 
 #include "arguments.h"
 
 namespace shoal_tool {
 
-/// Compares the blobs that are the operands with their sources. Returns the exit code: 0 when all are up to date.
+/// Compares the blobs given as operands with their sources. Returns the exit code: 0 if all are up to date.
 int check_up_to_date(const Arguments& arguments, Files& files, Console& console);
 
 }  // namespace shoal_tool

@@ -27,13 +27,13 @@ const Verb* find_verb(std::string_view name);
 /// Returns `; did you mean "compile"?`, or nothing.
 std::string suggest_verb(std::string_view name);
 
-/// The manual of a verb, and that of the tool.
+/// The manuals of a verb and of the tool.
 std::string manual_of(const Verb& verb);
 std::string manual_of_tool();
 /// Both as a man page, for `man -l`.
 std::string man_page();
 
-/// What the manual says of the tool besides its verbs.
+/// The manual of the tool besides its verbs.
 struct ToolManual {
     std::string_view title;
     std::string_view examples;  ///< lines
