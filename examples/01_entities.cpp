@@ -1,5 +1,5 @@
-// An entity is a number of 32 bits, or of 64 in a build with wide ids. It is a weak reference: you can always ask whether
-// the entity is alive.
+// An entity is a number of 32 bits, or of 64 in a build with wide ids. It is a weak reference: you can always ask
+// whether the entity is alive.
 #include <shoal/entity/entity_manager.h>
 
 #include <cstdio>
@@ -8,7 +8,7 @@
 int main() {
     shoal::EntityManager entities;
 
-    // Entities come in numbers: the call with a span is the real operation.
+    // Entities are created in bulk: the call with a span is the main one.
     std::vector<shoal::Entity> herring(1000);
     if (auto status = entities.create(herring); !status) {
         std::printf("%.*s\n", static_cast<int>(status.message().size()), status.message().data());
@@ -18,7 +18,7 @@ int main() {
     if (!whale) return 1;
     std::printf("%d living\n", static_cast<int>(entities.num_alive()));
 
-    // Every holder of the id sees the death at once.
+    // The death is visible through every copy of the id at once.
     const shoal::Entity remembered = herring[3];
     entities.destroy(std::span(herring).subspan(0, 500));
     std::printf("herring 3 %s, herring 700 %s, the whale %s\n", entities.alive(remembered) ? "lives" : "is dead",

@@ -27,7 +27,7 @@ int main() {
     shoal::Entity school[3];
     if (!entities.create(school) || !fish.add(school, {.energy = 5})) return 1;
 
-    // One look-up, many fields. Writing marks the column as written; there is no other way to get mutable memory.
+    // One look-up, many fields. Writing marks the column as written; there is no other way to write.
     const shoal::Instance shark = fish.instance(school[2]);
     fish.set<&Fish::kind>(shark, sea::Kind::kShark);
     fish.set<&Fish::prey>(shark, school[0]);

@@ -8,7 +8,7 @@
 
 using namespace shoal;
 
-// Component types without a C++ struct are declared in text as well.
+// Component types without a C++ struct can be declared in text as well.
 constexpr const char* kSchemas = R"(
     components = {
         lantern = { fields = { colour = { type = vec3  default = [1 1 1] }  range = { type = float  unit = m } } }

@@ -1,5 +1,5 @@
-// A plugin gives entities a capability that the library does not know: a manager with storage of its own, and a
-// compile function that turns what people write (a temperature) into what the manager keeps (a colour).  // req: A1
+// A plugin gives entities a capability that the library does not have: a manager with its own storage, and a
+// compile function that converts what people write (a temperature) to what the manager keeps (a colour).  // req: A1
 #include <shoal/source/compiler.h>
 #include <shoal/world/world.h>
 
@@ -12,7 +12,8 @@ struct Glow {
 };
 SHOAL_COMPONENT((Glow, name("glow")), colour)
 
-/// Keeps the colours of what glows. Few entities do: a hash index finds them. A glow goes out when its entity dies.
+/// Keeps the colours of glowing entities. They are few, so a hash index finds them. A glow is removed when its entity
+/// dies.
 class GlowManager final : public Store {
 public:
     GlowManager(EntityManager& entities, PagePool& pool)

@@ -1,5 +1,5 @@
-// Crabs walk over a slope: all share one node tree, their poses are computed apart from the transforms, and a constraint
-// keeps their feet on the ground of the world. A crab owns what it carries, which dies with it.
+// Crabs walk over a slope: all share one node tree, their poses are computed independently of the transforms, and a
+// constraint keeps their feet on the ground. A crab owns what it carries, which dies with it.
 #include <shoal/components/ownership.h>
 #include <shoal/pose/model_pose_text.h>
 #include <shoal/source/compiler.h>

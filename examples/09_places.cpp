@@ -21,7 +21,7 @@ int main() {
     World sea(entities), chart(entities);  // two worlds that share their entities
     auto& masses = sea.manager<PointMass>();
     TransformManager& places = sea.transforms({.mode = TransformMode::kDeferred});
-    TransformManager& marks = chart.transforms();  // immediate: world poses are right when a call returns
+    TransformManager& marks = chart.transforms();  // immediate: world poses are up to date when a call returns
 
     // A ship with a mast and a lamp on it, in one call: local poses, and for each its parent in the span.
     Entity ship[3];
@@ -30,19 +30,19 @@ int main() {
     if (!entities.create(ship) || !places.add(ship, locals, parents)) return 1;
     if (!marks.add({ship, 1}, Transform{.position = {3, 4, 0}})) return 1;
 
-    // The ship drifts: its point mass starts where its transform is, and moves it.
+    // The ship drifts: its point mass starts at its transform, and moves it.
     if (!masses.add(ship[0], PointMass{.mass = 9000, .velocity = {0, 2, 0}})) return 1;
     place_at_transforms(masses, places, ship);
     sea.schedule().add("drift", [&](PassContext& context) {
         simulate(masses, context.dt, context.executor);
         move_transforms(masses, places, &context.executor);
     });
-    for (int frame = 0; frame < 10; ++frame) sea.step(0.5f);  // settling computes what moved
+    for (int frame = 0; frame < 10; ++frame) sea.step(0.5f);  // settling computes moved poses
     print("ship", places, ship[0]);
     print("lamp on its mast", places, ship[2]);
     print("ship on the chart", marks, ship[0]);
 
-    // The lamp goes overboard and keeps its place; the mast stays with the ship.
+    // The lamp goes overboard and keeps its world position; the mast stays with the ship.
     places.unlink(places.instance(ship[2]));
     sea.step(10);
     print("ship, later", places, ship[0]);

@@ -17,7 +17,7 @@ struct Hunger {
     float level = 0;
 };
 SHOAL_COMPONENT(Hunger, level)
-// Comes and goes often: a bit per row instead of a move to another table.
+// Added and removed often: a bit per row instead of a move to another table.
 struct Asleep {};
 SHOAL_COMPONENT((Asleep, enableable))
 // Has a manager of its own, because few entities have it.
@@ -41,7 +41,7 @@ int main() {
     if (!lanterns.add(anglers, {.brightness = 4})) return 1;
     if (!sea.add(std::span(fish).subspan(0, 250), Asleep{})) return 1;
 
-    // Everything with both components moves, unless it is asleep. blend() promises that the function does nothing but write
+    // Moves all entities with both components, except sleeping ones. blend() promises that the function only writes
     // its arguments.
     const auto swim = query<Write<&Position::value>, Read<&Velocity::value>, Without<Asleep>>(sea);
     ThreadedExecutor threads;
@@ -63,7 +63,7 @@ int main() {
                     static_cast<int>(positions.size()), positions[0].x);
     });
 
-    // Fields of a manager as well: the loop goes over the side with fewer rows.
+    // Fields of a manager can be joined: the loop runs over the side with fewer rows.
     const auto shine = query<Read<&Position::value>, Write<&Lantern::brightness>>(sea, lanterns);
     shine.for_each([](const Vec3& position, float& brightness) { brightness /= 1 + position.z; });
     std::printf("%s: a lantern shines with %g\n", &shine.driver() == &sea ? "through the sea" : "through the lanterns",

@@ -1,4 +1,4 @@
-// Commands: passes ask for entities to be created, destroyed, moved and changed; it is done when the world settles.
+// Commands: passes ask to create, destroy, move and change entities; it is done when the world settles.
 #include <shoal/command/commands.h>
 #include <shoal/react/observers.h>
 #include <shoal/world/world.h>
@@ -35,7 +35,7 @@ int main() {
     if (!sea.create<Position, Age>(fish, kReef)) return 1;
 
     world.schedule().add("grow", query<Write<&Age::frames>>(sea), [](auto&& age) { ++age; });
-    // The function of a loop takes the commands of its chunk as its first argument.
+    // The function of a loop receives the commands of its chunk as its first argument.
     world.schedule().add("breed", query<Read<&Position::value>, Read<&Age::frames>, Without<Nest>>(sea),
                          [](Commands& commands, Entity self, const Vec3& place, int age) {
                              if (age != 2 || self.index() % 10 != 0) return;

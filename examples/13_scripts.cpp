@@ -1,5 +1,5 @@
-// A script in Lua adds a component type and a pass to a world that knows nothing of them, and another one asks what came of it.
-// A pass with a mistake is reported with its line, and the world goes on.
+// A script in Lua adds a component type and a pass to a world that knows nothing of them, and another script prints the
+// result. A pass with an error is reported with its line, and the world goes on.
 #include <shoal/script/scripts.h>
 #include <shoal/world/world.h>
 

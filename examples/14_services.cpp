@@ -1,4 +1,4 @@
-// A service of a program: it does its part of each frame, is saved with the world, and shows itself in descriptions.
+// A service of a program: it takes part in each frame, is saved with the world, and appears in descriptions.
 #include <shoal/command/commands.h>
 #include <shoal/inspect/describe.h>
 #include <shoal/save/frames.h>
@@ -18,7 +18,7 @@ struct Fish {
 };
 SHOAL_COMPONENT(Fish, (age, unit("s")))
 
-/// Keeps a number of fish in a pond: those that have died are replaced when the world has settled.
+/// Keeps the number of fish in a pond constant: dead ones are replaced after the world has settled.
 class Hatchery final : public WorldService {
 public:
     Hatchery(World& world, std::size_t num_fish) : WorldService("hatchery"), world_(world), num_fish_(num_fish) {
@@ -40,7 +40,7 @@ public:
     std::uint32_t state_version() const override { return 1; }
     void save_part(SnapshotWriter& to) const override { to.value("hatched", num_hatched_); }
     Status load_part(SnapshotReader& from, std::uint32_t version) override {
-        num_hatched_ = 0;  // a save of an older program has nothing of a hatchery
+        num_hatched_ = 0;  // a save of an older program has no data of a hatchery
         return version == 0 ? Status() : from.value("hatched", num_hatched_);
     }
 

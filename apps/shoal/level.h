@@ -33,7 +33,7 @@ std::optional<LoadedLevel> wait_for_level(const Arguments& arguments, Files& fil
                                           LevelFiles tried);
 /// Adds the blob to a library without copying it. A blob without a name cannot be referred to, so it is skipped.
 shoal::Status add_view(shoal::ResourceLibrary& library, const shoal::Blob& blob);
-/// Makes the stores of the blob's component types; those that passes use are made in their own way.
+/// Makes the stores that the tool's passes use, for component types of the blob.
 void make_stores(shoal::World& world, const shoal::Blob& blob);
 /// Moves point masses to the transforms of their entities.
 void place_masses(shoal::World& world, std::span<const shoal::Entity> entities);

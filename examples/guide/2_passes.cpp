@@ -1,4 +1,4 @@
-// Step 2: passes. A pass is a named function that says what it reads and writes, and runs over all rows.
+// Step 2: passes. A pass is a named function that declares what it reads and writes, and runs over all rows.
 #include <shoal/world/world.h>
 
 #include <cmath>

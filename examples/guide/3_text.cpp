@@ -1,4 +1,4 @@
-// Step 3: text to blob to rows. What a rock is like is written in text; a prefab is what several have in common.
+// Step 3: text to blob to rows. Rocks are described in text; a prefab is what several of them have in common.
 #include <shoal/source/compiler.h>
 #include <shoal/world/world.h>
 

@@ -1,4 +1,4 @@
-// Step 5: commands. Passes ask for bullets, and for the deaths of what they hit; it is done when the world settles.
+// Step 5: commands. Passes ask to create bullets, and to destroy what they hit; it is done when the world settles.
 #include "ship.h"
 
 #include <cstdio>
@@ -9,7 +9,7 @@ using namespace game;
 
 namespace {
 
-/// A bullet that touches a rock is destroyed, and so is the rock; a large rock leaves two halves.
+/// A bullet that touches a rock is destroyed with it; a large rock breaks into two halves.
 void add_hitting(World& world) {
     // [guide/hit]
     auto& bodies = world.manager<Body>();

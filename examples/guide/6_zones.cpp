@@ -1,5 +1,5 @@
-// Step 6: zones and events. Rocks and bullets live in a database whose zones are tiles of the bay, so that a bullet looks
-// at the rocks near it only. Hits are events, which later passes read.
+// Step 6: zones and events. Rocks and bullets are in a database whose zones are tiles of the bay, so that a bullet only
+// checks the rocks near it. Hits are events, which later passes read.
 #include "bay.h"
 
 #include <cstdio>

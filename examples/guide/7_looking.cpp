@@ -1,4 +1,4 @@
-// Step 7: looking inside. What is this entity, what do the passes and the components cost, and where is everything?
+// Step 7: inspection. What is this entity, what do the passes and the components cost, and where is everything?
 #include "bay.h"
 
 #include <shoal/base/file.h>

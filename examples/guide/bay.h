@@ -1,5 +1,5 @@
 #pragma once
-// What the sixth step has made, for the seventh: the bay as tiles, rocks and bullets in a database, hits as events.
+// The result of step 6, used by step 7: the bay as tiles, rocks and bullets in a database, hits as events.
 
 #include "ship.h"
 

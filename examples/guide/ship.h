@@ -1,5 +1,5 @@
 #pragma once
-// What the fourth and the fifth step have made, for the others: the ship, and the passes that turn its turret and fire.
+// The result of steps 4 and 5, used by the others: the ship, and the passes that turn its turret and fire.
 
 #include "game.h"
 
@@ -36,7 +36,7 @@ inline Ship spawn_ship(shoal::World& world) {
 
 inline shoal::Quaternion about_z(float radians) { return {0, 0, std::sin(radians / 2), std::cos(radians / 2)}; }
 
-/// The ship sails where its body is; the turret turns.
+/// Moves the ship with its body, and turns the turret.
 inline void add_steering(shoal::World& world, const Ship& ship) {
     using namespace shoal;
     TransformManager& transforms = world.transforms();
@@ -50,7 +50,7 @@ inline void add_steering(shoal::World& world, const Ship& ship) {
     // [guide/steer]
 }
 
-/// Guns fire when their time has come; bullets age and die.
+/// Fires guns when they are due; bullets age and die.
 inline void add_shooting(shoal::World& world) {
     using namespace shoal;
     // [guide/fire]

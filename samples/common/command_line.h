@@ -1,5 +1,5 @@
 #pragma once
-// The command line of a sample: a table of options that says where each value goes, what it may be, and what the help prints.
+// The command line of a sample: a table of options with the destination and range of each value, and its help text.
 //
 //     CommandLine line({{"--fish", "N", "how many fish there are (100000)", Count{&out.num_fish, 0, 2'000'000}},
 //                       {"--json", "", "print one JSON object", &out.json}});
@@ -30,7 +30,7 @@ struct Share {
     double most;
 };
 
-/// A port, which may be left out: then it is 0, any that is free.
+/// A port, which may be omitted: 0 means any free one.
 struct Port {
     std::optional<std::uint16_t>* value;
 };
@@ -47,7 +47,7 @@ public:
     /// Sets what the words of a program name; the first word is its own name.
     /// Errors: an unknown option or a bad value; the message says what is expected.
     shoal::Status read(int num_words, char** words);
-    /// Returns whether read() has met an option.
+    /// Returns whether read() has found an option.
     bool has(std::string_view name) const;
     /// Returns a line for each option.
     std::string help() const;

@@ -1,12 +1,12 @@
 #pragma once
-// The game: two fleets fight over a square arena. Ships gather where their player wants them and shoot at what is ahead;
-// a hit destroys the ship and the shot, and for each ship that is lost a new one starts at the base of its fleet.
+// The game: two fleets fight over a square arena. Ships gather where their player wants them and shoot at what is
+// ahead; a hit destroys the ship and the shot, and each lost ship is replaced by a new one at the base of its fleet.
 //
 //     look  steer  sail  fire  fly  hit  launch  |  settle
 //
-// A step depends on the world and on the inputs of that frame, and on nothing else. So a world that is taken back and
-// stepped again with the same inputs is the same world, and so are those of both peers. They are the same bit for bit on
-// machines that run the same program; compilers that treat floating-point numbers otherwise are for the game to rule out.
+// A step depends only on the world and the inputs of that frame. So a world that goes back and
+// steps again with the same inputs ends in the same state, and both peers have equal worlds. They are equal bit for bit
+// on machines that run the same program; the game must exclude compilers that treat floating-point numbers differently.
 // Thread: one at a time for each arena.
 
 #include "input.h"
@@ -31,19 +31,19 @@ SHOAL_ENUM(Fleet, (kRed, "red"), (kBlue, "blue"))
 
 struct Ship {
     Vec2 position{}, velocity{};
-    float reload = 0;  ///< until it can shoot again
+    float reload = 0;  ///< time until it can shoot again
     Fleet fleet = Fleet::kRed;
 };
 SHOAL_COMPONENT(Ship, (position, unit("m")), (velocity, unit("m/s")), (reload, unit("s")), fleet)
 
 struct Shot {
     Vec2 position{}, velocity{};
-    float left = 0;  ///< until it is spent
+    float left = 0;  ///< remaining time
     Fleet fleet = Fleet::kRed;
 };
 SHOAL_COMPONENT(Shot, (position, unit("m")), (velocity, unit("m/s")), (left, unit("s")), fleet)
 
-/// The ships by the square cell that they are in. It follows from the ships, and is made anew in each frame.
+/// The ships by the square cell that they are in, rebuilt from the ships in each frame.
 ///
 ///     begin    [ 0  2  2  5 ...           by cell, and one more
 ///     row      | cell 0 | cell 2    |     of ships, by cell
@@ -53,7 +53,7 @@ public:
     static constexpr float kCellSize = 2 * kShore / kCellsPerSide;
 
     void sort(const shoal::Manager<Ship>& ships);
-    /// Returns the number of the row or column of cells of a coordinate; that at the shore for what is outside.
+    /// Returns the row or column of cells of a coordinate; for a coordinate outside, the one at the shore.
     static std::uint32_t across(float coordinate);
     static std::uint32_t cell_of(Vec2 place) { return across(place.y) * kCellsPerSide + across(place.x); }
     /// Rows of ships. Lifetime: until sort(). Requires: cell < kCellsPerSide squared.
@@ -70,7 +70,7 @@ private:
 struct ArenaOptions {
     std::uint32_t num_ships = 20'000;
     std::uint64_t seed = 1;
-    /// The frame at whose end a field of one ship gets a value that the other peer does not know of; 0: none.
+    /// At the end of this frame, a field of one ship gets a value that the other peer does not know; 0: never.
     std::uint64_t sabotage_frame = 0;
 };
 
@@ -92,7 +92,7 @@ public:
     shoal::Manager<Ship>& ships = world.manager<Ship>();
     shoal::Manager<Shot>& shots = world.manager<Shot>();
     ShipCells cells;
-    FleetInputs inputs{};  ///< of the frame that is played
+    FleetInputs inputs{};  ///< of the current frame
 
 private:
     void add_sailing();

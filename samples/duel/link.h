@@ -1,10 +1,11 @@
 #pragma once
-// A bad network in front of a socket: datagrams are lost, late, overtaken by others, or come twice, as a seed says.
+// Simulates a bad network in front of a socket: datagrams are lost, delayed, reordered or duplicated, depending on a
+// seed.
 //
 //     send() -> [ lost? ] -> held until it is due -> flush() -> socket
 //
-// Time is counted in frames of the peer that sends. So a run without a clock is late by as much as one with it.
-// Thread: that of the peer.
+// Time is counted in frames of the sending peer, so delays are the same in a run without a clock.
+// Thread: as the peer.
 
 #include "socket.h"
 
@@ -15,10 +16,10 @@
 namespace duel {
 
 struct LinkOptions {
-    double loss = 0.1;        ///< share of datagrams that never come
+    double loss = 0.1;        ///< share of datagrams that are lost
     std::uint32_t delay = 4;  ///< of every datagram. Units: frames
-    double reorder = 0.2;     ///< share of datagrams that are late by 1 to 4 frames more, behind those sent after them
-    double duplicate = 0.05;  ///< share of datagrams that come twice
+    double reorder = 0.2;     ///< share of datagrams delayed by 1 to 4 more frames, so that later ones overtake them
+    double duplicate = 0.05;  ///< share of datagrams sent twice
 };
 
 struct LinkCounts {
@@ -32,7 +33,7 @@ public:
 
     /// Sends a datagram at frame `now`, or loses it.
     void send(std::vector<std::byte> bytes, std::uint16_t to_port, std::uint64_t now);
-    /// Hands what is due at frame `now` to the socket. Errors: those of the socket.
+    /// Passes datagrams that are due at frame `now` to the socket. Errors: those of the socket.
     shoal::Status flush(std::uint64_t now);
     const LinkCounts& counts() const { return counts_; }
 

@@ -94,7 +94,7 @@ void Match::run_paced(std::size_t side) {
     }
 }
 
-/// Takes both worlds back to the first frame that differs, and says what is different there.
+/// Takes both worlds back to the first frame that differs, and describes the difference.
 Status Match::name_difference() {
     const std::optional<HashDifference>& found =
         peers_[0]->difference() ? peers_[0]->difference() : peers_[1]->difference();

@@ -1,9 +1,9 @@
 #pragma once
-// A match of two peers in this process. Each has its own world, its own socket and its own bad network, and they know of each
-// other by datagrams alone, as two machines would.
+// A match of two peers in this process. Each has its own world, socket and bad network, and they communicate only
+// by datagrams, as two machines would.
 //
-// Without a clock (`fast`) they take turns on one thread, so a run depends on its seed and hardly on the machine. With one,
-// each has a thread and ticks 60 times a second.
+// Without a clock (`fast`) they take turns on one thread, so a run depends on its seed and hardly on the machine. With
+// a clock, each has a thread and ticks 60 times a second.
 // Thread: one at a time for each match.
 
 #include "peer.h"
@@ -17,7 +17,7 @@ struct MatchOptions {
     ArenaOptions arena;
     LinkOptions link;
     std::uint64_t num_frames = 600;
-    std::uint64_t join_frame = 0;  ///< the second peer starts then; 0: both begin together
+    std::uint64_t join_frame = 0;  ///< the second peer starts at this frame; 0: both start together
     bool fast = false;
 };
 
@@ -27,10 +27,11 @@ public:
 
     /// Opens the sockets and makes both worlds. Errors: no socket, or no memory.
     shoal::Status begin();
-    /// Plays until both sides are done. Errors: a peer fails; nothing goes on for twenty seconds of frames; the worlds differ,
-    /// and the message says in what: then both are taken back to the end of the first frame that differs.
+    /// Plays until both sides are done. Errors: a peer fails; there is no progress for twenty seconds of frames; the
+    /// worlds differ, and the message names the difference: then both are taken back to the end of the first frame that
+    /// differs.
     shoal::Status run();
-    /// Returns what the worlds differ in, as far as it was found out. Errors: they are not equal.
+    /// Returns the difference of the worlds, as far as it is known. Errors: they are not equal.
     shoal::Status check_equal() const;
 
     Peer& peer(std::size_t side) { return *peers_[side]; }

@@ -10,7 +10,7 @@ using namespace shoal;
 
 namespace {
 
-/// What is read as 64 bits and is kept in fewer.
+/// Numbers that are read as 64 bits and stored in fewer.
 struct Numbers {
     std::uint64_t num_ships = ArenaOptions().num_ships, delay = LinkOptions().delay;
 };

@@ -17,7 +17,7 @@ namespace {
 
 double ms_since(std::int64_t begin_ns) { return static_cast<double>(monotonic_ns() - begin_ns) * 1e-6; }
 
-/// What both peers have to agree on.
+/// A hash of everything that both peers must agree on.
 std::uint64_t key_of(const PeerOptions& options) {
     const std::uint64_t numbers[] = {options.arena.seed, options.arena.num_ships, options.num_frames};
     return hash_bytes(numbers, sizeof numbers);
@@ -74,10 +74,10 @@ std::uint64_t Peer::progress() const {
            receiver_.want().first_missing;
 }
 
-// --- what comes ----------------------------------------------------------------------------------------------------
+// --- receiving -----------------------------------------------------------------------------------------------------
 
 Status Peer::receive() {
-    std::byte bytes[kMaxDatagramBytes + 1];  // one more, so that longer ones are seen to be too long
+    std::byte bytes[kMaxDatagramBytes + 1];  // one more, to detect longer ones
     while (true) {
         std::uint16_t from_port = 0;
         const Result<std::ptrdiff_t> count = socket_.receive(bytes, from_port);
@@ -105,14 +105,14 @@ bool Peer::take(std::span<const std::byte> bytes) {
 }
 
 void Peer::take(const InputsDatagram& datagram) {
-    if (!has_world_ || is_alone()) return;  // what it is about is not known yet
+    if (!has_world_ || is_alone()) return;  // the match is not known yet
     if (options_.joins && joins_at_ == kNoFrame && datagram.joins_at >= frame() &&
         datagram.joins_at <= options_.num_frames) {
         joins_at_ = datagram.joins_at;
         counts_.joins_at = joins_at_;
         mine_.resize(joins_at_);
     }
-    // Lists begin at what this side said it lacks, or before. Of one that leaves a gap nothing is taken.
+    // Lists start at or before what this side has said it lacks. A list that leaves a gap is ignored.
     for (std::size_t i = 0; i < datagram.inputs.size(); ++i) {
         const std::uint64_t at = std::uint64_t(datagram.first_input) + i;
         if (at != theirs_.size() || at >= options_.num_frames) continue;
@@ -123,7 +123,7 @@ void Peer::take(const InputsDatagram& datagram) {
         const std::uint64_t at = std::uint64_t(datagram.first_hash) + i;
         if (at == their_hashes_.size() && at <= options_.num_frames) their_hashes_.push_back(datagram.hashes[i]);
     }
-    // Nobody knows what was not sent.
+    // The other side cannot know inputs that were not sent.
     if (datagram.num_known_inputs <= mine_.size())
         num_mine_known_ = std::max<std::uint64_t>(num_mine_known_, datagram.num_known_inputs);
     if (datagram.num_known_hashes <= num_confirmed() + 1)
@@ -147,7 +147,7 @@ void Peer::take(const ChunkDatagram& datagram) {
 
 // --- joining -------------------------------------------------------------------------------------------------------
 
-/// From now on both sides go by what happens behind `frame`.
+/// From now on, both sides use what happens after `frame`.
 void Peer::begin_history(std::uint64_t frame) {
     num_mine_known_ = frame;
     their_hashes_.resize(frame + 1);
@@ -213,7 +213,7 @@ bool Peer::may_step() const {
            (is_alone() || frame() < theirs_.size() + kMaxAhead);
 }
 
-/// Plays a frame; several, if the other side is known to be ahead.
+/// Plays a frame, or several if the other side is known to be ahead.
 void Peer::advance() {
     constexpr std::uint64_t kMostSteps = 4;
     if (!may_step()) counts_.num_stalls += frame() < options_.num_frames;
@@ -246,7 +246,7 @@ void Peer::compare_hashes() {
     }
 }
 
-// --- what goes -----------------------------------------------------------------------------------------------------
+// --- sending -------------------------------------------------------------------------------------------------------
 
 void Peer::send(std::variant<InputsDatagram, WantDatagram, ChunkDatagram> body) {
     link_.send(write_datagram({static_cast<std::uint8_t>(options_.side), std::move(body)}, key_), other_port_, now_);
@@ -257,7 +257,7 @@ void Peer::send() {
     if (!has_world_) return;
     if (sender_ && is_alone())
         for (ChunkDatagram& chunk : sender_->chunks(now_)) send(std::move(chunk));
-    if (is_alone() && !sender_) return;  // nobody is there
+    if (is_alone() && !sender_) return;  // there is no other peer
     InputsDatagram told;
     told.joins_at = joins_at_;
     told.first_input = static_cast<std::uint32_t>(num_mine_known_);

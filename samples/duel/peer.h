@@ -1,5 +1,5 @@
 #pragma once
-// One of the two players' machines: a world, a socket, and the rules that keep its world equal to the other one.
+// One of the two players' machines: a world, a socket, and the rules that keep both worlds equal.
 //
 //     frame       ... 40      41      42      43      44      45
 //     my input        known   known   known   known   known   now
@@ -7,13 +7,16 @@
 //                                     |confirmed
 //                                             |<- at most 8 frames ->|
 //
-// When an input comes that is not what was guessed, the world goes back to the beginning of that frame, and all frames since
-// are played again. States at the ends of confirmed frames do not change any more: their hashes are exchanged and compared.
+// If an input arrives that differs from the guess, the world goes back to the beginning of that frame, and all frames
+// since are replayed. States at the ends of confirmed frames can no longer change: their hashes are exchanged and
+// compared.
 //
-// Everything is repeated until the other side has confirmed it, so datagrams may be lost, late, overtaken and doubled.
+// Everything is resent until the other side has confirmed it, so datagrams may be lost, delayed, reordered and
+// duplicated.
 //
-// Joining. A peer that waits plays alone, with the default input for the other one. When somebody asks, it saves its world
-// and goes on; what it has is sent in chunks. When all have come, it names the frame from which the other one's inputs count:
+// Joining. A waiting peer plays alone, with the default input for the other one. When another peer asks to join, it
+// saves its world and continues; the save is sent in chunks. When all were received, it names the frame from which the
+// other's inputs count:
 //
 //     waits       | plays on ................ | says: from 112 on | ... 8 frames at most without inputs ...
 //     joins       wants a snapshot .. loads 75 .................. plays 75 to 111 again, then its own inputs
@@ -32,9 +35,9 @@
 
 namespace duel {
 
-/// How many frames may be played on guesses.
+/// The number of frames that may be played on guesses.
 inline constexpr std::uint64_t kMaxAhead = 8;
-/// How many frames are kept: more than are gone back, so that a frame whose hashes differ is still there to look at.
+/// The number of kept frames: more than a rollback needs, so that a frame whose hashes differ can still be examined.
 inline constexpr std::uint32_t kKeptFrames = 64;
 
 struct PeerOptions {
@@ -46,12 +49,12 @@ struct PeerOptions {
     bool joins = false;              ///< begins with a snapshot of the other one's world
 };
 
-/// What a run of a peer has cost.
+/// The costs of a run of a peer.
 struct PeerCounts {
-    std::vector<double> tick_ms;  ///< of each frame: receiving, playing again, playing, sending
+    std::vector<double> tick_ms;  ///< of each frame: receiving, replaying, playing, sending
     std::uint64_t num_steps = 0, num_rollbacks = 0, num_replayed = 0, deepest = 0;
     double rewind_ms = 0, rollback_ms = 0, worst_rollback_ms = 0;  ///< rollback: rewinding and playing again
-    std::uint64_t num_stalls = 0;                                  ///< frames without a step, for want of inputs
+    std::uint64_t num_stalls = 0;                                  ///< frames without a step: inputs were missing
     std::uint64_t num_received = 0, num_refused = 0;
     std::string refused;  ///< why the last datagram was refused
     std::uint64_t snapshot_frame = 0, snapshot_bytes = 0, joins_at = 0;
@@ -69,15 +72,15 @@ public:
 
     /// Spawns the ships, unless it joins. Errors: no memory.
     shoal::Status begin();
-    /// Plays a frame: takes what has come, goes back if need be, steps if it may, and tells the other side.
+    /// Plays a frame: receives, goes back if necessary, steps if allowed, and sends.
     /// Errors: the socket, or a snapshot that cannot be loaded or saved.
     shoal::Status tick();
-    /// Reads what somebody has sent, as tick() does. Returns whether it was a datagram of the other side.
+    /// Handles a received datagram, as tick() does. Returns whether the other side has sent it.
     bool take(std::span<const std::byte> bytes);
 
-    /// Whether the match is played, all inputs are confirmed, and all hashes compared, here and on the other side.
+    /// Whether the match is over, with all inputs confirmed and all hashes compared, on both sides.
     bool is_done() const;
-    /// Grows as long as the match goes on.
+    /// A number that grows while the match makes progress.
     std::uint64_t progress() const;
     const std::optional<HashDifference>& difference() const { return difference_; }
 
@@ -121,7 +124,7 @@ private:
     std::uint64_t now_ = 0;  // ticks
     bool has_world_ = false;
 
-    std::vector<Input> mine_, theirs_, guessed_;     // by frame; guessed_: what was played for the other side
+    std::vector<Input> mine_, theirs_, guessed_;     // by frame; guessed_: the guesses that were played
     std::uint64_t replay_from_ = ~std::uint64_t(0);  // the first frame that was played on a wrong guess
     std::uint64_t num_mine_known_ = 0;               // the other side knows my inputs before this frame
 
@@ -130,7 +133,7 @@ private:
     std::optional<HashDifference> difference_;
 
     std::uint32_t joins_at_ = kNoFrame;
-    bool is_wanted_ = false;  // a snapshot, by the other side
+    bool is_wanted_ = false;  // the other side wants a snapshot
     std::optional<SnapshotSender> sender_;
     SnapshotReceiver receiver_;
     PeerCounts counts_;

@@ -14,7 +14,7 @@ using namespace shoal;
 
 namespace {
 
-// In pixels. Inside a plot one unit is a tenth of a pixel, so that coordinates are whole numbers.
+// In pixels. Inside a plot, one unit is a tenth of a pixel, so that coordinates are integers.
 constexpr int kPlotSize = 800, kLeft = 40, kTop = 110, kGap = 40;
 constexpr int kPageWidth = 2 * kLeft + 2 * kPlotSize + kGap, kPageHeight = kTop + kPlotSize + 70;
 constexpr float kUnitsPerMetre = kPlotSize / (2 * kShore) * 10;

@@ -1,5 +1,5 @@
 #pragma once
-// What a match has cost and where it ended, for people and for programs.
+// The costs and the result of a match, for people and for programs.
 
 #include "match.h"
 

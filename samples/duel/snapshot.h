@@ -1,6 +1,6 @@
 #pragma once
-// A snapshot of a world on its way over a network that loses and reorders: it is cut into chunks, the receiver says which
-// ones have come, and the sender repeats what is missing.
+// Sends a snapshot of a world over a network that loses and reorders: it is cut into chunks, the receiver reports which
+// ones it has, and the sender repeats the missing ones.
 //
 //     receiver   want(nothing yet)                    want(7 missing, then 1 0 1 ...)          want(all have come)
 //     sender                        chunks 0 to 47                             chunks 7, 9 ...
@@ -22,9 +22,9 @@ public:
     std::uint32_t frame() const { return frame_; }
     std::size_t num_bytes() const { return bytes_.size(); }
     bool has_arrived() const { return first_missing_ == num_chunks_of(std::uint32_t(bytes_.size())); }
-    /// Notes what the receiver has. What it says of another snapshot is ignored.
+    /// Notes what the receiver has. Reports about another snapshot are ignored.
     void note(const WantDatagram& want);
-    /// Returns the chunks to send at frame `now`: those not known to have come, unless they were sent a short while ago.
+    /// Returns the chunks to send at frame `now`: those not known to be received, unless they were sent recently.
     std::vector<ChunkDatagram> chunks(std::uint64_t now);
 
 private:
@@ -33,7 +33,7 @@ private:
     std::uint64_t hash_;
     std::uint32_t first_missing_ = 0;
     std::vector<std::uint8_t> has_come_;      // by chunk
-    std::vector<std::uint64_t> sent_before_;  // by chunk: the frame after the one in which it was sent; 0: never
+    std::vector<std::uint64_t> sent_before_;  // by chunk: the frame after it was sent; 0: never
 };
 
 class SnapshotReceiver {
@@ -43,7 +43,7 @@ public:
     WantDatagram want() const;
     bool is_complete() const { return num_chunks_ != 0 && first_missing_ == num_chunks_; }
     std::uint32_t frame() const { return frame_; }
-    /// Returns the whole snapshot. Requires: is_complete(). Errors: its hash is another than the sender said.
+    /// Returns the whole snapshot. Requires: is_complete(). Errors: its hash differs from the sender's.
     shoal::Result<std::span<const std::byte>> bytes() const;
 
 private:

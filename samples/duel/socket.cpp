@@ -29,7 +29,7 @@ sockaddr_in address_of(std::uint16_t port) {
     return address;
 }
 
-/// What a socket says when there is nothing now, or when what was sent before found nobody.
+/// Whether an error is temporary: there is nothing to receive, or an earlier datagram had no receiver.
 bool is_passing(int number) {
     return number == EAGAIN || number == EWOULDBLOCK || number == ECONNREFUSED || number == ENOBUFS || number == EINTR;
 }
@@ -52,7 +52,7 @@ Result<Socket> Socket::open() {
     Socket made;
     made.file_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (made.file_ < 0) return error("cannot be made");
-    // Room for what comes while a frame is played again. The system may give less: then more is lost.
+    // Buffer for datagrams that arrive while frames are replayed. The system may provide less: then more are lost.
     const int room = 4 << 20;
     ::setsockopt(made.file_, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     sockaddr_in address = address_of(0);

@@ -112,7 +112,7 @@ void Panel::draw_memory() const {
     ImGui::EndTable();
 }
 
-/// Finds the entities that the query asks for.
+/// Finds the entities that match the query.
 void Panel::find(const shoal::World& world) {
     mistake_.clear();
     found_.clear();
@@ -128,7 +128,7 @@ void Panel::find(const shoal::World& world) {
     query->for_each_batch([&](const shoal::TextBatch& batch) {
         found_.insert(found_.end(), batch.entities().begin(), batch.entities().end());
     });
-    std::ranges::sort(found_, {}, &shoal::Entity::id);  // an entity with several values is visited several times
+    std::ranges::sort(found_, {}, &shoal::Entity::id);  // an entity with several values was visited several times
     found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
 }
 

@@ -27,7 +27,7 @@ void bear_beside(const Sea& sea, Commands& commands, FishPlace place_of_parent, 
     commands.create(sea.tiles.zone_of(place), Place{place}, swim, Fish{sea.database.get<&Fish::species>(row)}, Sated{});
 }
 
-/// The same in a sea without fish: where one of the schools starts.
+/// The same in a sea without fish: at the start of one of the schools.
 void bear_first(const Sea& sea, Commands& commands, Random& random) {
     const Instance school{random.below(sea.schools.num_rows())};
     Vec3 place = sea.transforms.world_position(sea.transforms.instance(sea.schools.entity(school)));

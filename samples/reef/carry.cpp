@@ -1,4 +1,4 @@
-// Sharks carry remoras: the transform of a shark follows it, and what is linked to the transform moves along.
+// Sharks carry remoras: the transform of a shark follows it, and what is linked to the transform moves with it.
 //
 //     carry     sets the poses of sharks from their positions and velocities
 //     attach    computes the poses of everything linked to them

@@ -1,11 +1,11 @@
 #pragma once
-// A copy of the fish for looking around: what others see of them, sorted by cell.
+// A copy of the fish for finding neighbours: what fish see of each other, sorted by cell.
 //
 //     begin   [ 0  2  2  5 ...                      by cell, with one more at the end
 //     fish    | cell 0 | cell 2       |             x, y, velocity, species, row in the table of the tile
 //
-// It is rebuilt every frame, tile by tile: each position is copied once and then read by some fifty fish around it, from a
-// few neighbouring cache lines.
+// It is rebuilt every frame, tile by tile: each position is copied once and then read by some fifty fish around it,
+// from a few neighbouring cache lines.
 // Thread: sort() by one thread; reading by any number of them.
 
 #include "components.h"
@@ -26,7 +26,7 @@ public:
     std::uint32_t begin_of(std::uint32_t cell) const { return begin_[cell]; }
     std::uint32_t end_of(std::uint32_t cell) const { return begin_[cell + 1]; }
 
-    /// Returns the tile of a fish. Cost: a search.
+    /// Returns the tile of a fish. Cost: a binary search.
     Zone tile_of(std::uint32_t fish) const {
         const auto after = std::upper_bound(begin_.begin(), begin_.end(), fish);
         return static_cast<Zone>(after - begin_.begin() - 1) / kCellsPerTile;

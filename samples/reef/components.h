@@ -1,6 +1,6 @@
 #pragma once
-// Everything in the sea, as data. All that the sample knows about a thing is one of these components, or a transform for
-// things that carry others or are carried.
+// Everything in the sea, as data. All that the sample knows about a thing is one of these components, or a transform
+// for things that carry others or are carried.
 //
 //     fish      place swim fish sated     many: in the database, in the zone of the tile that they are in
 //     shark     place swim hunter         in the database too; its transform follows it, and remoras follow that
@@ -29,7 +29,7 @@ struct Place {
 };
 SHOAL_COMPONENT(Place, (position, unit("m"), split))
 
-/// The motion of what moves by itself: its velocity, and how it wants to change it.
+/// The motion of animals: the velocity, and the wanted change.
 struct Swim {
     Vec2 velocity{};
     Vec2 urge{};      ///< the acceleration it wants after looking around
@@ -42,7 +42,7 @@ struct Fish {
 };
 SHOAL_COMPONENT(Fish, species)
 
-/// Has eaten and is not looking for food. Enabled and disabled all the time: a bit per row.
+/// Has eaten and is not looking for food. Enabled and disabled often, so it is a bit per row.
 struct Sated {
     float left = 20;
 };

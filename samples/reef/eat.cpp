@@ -16,7 +16,7 @@ using namespace shoal;
 
 namespace {
 
-constexpr float kLastsLeast = 14, kLastsMost = 30;  // seconds that a meal lasts
+constexpr float kLastsLeast = 14, kLastsMost = 30;  // duration of a meal in seconds
 
 /// Feeds the hungry fish in a bloom and returns how many meals are left.
 float feed(const Sea& sea, Commands& commands, Vec2 centre, float meals, std::uint64_t frame) {

@@ -42,7 +42,7 @@ using namespace shoal;
 
 void print(std::FILE* file, std::string_view text) { std::fwrite(text.data(), 1, text.size(), file); }
 
-/// Only on a terminal, and not for every frame.
+/// Shows progress, only on a terminal, and not for every frame.
 void show_progress(std::uint64_t done, std::uint64_t total) {
     static const bool is_terminal = isatty(STDERR_FILENO) == 1;
     if (!is_terminal || (done % 10 != 0 && done != total)) return;
@@ -51,7 +51,7 @@ void show_progress(std::uint64_t done, std::uint64_t total) {
 
 volatile std::sig_atomic_t is_interrupted = 0;
 
-/// Prints a line about edited sources that were reloaded, or what is wrong with them.
+/// Prints a line about edited sources that were reloaded, or their errors.
 void reload_edited(Sea& sea, const Run& run, std::string& told) {
     Diagnostics diagnostics;
     std::string line;
@@ -76,7 +76,7 @@ struct Inspection final : inspect::ServerHost {
     std::optional<inspect::Server> server;
 };
 
-/// Serves the page on which the sea is looked at, if that was asked for.
+/// Serves the page that shows the sea, if requested.
 Status inspect(Sea& sea, const Run& run, Inspection& inspection) {
     if (!run.options.inspect) return {};
     const inspect::ServerOptions options{.port = *run.options.inspect, .name = "reef", .host = &inspection};

@@ -107,7 +107,7 @@ private:
     }
     Vec3 place_of(Entity entity) const { return sea_.transforms.world_position(sea_.transforms.instance(entity)); }
 
-    /// Draws a line from each to what carries it.
+    /// Draws a line from each entity to its parent.
     void links(std::span<const Entity> carried) {
         put("<path class=\"links\" d=\"");
         for (const Entity entity : carried) {

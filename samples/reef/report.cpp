@@ -13,7 +13,7 @@ using namespace shoal;
 
 namespace {
 
-/// Lists the passes, then settling.
+/// Returns a report of the passes, with settling at the end.
 WorldReport report_of(const Sea& sea) {
     WorldReport report = report_world(sea.world);
     const SettleStatistics& settles = sea.world.settle_statistics();

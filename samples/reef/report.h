@@ -1,5 +1,5 @@
 #pragma once
-// What a run has cost and where it ended, for people and for programs.
+// The costs and the result of a run, for people and for programs.
 
 #include "options.h"
 #include "sea.h"

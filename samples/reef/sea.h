@@ -1,5 +1,5 @@
 #pragma once
-// The sea: what the passes work on.
+// The sea, on which the passes work.
 //
 //     sources --compile--> blobs --spawn--> database (fish, sharks, blooms, reefs, in zones)
 //                                           transforms (reefs, corals, anemones, sharks, remoras)
@@ -32,7 +32,7 @@ struct SeaOptions {
     std::uint64_t num_fish = 100'000;
     std::uint64_t seed = 1;
     bool watches = false;  ///< reload_edited() will be called
-    std::string plugin{};  ///< a plugin whose pass "swim" takes the place of the sea's own; empty: none
+    std::string plugin{};  ///< a plugin whose pass "swim" replaces the sea's own; empty: none
 };
 
 /// The length of every frame.
@@ -62,9 +62,9 @@ struct Sea {
 
     /// Compiles and spawns the sources. Errors: `diagnostics` has those of the sources, the status a summary.
     Status spawn(shoal::Diagnostics& diagnostics);
-    /// Reloads the sources that were edited since the last call, and returns whether there were any. `line` says what was
-    /// reloaded, also when another source is refused.
-    /// Errors: `diagnostics` has those of the sources, the status a summary; without a line, the sea is as it was.
+    /// Reloads the sources that were edited since the last call, and returns whether there were any. `line` describes
+    /// what was reloaded, also when another source is refused.
+    /// Errors: `diagnostics` has those of the sources, the status a summary; if `line` is empty, the sea is unchanged.
     shoal::Result<bool> reload_edited(shoal::Diagnostics& diagnostics, std::string& line);
 
     SeaOptions options;
@@ -104,7 +104,7 @@ struct Sea {
 /// Errors: the plugin does not load, or has no pass "swim".
 Status add_passes(Sea& sea);
 
-// One file each.
+// Each is in its own file.
 void add_looking_around(Sea& sea);  ///< sort, flock
 void add_hunting(Sea& sea);         ///< hunt
 void add_eating(Sea& sea);          ///< graze, digest, bloom

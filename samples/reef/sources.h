@@ -16,17 +16,17 @@ public:
     /// `sea` outlives it.
     explicit SeaSources(Sea& sea) : sea_(sea) {}
 
-    /// Registers the component types of C++, then those of the schema file.
+    /// Registers the C++ component types, then those of the schema file.
     Status prepare(shoal::Diagnostics& diagnostics);
-    /// Compiles `name` at its first use. Lifetime of the result: that of this object; reload() puts newer ones in place.
+    /// Compiles `name` at its first use. Lifetime of the result: as this object; reload() replaces the content.
     shoal::Result<const shoal::Blob*> blob(const std::string& name, shoal::Diagnostics& diagnostics);
 
-    /// From now on, has_changed() tells of edited files.
+    /// From now on, has_changed() detects edited files.
     void watch();
     bool has_changed() { return watch_.has_changed(); }
-    /// Compiles all sources that were used again, and reloads what was spawned from those that differ. `line` says which; it is
-    /// empty when nothing differs. Errors: a source has an error: then nothing is reloaded; or one cannot be reloaded: then its
-    /// entities, and those of later ones, stay as they were.
+    /// Compiles all used sources again, and reloads what was spawned from those that differ. `line` names them; it is
+    /// empty when nothing differs. Errors: a source has an error: then nothing is reloaded; or one cannot be reloaded:
+    /// then its entities, and those of later ones, stay unchanged.
     shoal::Status reload(shoal::Diagnostics& diagnostics, std::string& line);
 
 private:
@@ -45,7 +45,7 @@ private:
     Inputs inputs_;
     shoal::ResourceLibrary library_;
     std::vector<std::string> names_;  // of blobs in the library
-    std::vector<std::string> files_;  // that they were made from, and that were looked for
+    std::vector<std::string> files_;  // that they were made from, or that were searched for
     std::int64_t begin_wall_ns_ = 0;  // before the first of them was read
     shoal::FileWatch watch_;
 };

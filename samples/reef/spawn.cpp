@@ -113,7 +113,7 @@ Status scatter(Sea& sea, Spawning& spawning, const std::string& source, std::uin
     return spawned ? Status() : spawned.status();
 }
 
-/// Puts reefs where their transforms are in the world.
+/// Moves reefs to the world positions of their transforms.
 Status place_reefs(Sea& sea) {
     std::vector<Entity> reefs;
     query<With<Reef>>(sea.database).for_each([&](Entity entity) { reefs.push_back(entity); });

@@ -15,11 +15,11 @@ using namespace shoal;
 
 namespace {
 
-constexpr float kPanic = 2.2f;  // times the speed at which it likes to swim
+constexpr float kPanic = 2.2f;  // factor on the preferred speed
 
 float within_sea(float coordinate) { return std::clamp(coordinate, -kShore, kShore); }
 
-/// Asks for the move of those entities of a batch that have left their tile.
+/// Asks to move those entities of a batch that have left their tile.
 template <class Batch>
 void cross(const Sea& sea, Commands& commands, const Batch& batch) {
     const Vec3 low = low_corner(batch.zone()), high = low + Vec3{kTileSize, kTileSize, 0};
@@ -27,7 +27,7 @@ void cross(const Sea& sea, Commands& commands, const Batch& batch) {
     for (std::uint32_t row = 0; row < batch.num_rows(); ++row) {
         const float x = position.x()[row], y = position.y()[row];
         if (x >= low.x && x < high.x && y >= low.y && y < high.y) continue;
-        const Zone zone = sea.tiles.zone_of({x, y, 0});  // at the shore it is the same
+        const Zone zone = sea.tiles.zone_of({x, y, 0});  // unchanged at the shore
         if (zone != batch.zone()) commands.move(batch.entities()[row], zone);
     }
 }
