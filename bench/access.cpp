@@ -1,4 +1,4 @@
-// Measures properties of memory layouts: the same accesses with a property and without it.
+// Measures properties of memory layouts: the same accesses with and without a property.
 //
 //     access/prefetched         look-ups of shuffled entities, prefetched              and one by one
 //     access/cache_lines        columns that start on a cache line                     and 20 bytes after one
@@ -7,7 +7,7 @@
 //     access/single_whole       the same, AoS: declared `whole`                        and in one object
 //     access/two_threads        two threads write a field each, SoA                    and both in one object
 //
-// The reference is the other way; a ratio above 1 means that it is the better one for this access.
+// The reference does without the property; a ratio above 1 means that the reference is faster for this access.
 
 #include "plain_bodies.h"
 #include "shoal/database/database.h"
@@ -110,7 +110,7 @@ void compare_cache_lines(Bench& bench, std::size_t n) {
                    [&] { return sum_in_order(shifted_p.data() + kOff, n); }});
 }
 
-/// Writes enough to evict everything else from the caches.
+/// Writes enough memory to evict everything else from the caches.
 void evict_caches() {
     static std::vector<std::uint64_t> buffer(std::size_t(256) << 17);
     for (std::size_t i = 0; i < buffer.size(); i += 8) ++buffer[i];
@@ -195,7 +195,7 @@ void compare_single(Bench& bench, const std::string& name, std::size_t n) {
                    &T::f12, &T::f13, &T::f14, &T::f15>(bench, name, n);
 }
 
-/// Runs both in parallel.
+/// Runs both functions in parallel.
 template <class First, class Second>
 void run_both(const First& first, const Second& second) {
     std::thread other(second);

@@ -1,4 +1,4 @@
-// Measures what shoal costs a compiler, in CPU time.
+// Measures the CPU time that a compiler spends on shoal.
 //
 //     small programs     one that declares a component, makes entities and runs a pass, as in the README, over a manager
 //                        or over a database; against an empty program
@@ -65,7 +65,7 @@ double children_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Compiles a file and returns the CPU time spent. Units: ns.
+/// Compiles a file and returns the CPU time of the compiler. Units: ns.
 double compile_ns(const std::string& source, const std::string& flags) {
     const std::string command = std::string(SHOAL_COMPILER) + " -std=c++20 " + flags +
                                 " -I" SHOAL_SOURCE_DIR "/include -c " + source + " -o " + source + ".o";
@@ -74,7 +74,7 @@ double compile_ns(const std::string& source, const std::string& flags) {
     return (children_seconds() - before) * 1e9;
 }
 
-/// Measures a program and an empty one in turn.
+/// Measures a program and an empty one alternately.
 void measure_program(Bench& bench, const SmallProgram& program, const std::string& flags) {
     const std::string name = std::string("build/") + program.name + "_" + flags.substr(1);
     if (!bench.wants(name)) return;
@@ -123,7 +123,7 @@ std::string program_of_loops(std::size_t num_loops) {
     return program;
 }
 
-/// Measures what one more pass costs.
+/// Measures the cost of one more pass.
 void measure_passes(Bench& bench) {
     if (!bench.wants("build/world_pass_O2")) return;
     const char* folder = std::getenv("TMPDIR");
@@ -134,7 +134,7 @@ void measure_passes(Bench& bench) {
     need_ok(shoal::write_file(path + "no_loops.cpp", program_of_loops(0)));
     const auto cost_ns = [&](const char* with, const char* without) {
         const double more = compile_ns(path + with, "-O2") - compile_ns(path + without, "-O2");
-        return std::max(more, 1e6);  // as far as can be told
+        return std::max(more, 1e6);  // the measurement cannot resolve less
     };
     std::vector<double> shoal_ns, reference_ns, ratios;
     for (std::size_t round = 0; round < (bench.quick() ? kNumQuickRounds : kNumRounds / 3); ++round) {

@@ -1,4 +1,4 @@
-// What passes ask for through commands, against immediate calls that do the same.
+// Changes that passes request by commands, against immediate calls that do the same.
 
 #include "shoal/command/commands.h"
 #include "shoal/query/query.h"
@@ -69,7 +69,7 @@ struct Tide {
         query<Read<&Position::value>, Read<&Velocity::value>, Read<&Mass::value>>(database);
 };
 
-/// Gives `n` entities a component that a manager keeps: by a pass that asks for it, against one call with spans.
+/// Gives `n` entities a component that a manager keeps: requested by a pass, against one call with spans.
 void any_store(Bench& bench, std::size_t n) {
     if (!bench.wants("commands/any_store")) return;
     EntityManager entities({.max_entities = n});
@@ -133,7 +133,7 @@ struct Shipyard {
     Blob prefab = std::move(Blob::view(bytes)).value();
 };
 
-/// A pass that asks for a copy of a prefab for each of `n` ships, against one call that spawns all copies.
+/// A pass that requests a copy of a prefab for each of `n` ships, against one call that spawns all copies.
 void spawn_from_pass(Bench& bench, std::size_t n) {
     if (!bench.wants("commands/spawn_from_pass")) return;
     Shipyard asked(n), direct(n);

@@ -1,7 +1,7 @@
-// Compiles text to a blob, from memory to memory: a level as editors write it, whose entities place prefabs. The reference
-// finds and reads every number of the same text with the same functions for numbers and white space, and does nothing else.
-// The same level in YAML is compared with it in SJSON. A level without prefabs is written in the short form of entities, and
-// compared with the same reference, and with the same level in the long form.
+// Compiles text to a blob, from memory to memory: a level as editors write it, whose entities place prefabs. The
+// reference finds and reads every number of the same text with the same functions for numbers and white space, and does
+// nothing else. The same level in YAML is compared with the level in SJSON. A level without prefabs is written in the
+// short form of entities, and compared with the same reference, and with the same level in the long form.
 
 #include "document/scan.h"
 #include "reference.h"
@@ -77,7 +77,7 @@ std::string prefab_text(const Prefab& prefab) {
     return text + "]\n";
 }
 
-/// Half of the numbers are short, as on a grid; the others have the 17 digits that editors print.
+/// Half of the numbers are short, as on a grid; the others have 17 digits, as printed by editors.
 void add_number(std::string& text, Random& random, bool is_short) {
     char number[32];
     const double value =
@@ -116,7 +116,7 @@ std::string level_text(std::size_t n) {
     return text + "]\n";
 }
 
-/// Appends an entity of three components, as people write it. `begin` and `end` enclose the components.
+/// Appends an entity of three components in the style of a person. `begin` and `end` enclose the components.
 void add_placed_entity(std::string& text, Random& random, std::size_t i, const char* begin, const char* end) {
     constexpr const char* kShapes[] = {"cone", "cube", "sphere", "cylinder"};
     const std::string shape = kShapes[random.below(4)];
@@ -215,7 +215,7 @@ std::size_t num_signs(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !is_blank(c); }));
 }
 
-/// Compiles a text, again and again.
+/// Compiles a text repeatedly.
 class Compiler {
 public:
     Compiler(std::string file_name, const std::string& text) : file_name_(std::move(file_name)), text_(text) {

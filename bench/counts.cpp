@@ -1,9 +1,9 @@
-// A fixed set of hot calls, whose instructions `./dev bench --counts` counts with callgrind. Instructions say nothing about
-// caches, but they do not depend on how busy the machine is: a call that does more than before is noticed.
+// A fixed set of hot calls, whose instructions `./dev bench --counts` counts with callgrind. Instruction counts ignore
+// caches, but do not depend on the load of the machine: a call that does more than before is noticed.
 //
 //     ids_create_one 1000      what it prints: a call, and how many operations that does
 //
-// Callgrind is asked for one count per call. Each call runs once uncounted, on pages and archetypes that are then warm.
+// Callgrind dumps one count per call. Each call runs once uncounted, so its pages and archetypes are warm.
 
 #include "marks.h"
 #include "shoal/resource/blob_writer.h"
@@ -53,7 +53,7 @@ void need(bool ok) {
     std::exit(1);
 }
 
-/// Keeps the compiler from leaving out what nobody looks at.
+/// Keeps the compiler from removing unused results.
 template <class T>
 void keep(const T& value) {
     asm volatile("" : : "g"(&value) : "memory");
@@ -117,8 +117,8 @@ struct Managers {
     void manager_remove_span() { places.remove(ids); }
 };
 
-/// A manager whose rows are found by a hash map or lie at the indices of their entities. Rows go in another order than
-/// they came.
+/// A manager whose rows are found by a hash map, or are at the indices of their entities. Rows are removed in another
+/// order than they were added.
 template <RowIndexKind kKind>
 struct Indexed {
     EntityManager entities;
@@ -231,7 +231,7 @@ struct Asked {
 
     Asked() { need(database.create<Position, Motion>(ids, 0, Position{}, Motion{}).ok()); }
 
-    // What is asked for, and the settle that does it.
+    // Recording commands, and the settle that carries them out.
     void commands_add() {
         all.for_each([](Commands& commands, Entity entity, const Vec3&) { commands.add(entity, Heat{1}); });
         database.settle({});
@@ -304,7 +304,7 @@ struct Spawning {
     void world_settle() { world.settle(); }
 };
 
-/// One call of a group, and the operations that it does.
+/// One call of a group, and its number of operations.
 template <class Group>
 struct Call {
     const char* name;

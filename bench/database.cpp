@@ -84,7 +84,7 @@ struct Sea {
     std::vector<std::uint32_t> order;
     Database database;
     PlainSea plain;
-    bool is_enableable = false;  // whether rows have an enableable component besides
+    bool is_enableable = false;  // whether rows also have an enableable component
 };
 
 template <class Prepare, class Run, class PreparePlain, class RunPlain>
@@ -292,7 +292,7 @@ private:
 
 // --- being born --------------------------------------------------------------------------------------------------
 
-/// Entities that are born in a frame, a few of a kind in a call, with values of their own, and asleep.
+/// Entities that are created in a frame, a few of a kind per call, with their own values, and asleep.
 class Births {
 public:
     explicit Births(std::size_t n)
@@ -373,7 +373,7 @@ private:
             plain_.add(other_ids_[i], body.position, body.velocity, body.mass);
         }
     }
-    /// The ids of both sides differ, and do not count.
+    /// The ids differ between both sides, so they are excluded.
     std::uint64_t sum() {
         std::uint64_t result = 0;
         for (std::size_t i = 0; i < n_; ++i) {
@@ -402,7 +402,7 @@ private:
     PlainIds plain_ids_;
     PlainSea plain_;
     std::vector<Entity> ids_, other_ids_;
-    std::vector<std::uint64_t> awake_;  // bits of the plain rows
+    std::vector<std::uint64_t> awake_;  // a bit for each of the plain rows
     std::vector<Position> positions_;
     std::vector<Velocity> velocities_;
     std::vector<Mass> masses_;
@@ -411,7 +411,7 @@ private:
 
 // --- looking up --------------------------------------------------------------------------------------------------
 
-/// Half of the entities are light, half heavy; they are looked up in random order, and every tenth is stale.
+/// Half of the entities are light, half heavy; they are looked up in random order, and every tenth id is stale.
 void look_up(Bench& bench, Sea& sea) {
     if (!bench.wants("database/get_shuffled") && !bench.wants("database/find_and_get_shuffled") &&
         !bench.wants("database/gather_shuffled") && !bench.wants("lookup/get_shuffled"))

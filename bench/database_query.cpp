@@ -161,7 +161,7 @@ void iterate_enableable(Bench& bench, std::size_t n) {
         {}, [&] { integrate_on(count.data(), speed.data(), on.data(), n); }, [&] { return sum_of(count.data(), n); }};
     bench.compare({"database/iterate_enableable", n, 1.3},
                   {{}, [&] { moving.for_each(blend([](float& p, float v) { p += v * kDt; })); }, sum}, reference);
-    // A function that may have side effects is called only for rows that are on.
+    // A function that may have side effects is called only for enabled rows.
     bench.compare({"database/iterate_enableable_called", n},
                   {{}, [&] { moving.for_each([](float& p, float v) { p += v * kDt; }); }, sum}, reference);
 }

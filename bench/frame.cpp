@@ -1,11 +1,13 @@
 // A frame of a game: eight passes over 200,000 entities of 12 kinds, of which a few change in every frame, all of them
-// through commands. The reference has packed arrays for each kind, with the table and the row of each entity beside them.
+// by commands. The reference has packed arrays for each kind, and the table and the row of each entity in further
+// arrays.
 //
 //     in each frame    1,000 get wet, and 1,000 are dry again after ten frames
 //                      1,000 die and are made again
 //                      2,000 fall asleep or wake up: an enableable component
 //
-// Whatever happens to an entity follows from numbers that it carries, so that both sides do the same in any order of rows.
+// Everything that happens to an entity is derived from numbers that it carries, so both sides do the same in any row
+// order.
 
 #include "shoal/command/commands.h"
 #include "shoal/query/query.h"
@@ -52,14 +54,14 @@ constexpr std::uint32_t kNumKinds = 12;
 
 constexpr float kLastsWet = 10 * kDt;
 
-/// Of 65,536 entities, how many get wet, die, and fall asleep or wake up in a frame; and what `since` grows by.
+/// How many of 65,536 entities get wet, die, and fall asleep or wake up in a frame; and the increment of `since`.
 struct Weather {
     std::uint32_t wet = 0, death = 0, sleep = 0;
     float wet_step = 0;
 };
 constexpr Weather kMixed{.wet = 328, .death = 328, .sleep = 655, .wet_step = kDt};
 constexpr Weather kShowers{.wet = 328, .wet_step = kDt};
-constexpr Weather kFrost{};  // nobody gets wet, and nobody is dry again
+constexpr Weather kFrost{};  // no entity gets wet or dry
 
 enum class Fate { kNone, kWet, kDeath, kSleep };
 
@@ -72,7 +74,7 @@ SHOAL_INLINE Fate draw_fate(std::uint32_t& seed, const Weather& weather) {
     return drawn < weather.death ? Fate::kDeath : Fate::kSleep;
 }
 
-// What the passes do to one entity, on both sides.
+// The work of the passes on one entity, for both sides.
 Vec3 first_place(std::uint32_t seed) { return {float(seed >> 20), float(seed >> 10 & 1023), float(seed & 1023)}; }
 Vec3 first_speed(std::uint32_t seed) { return {float(seed >> 24), float(seed >> 16 & 255), 0}; }
 std::uint32_t next_seed(std::uint32_t seed) { return static_cast<std::uint32_t>(mix(seed)); }
@@ -89,7 +91,7 @@ constexpr bool has_heat(std::uint32_t kind) { return kind / 6 == 1; }
 
 // --- shoal ---------------------------------------------------------------------------------------------------------
 
-/// Calls ask(values...) with the components of an entity of a kind.
+/// Calls ask(values...) with the component values of an entity of a kind.
 template <class Ask>
 void with_components(std::uint32_t kind, std::uint32_t seed, const Ask& ask) {
     const auto with_food = [&](const auto&... others) {
@@ -222,7 +224,7 @@ struct PlainTable {
         if (has_heat) heats.push_back(row.heat);
         if (has_since) sinces.push_back(row.since);
     }
-    /// Moves the last row to row i, and returns who owns it.
+    /// Moves the last row to row i, and returns its owner.
     std::uint32_t remove(std::size_t i) {
         const auto fill = [i](auto& column) {
             column[i] = column.back();
@@ -237,8 +239,8 @@ struct PlainTable {
     }
 };
 
-/// Entities are numbers from 0 on. Those that are wet have a row in a table of their own, or lie in the tables of the
-/// wet of their kind.
+/// Entities are numbers from 0 on. A wet entity has a row in a separate table, or is in the table of wet entities of
+/// its kind.
 class PlainGame {
 public:
     explicit PlainGame(bool in_tables) : in_tables_(in_tables), place_of_(kAll), wet_row_of_(kAll, kNone) {
@@ -369,14 +371,14 @@ private:
 
     bool in_tables_;
     Weather weather_;
-    PlainTable tables_[2 * kNumKinds];                    // by kind; then those of the wet
+    PlainTable tables_[2 * kNumKinds];                    // by kind; then those for wet entities
     std::vector<RowLocation> place_of_;                   // by entity
-    std::vector<std::uint32_t> wet_owners_, wet_row_of_;  // of a table of the wet; by entity
+    std::vector<std::uint32_t> wet_owners_, wet_row_of_;  // of the table of wet entities; by entity
     std::vector<float> wet_since_;
     std::vector<std::uint32_t> given_, taken_, dead_;  // by the passes of a frame
 };
 
-/// Whole frames, against those by hand.
+/// Whole frames, against the hand-written game.
 void mixed(Bench& bench, const std::string& name, bool in_database) {
     if (!bench.wants(name)) return;
     Game game(in_database);
@@ -387,8 +389,8 @@ void mixed(Bench& bench, const std::string& name, bool in_database) {
                   {{}, [&] { plain.frame(); }, [&] { return plain.sum(); }});
 }
 
-/// What giving or taking a component costs, with the commands and the settle: frames in which the weather changes, against
-/// frames of the same game in which as many entities are wet and nothing changes.
+/// The cost of adding or removing a component, including the commands and the settle: frames in which the weather
+/// changes, against frames of the same game in which as many entities are wet and nothing changes.
 void given_or_taken(Bench& bench, const std::string& name, bool in_database, double target_ns) {
     if (!bench.wants(name)) return;
     Game game(in_database);

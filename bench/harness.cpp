@@ -31,7 +31,7 @@ double percentile(std::vector<double> values, double part) {
 
 using Clock = double (*)();
 
-/// Returns what two calls of the clock cost beyond what they measure.
+/// Returns the time that two calls of the clock add to what they measure.
 double measure_cost_ns(Clock clock) {
     std::vector<double> costs(1001);
     for (double& one : costs) {

@@ -6,8 +6,9 @@
 //     ...
 //
 // Times vary from hour to hour, the ratio within a round far less. The result is therefore the median of the rounds'
-// ratios, with their 10th and 90th percentiles. Both sides compute a checksum after each round; the program ends if they
-// differ. Times are CPU times of the thread (wall-clock times when several threads work), less the cost of the clock.
+// ratios, with their 10th and 90th percentiles. Both sides compute a checksum after each round; the program ends if
+// they differ. Times are CPU times of the thread (wall-clock times when several threads work), less the cost of the
+// clock.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,11 +41,11 @@ struct Workload {
     std::string name;
     std::size_t n = 0;          ///< entities of one run
     double target = 0;          ///< of the ratio; 0: none
-    std::size_t num_bytes = 0;  ///< read by one run, if a rate says more than a time
+    std::size_t num_bytes = 0;  ///< read by one run, for results that are better shown as a rate
     bool wall_time = false;     ///< for work on several threads
 };
 
-/// A target for levels, not for data that fit into the nearest cache anyway.
+/// A target for levels; data that fits into the nearest cache has none.
 constexpr double from_100k(std::size_t n, double target) { return n >= 100'000 ? target : 0; }
 
 struct Measurement {
@@ -55,7 +56,7 @@ struct Measurement {
     double target = 0;                                                              ///< 0: none
     double bytes_per_entity = 0, reference_bytes_per_entity = 0, target_bytes = 0;  ///< 0: does not apply
     double mb_per_s = 0, target_mb_per_s = 0;                                       ///< 0: does not apply
-    double change_ns = 0, target_change_ns = 0;  ///< what a change costs a frame; 0: does not apply
+    double change_ns = 0, target_change_ns = 0;  ///< cost of a change per frame; 0: does not apply
 };
 
 class Bench {
@@ -68,11 +69,11 @@ public:
 
     /// Measures, prints a line and keeps the result, which the caller may complete before the next call.
     Measurement& compare(const Workload& workload, const Side& shoal, const Side& reference);
-    /// The same for a result that has more than times.
+    /// The same for a result with more than times.
     Measurement& compare(const Workload& workload, const Side& shoal, const Side& reference,
                          const std::function<void(Measurement&)>& complete);
 
-    /// Prints and keeps a result that was measured elsewhere, such as in another process.
+    /// Prints and keeps a result measured elsewhere, such as in another process.
     void add(const Measurement& result);
     bool quick() const { return options_.quick; }
 
@@ -92,7 +93,7 @@ void print_result(const Measurement& result);
 
 /// Returns the results as JSON: a list of objects.
 std::string to_json(std::span<const Measurement> results);
-/// Ends the program if to_json did not write the file.
+/// Ends the program if to_json() has not written the file.
 std::vector<Measurement> read_results(const std::string& path);
 
 /// Returns the results as a Markdown table with missed targets in bold.
@@ -102,7 +103,7 @@ std::string draw_chart(std::span<const Measurement> results);
 
 /// Ends the program with a message: a benchmark has no caller to return an error to.
 [[noreturn]] void fail(const std::string& message);
-/// Returns the value, or ends the program with the status' message.
+/// Returns the value, or ends the program with the message of the status.
 template <class R>
 auto need(R result) {
     if (!result.ok()) fail(std::string(result.message()));

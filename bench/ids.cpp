@@ -85,8 +85,8 @@ struct PlainLives {
     std::size_t num_free = 0;
 };
 
-/// While it lives, pages are committed as soon as they are reserved, where the system allows it. Only so does a new
-/// EntityManager start like the reference: with memory that is already there.
+/// While it exists, pages are committed as soon as they are reserved, if the system allows it. Only then does a new
+/// EntityManager start like the reference: with committed memory.
 class ResidentPages {
 public:
     ResidentPages() { static_cast<void>(mlockall(MCL_FUTURE)); }
@@ -95,7 +95,7 @@ public:
     ResidentPages& operator=(const ResidentPages&) = delete;
 };
 
-/// A manager whose next n ids are fresh, in memory that is already there. Replaced when it runs out.
+/// A manager whose next n ids are fresh, in committed memory. It is replaced when it runs out.
 class FreshManager {
 public:
     explicit FreshManager(std::size_t n) : n_(n) {}

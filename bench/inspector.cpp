@@ -1,5 +1,5 @@
-// What an open page costs a frame. A page asks four times a second: 15 frames with one round of its requests are compared
-// with 15 frames without any. Answers that the server would reuse are made again here.
+// The cost per frame of an open page. A page sends requests four times a second: 15 frames with one round of its
+// requests are compared with 15 frames without. Answers that the server would reuse are made again here.
 
 #include "body_components.h"
 #include "shoal/query/query.h"
@@ -21,7 +21,7 @@ namespace {
 using namespace shoal;
 
 constexpr int kNumFrames = 15;
-constexpr double kTargetNs = 200'000;  // of a frame
+constexpr double kTargetNs = 200'000;  // per frame
 
 /// Bodies that fall, with the passes of a small game.
 struct FallingBodies {

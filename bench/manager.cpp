@@ -17,7 +17,7 @@ struct Kind {
     RowIndexKind kind;
     const char* suffix;  // of the workload's name
 };
-/// Hash and identity indexes are measured against the same reference as the paged index, and have no target.
+/// Hash and identity indexes are measured against the reference of the paged index, and have no target.
 constexpr Kind kKinds[] = {
     {RowIndexKind::kPaged, ""}, {RowIndexKind::kHash, "_hash"}, {RowIndexKind::kIdentity, "_identity"}};
 
@@ -25,7 +25,7 @@ double target_of(const Kind& kind, std::size_t n, double target) {
     return kind.kind == RowIndexKind::kPaged ? from_100k(n, target) : 0;
 }
 
-/// Adds separate columns, as a loader has them.
+/// Adds separate columns, the form in which a loader has them.
 void add_columns(ComponentManager& manager, std::span<const Entity> entities, const BodyValues& values) {
     need(manager.add(
         entities,
@@ -41,7 +41,7 @@ void add_columns(ComponentManager& manager, std::span<const Entity> entities, co
 
 // --- adding ------------------------------------------------------------------------------------------------------
 
-/// Into a manager that was filled and cleared before.
+/// Creates rows in a manager that was filled and cleared before.
 class Creation {
 public:
     explicit Creation(std::size_t n) : n_(n), values_(n), ids_(n), plain_(n + 1, n) { need_ok(entities_.create(ids_)); }
@@ -76,7 +76,7 @@ public:
                 [&] { plain_.add_structs(ids_, values_.bodies.data()); });
     }
 
-    /// A new manager each time, with pages that the last one returned to the pool; the reference keeps its pages.
+    /// Uses a new manager each time, with pages that the last one returned to the pool; the reference keeps its pages.
     void measure_fresh(Bench& bench) {
         std::optional<Manager<Body>> manager;
         compare(bench, kKinds[0], "manager/create_span_fresh", n_ >= 1'000'000 ? 2.5 : 0,
@@ -108,7 +108,7 @@ private:
 // --- looking up and removing -------------------------------------------------------------------------------------
 
 /// n entities with a row each, shuffled by removing as many others between them; and n ids to look up in another order,
-/// every tenth of an earlier generation.
+/// of which every tenth is stale.
 class Shuffled {
 public:
     Shuffled(std::size_t n, RowIndexKind kind)
@@ -182,7 +182,7 @@ void get(Bench& bench, Shuffled& set, const Kind& kind) {
 
 constexpr const char* kLookUp = "lookup/get_shuffled_manager";
 
-/// The same by a look-up that does not know what keeps the component.
+/// The same with a look-up that does not know which store keeps the component.
 void look_up(Bench& bench, Shuffled& set) {
     if (!bench.wants(kLookUp)) return;
     std::int64_t mine = 0, other = 0;
@@ -199,7 +199,7 @@ void look_up(Bench& bench, Shuffled& set) {
                   {{}, [&] { other = sum_plain(set); }, [&] { return std::uint64_t(other); }});
 }
 
-/// Prefetches the record of the entity at twice the distance, then the row that the record at the distance names.
+/// Prefetches the record of the entity at twice the distance, then the row of the entity at the distance.
 SHOAL_BENCH_LOOP void gather_plain(const PlainBodies& plain, std::span<const Entity> entities, Vec3* __restrict out) {
     const auto gather_one = [&](std::size_t i) {
         const Record& record = plain.record(entities[i]);

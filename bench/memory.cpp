@@ -1,5 +1,5 @@
-// Measures the memory of an entity with 28 bytes of data as the operating system counts it, with id, owner and index. The
-// time is that of building everything from nothing.
+// Measures the memory of an entity with 28 bytes of data as counted by the operating system, including id, owner and
+// index. The time is for building everything from nothing.
 
 #include "body_components.h"
 #include "plain_bodies.h"

@@ -1,4 +1,4 @@
-// What observers cost: finding out who has gained a component, and whose component has changed.
+// The cost of observers: finding entities that have gained a component, or whose component has changed.
 
 #include "shoal/react/observers.h"
 #include "shoal/query/query.h"
@@ -15,7 +15,7 @@ namespace {
 
 using namespace shoal;
 
-/// A world whose manager n entities join, and leave before the next run.
+/// A world with a manager to which n entities are added, and removed before the next run.
 struct Gate {
     explicit Gate(std::size_t n) : entities({.max_entities = n}), world(entities), ids(n), values(n, Mass{2}) {
         need_ok(entities.create(ids));
@@ -36,7 +36,7 @@ struct Gate {
     std::vector<Mass> values;
 };
 
-/// Adding with an observer, against adding alone.
+/// Adding with an observer, against adding without.
 void on_add(Bench& bench, std::size_t n) {
     if (!bench.wants("observers/on_add")) return;
     Gate heard(n), unheard(n);
@@ -47,7 +47,7 @@ void on_add(Bench& bench, std::size_t n) {
                   {[&] { unheard.leave(); }, [&] { unheard.join(); }, [&] { return unheard.masses.num_rows(); }});
 }
 
-/// Entities that are made in one call, and a function that reads what they have, against plain arrays.
+/// Entities created in one call, and a function that reads their values, against plain arrays.
 void on_create(Bench& bench, std::size_t n) {
     if (!bench.wants("observers/on_create")) return;
     EntityManager entities({.minimum_free_ids = 1, .max_entities = n, .max_death_list = 1});

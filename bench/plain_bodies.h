@@ -1,6 +1,6 @@
 #pragma once
-// The component of the manager workloads, and the hand-written way to store it: three columns, their owners, and a record
-// {generation, row} per entity index.
+// The component of the manager workloads, and the hand-written way to store it: three columns, their owners, and a
+// record {generation, row} per entity index.
 
 #include "reference.h"
 #include "shoal/store/manager.h"

@@ -39,7 +39,7 @@ HWY_INLINE void compute_locals(const Vec3* position, const Quaternion* rotation,
                           hn::Mul(hn::Sub(one, hn::Add(xx, yy)), sz), pz, d, out.row2);
 }
 
-/// Rows of a product: p holds rows of the parent, l0 to l2 those of the local pose.
+/// Rows of a product: p has rows of the parent, l0 to l2 are rows of the local pose.
 template <class D>
 HWY_INLINE hn::Vec<D> multiply(D d, hn::Vec<D> p, const float* l0, const float* l1, const float* l2) {
     alignas(16) static constexpr std::uint32_t kLast[4] = {0, 0, 0, ~0u};
@@ -52,7 +52,7 @@ HWY_INLINE hn::Vec<D> multiply(D d, hn::Vec<D> p, const float* l0, const float* 
 using Four = hn::FixedTag<float, 4>;
 
 #if HWY_MAX_BYTES >= 64
-/// Loads a matrix into one vector as it is stored, in pieces of 32 and 16 bytes.
+/// Loads a matrix into one vector, in the pieces of 32 and 16 bytes in which it is stored.
 struct Matrix {
     using Eight = hn::FixedTag<float, 8>;
     hn::Vec<Wide> rows;
@@ -98,7 +98,7 @@ struct Matrix {
 
 constexpr Matrix3x4 kIdentity;
 
-/// Chooses only an address, without a branch: the parent of a root is the identity.
+/// Selects an address without a branch: the parent of a root is the identity.
 HWY_INLINE const float* parent_of(const Matrix3x4* world, std::uint32_t parent) {
     const auto pose = reinterpret_cast<std::uintptr_t>(world + parent);
     const auto identity = reinterpret_cast<std::uintptr_t>(&kIdentity);

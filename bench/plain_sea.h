@@ -1,6 +1,6 @@
 #pragma once
-// The hand-written way to store entities of two kinds: {position, velocity} and {position, velocity, mass}. Each kind has a
-// few plain columns; a record of 8 bytes per entity index holds its kind and row.
+// The hand-written way to store entities of two kinds: {position, velocity} and {position, velocity, mass}. Each kind
+// has a few plain columns; a record of 8 bytes per entity index holds its kind and row.
 
 #include "plain_bodies.h"
 #include "reference.h"
@@ -37,7 +37,7 @@ public:
           tables_{Columns(1, 0), Columns(num_rows, 0), Columns(num_rows, 4)},
           capacity_(num_rows) {}
 
-    /// From now on, change() moves a bit per row too.
+    /// From now on, change() also moves a bit per row.
     void keep_bits() {
         for (std::vector<std::uint64_t>& bits : bits_) bits.assign(capacity_ / 64 + 1, ~std::uint64_t(0));
     }
@@ -94,7 +94,7 @@ public:
         table.num_rows += count;
     }
 
-    /// The least work to move a row: copy two columns, move the last row into its place, write two records.
+    /// The minimal work to move a row: copies two columns, moves the last row into its place, writes two records.
     void change(shoal::Entity entity, Kind to_kind, float mass) {
         RowLocation& place = places_[entity.index()];
         if (!is_current(place, entity) || place.table == to_kind) return;
@@ -110,7 +110,7 @@ public:
         place = {std::uint32_t(row), to_kind, entity.generation()};
     }
 
-    /// The same for all rows of a table in order: two records per entity, and long copies.
+    /// The same for all rows of a table in order: two records per entity, and bulk copies.
     void change_all(std::span<const shoal::Entity> entities, Kind from_kind, Kind to_kind, float mass) {
         Columns& from = tables_[from_kind];
         Columns& to = tables_[to_kind];
@@ -173,10 +173,10 @@ private:
     shoal::PageArray<RowLocation> places_;  // by entity index
     Columns tables_[3];                     // by Kind
     std::size_t capacity_;
-    std::vector<std::uint64_t> bits_[3];  // by Kind, if they are kept: a bit per row
+    std::vector<std::uint64_t> bits_[3];  // by Kind, if enabled: a bit per row
 };
 
-/// Ids as anyone would write them: a generation per index, and a ring of freed ids with their next generation.
+/// The usual hand-written ids: a generation per index, and a ring of freed ids with their next generation.
 class PlainIds {
 public:
     explicit PlainIds(std::size_t num_ids) : generations_(num_ids + 1, 1), ring_(num_ids), num_(num_ids) {

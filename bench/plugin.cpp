@@ -1,9 +1,9 @@
-// A pass that a plugin gives through the C interface, against the same pass in C++, both in a world of their own.
+// A pass of a plugin, through the C interface, against the same pass in C++, each in its own world.
 //
 //     plugin/pass_arrays    the function of the plugin runs over columns as arrays
 //     plugin/pass_commands  the same; both passes may ask for changes, and do not
 //
-// The sum of step() is compared, settling included, which is the same for both.
+// The time of step() is compared, including the settle, which is the same for both.
 
 #include "plugin/host.h"
 #include "reference.h"

@@ -4,7 +4,7 @@
 //     properties/look_up_own        the own one
 //     properties/look_up_missing    paths that nobody has
 //
-// The reference is a struct per entity that points to the own values and to the template, both arrays that are sorted by
+// The reference is a struct per entity that points to its own values and to the template, two arrays sorted by
 // hash, and a binary search in each. It knows that the numbers are floats.
 
 #include "shoal/components/properties.h"
@@ -45,7 +45,7 @@ struct PlainTank {
 
 StringId path_of(std::uint32_t i) { return StringId(concat("armor.plate_", i)); }
 
-/// `n` entities with a shared template and an own value each, twice.
+/// `n` entities with a shared template and one value of their own each, stored both ways.
 class Tanks {
 public:
     explicit Tanks(std::size_t n) : own_(n), plain_(n) {

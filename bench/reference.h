@@ -48,7 +48,7 @@ private:
     T* data_ = nullptr;
 };
 
-/// The record of an entity, as anyone would write it first.
+/// The record of an entity in its simplest form.
 struct Record {
     std::uint32_t generation = 0;
     std::uint32_t row = 0;
@@ -75,7 +75,7 @@ inline std::vector<std::uint32_t> shuffled_numbers(std::size_t count, std::uint6
     return numbers;
 }
 
-/// Returns the resident bytes of this process.
+/// Returns the resident memory of this process in bytes.
 inline double resident_bytes() {
     std::FILE* file = std::fopen("/proc/self/smaps_rollup", "r");
     if (file == nullptr) fail("/proc/self/smaps_rollup cannot be read");
@@ -87,7 +87,7 @@ inline double resident_bytes() {
     return kibibytes * 1024;
 }
 
-/// How far entity number i moves in a second.
+/// The distance that entity number i moves in a second.
 inline shoal::Vec3 velocity_of(std::size_t i) { return {float(i % 7), float(i % 5), float(i % 3)}; }
 
 /// For checksums that do not depend on the order.

@@ -1,6 +1,6 @@
-// Reloads a level of 100,000 entities in which one field of one entity is another: with transforms, a component of 32
-// bytes on every other entity, and a tag on every tenth. The reference compares the columns of both blobs with memcmp,
-// looks for the row that differs, and writes to an array.
+// Reloads a level of 100,000 entities in which one field of one entity has changed. The level has transforms, a
+// component of 32 bytes on every other entity, and a tag on every tenth. The reference compares the columns of both
+// blobs with memcmp, searches for the row that differs, and writes to an array.
 
 #include "reference.h"
 #include "shoal/components/tag.h"

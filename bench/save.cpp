@@ -1,5 +1,5 @@
-// What it costs to save a world in memory, to keep a frame in which little has changed, and to bring both back, beside
-// copying the same bytes; and what hashing and recording a world cost.
+// The cost of saving a world in memory, of keeping a frame in which little has changed, and of restoring both, against
+// copying the same bytes; and the cost of hashing and recording a world.
 
 #include "shoal/save/save.h"
 #include "shoal/base/random.h"
@@ -46,7 +46,7 @@ struct Hulk {
 };
 SHOAL_COMPONENT((Hulk, whole), pose, rotation, velocity, force, mass, drag, fuel)
 
-/// What a game could have: positions and directions that no two share, few masses, and fields that nobody has set.
+/// Typical values of a game: positions and directions that are all different, few different masses, and unset fields.
 Hull hull_of(Random& random) {
     const auto between = [&](float low, float high) { return low + (high - low) * random.unit(); };
     const float angle = between(-3.14159265f, 3.14159265f), sine = std::sin(angle), cosine = std::cos(angle);
@@ -88,7 +88,7 @@ struct Fleet {
             std::memcpy(columns[c].data(), copies[c].data(), columns[c].size());
         std::memcpy(static_cast<void*>(owners.data()), owner_copies.data(), owners.size() * sizeof(Entity));
     }
-    /// Changes every column of one of each `step` rows of the first `num_rows`, not the same ones each time.
+    /// Changes every column of one of each `step` rows of the first `num_rows`, different ones each time.
     void touch(std::size_t num_rows, std::size_t step) {
         Table& table = hulls.core().table();
         const std::size_t first = num_touches++ * 37 % step;
@@ -107,8 +107,8 @@ struct Fleet {
     std::size_t num_touches = 0;
 };
 
-/// A program that keeps or persists frames does so all the time. Blocks have up to 16 layers of pieces, so after this many frames
-/// a state takes the memory that another one has left.
+/// Runs until memory is reused: blocks have up to 16 layers of pieces, so after this many frames
+/// a state takes the memory that another one has freed.
 void warm_up(const Side& side) {
     for (int frame = 0; frame < 40; ++frame) side.prepare(), side.run();
 }
@@ -122,7 +122,7 @@ void save_whole(Bench& bench, std::size_t n) {
                   {{}, [&] { fleet.copy_all(); }, [&] { return n; }});
 }
 
-/// Brings back a state from which every element of the columns differs, or one row in a hundred.
+/// Restores a state that differs in every element of the columns, or in one row in a hundred.
 void load_whole(Bench& bench, std::size_t n, const char* name, std::size_t num_rows) {
     if (!bench.wants(name)) return;
     Fleet fleet(n);
@@ -133,7 +133,7 @@ void load_whole(Bench& bench, std::size_t n, const char* name, std::size_t num_r
         {{}, [&] { fleet.copy_all_back(); }, [&] { return n; }});
 }
 
-/// Brings back a database of three component types, whose entities were all made anew after it was saved.
+/// Restores a database of three component types, whose entities were all created again after it was saved.
 void load_database(Bench& bench, std::size_t n) {
     if (!bench.wants("save/load_database")) return;
     EntityManager entities({.minimum_free_ids = 1, .max_entities = n, .max_death_list = 1});
@@ -167,7 +167,7 @@ void load_database(Bench& bench, std::size_t n) {
                    [&] { return plain.table(PlainSea::kHeavy).num_rows + generations[n / 2]; }});
 }
 
-/// One row in a hundred has changed since the state before: side by side, or one in each hundred.
+/// One row in a hundred has changed since the previous state: adjacent ones, or one in each hundred.
 void keep_frame(Bench& bench, std::size_t n, const char* name, double target, std::size_t num_rows, std::size_t step) {
     if (!bench.wants(name)) return;
     Fleet fleet(n);
@@ -184,7 +184,7 @@ void keep_frame(Bench& bench, std::size_t n, const char* name, double target, st
     bench.compare({name, n, from_100k(n, target)}, shoal, {{}, [&] { fleet.copy_all(); }, [&] { return n; }});
 }
 
-/// Eight frames back, and again: the time of a rewind, which may take a millisecond with 20,000 entities.
+/// Goes back eight frames repeatedly: the time of a rewind, which may take a millisecond with 20,000 entities.
 void rewind(Bench& bench, std::size_t n, const char* name, std::size_t num_rows, std::size_t step) {
     if (!bench.wants(name)) return;
     Fleet fleet(n);
@@ -218,7 +218,7 @@ void save_file(Bench& bench, std::size_t n) {
     std::filesystem::remove(path);
 }
 
-/// A pass that reads all columns of all rows, as one that looks for the row in a hundred that is to be changed.
+/// A pass that reads all columns of all rows, like a search for the rows to change.
 void add_search(Fleet& fleet) {
     fleet.world.schedule().add(
         "search",
@@ -227,12 +227,12 @@ void add_search(Fleet& fleet) {
         [](const Matrix3x4& pose, const Quaternion& rotation, Vec3 velocity, Vec3 force, float mass) {
             float found = force.x / mass + rotation.w;
             for (const Vec4& row : pose.row) found += row.x * velocity.x + row.y * velocity.y + row.z * velocity.z;
-            asm volatile("" : : "g"(found));  // the compiler leaves the pass in place
+            asm volatile("" : : "g"(found));  // keeps the compiler from removing the pass
         });
 }
 
-/// A step of a world that is persisted, in which one row in a hundred has changed, side by side, or one in each hundred; beside
-/// the same step of a world that is not.
+/// A step of a persisted world in which one row in a hundred has changed, adjacent ones or one in each hundred; against
+/// the same step of a world that is not persisted.
 void persist_frame(Bench& bench, std::size_t n, const char* name, std::size_t num_rows, std::size_t step) {
     if (!bench.wants(name)) return;
     const std::filesystem::path folder = std::filesystem::temp_directory_path() / "shoal_bench_persist";
@@ -254,7 +254,7 @@ void persist_frame(Bench& bench, std::size_t n, const char* name, std::size_t nu
     std::filesystem::remove_all(folder);
 }
 
-/// The hash of the state of a world, on one core, beside the plain hash of the same columns.
+/// The state hash of a world, on one core, against the plain hash of the same columns.
 void hash_state(Bench& bench, std::size_t n) {
     if (!bench.wants("hash/state")) return;
     Fleet fleet(n);
@@ -272,7 +272,7 @@ void hash_state(Bench& bench, std::size_t n) {
     asm volatile("" : : "g"(hash));
 }
 
-/// The same for components that are kept whole, whose fields are hashed one by one, beside the plain hash of the structs.
+/// The same for `whole` components, whose fields are hashed one by one, against the plain hash of the structs.
 void hash_whole(Bench& bench, std::size_t n) {
     if (!bench.wants("hash/whole")) return;
     EntityManager entities({.max_entities = n});
@@ -292,7 +292,8 @@ void hash_whole(Bench& bench, std::size_t n) {
     asm volatile("" : : "g"(hash));
 }
 
-/// A step of a world that is recorded, in which one row in a hundred has changed, beside the same step of one that is not.
+/// A step of a recorded world in which one row in a hundred has changed, against the same step of one that is not
+/// recorded.
 void record_frame(Bench& bench, std::size_t n, const char* name, std::size_t num_rows, std::size_t step) {
     if (!bench.wants(name)) return;
     const std::string path = (std::filesystem::temp_directory_path() / "shoal_bench.rec").string();

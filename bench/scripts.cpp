@@ -1,4 +1,4 @@
-// What a pass in Lua costs beside the same pass in C++, and look-ups from Lua beside those in C++.
+// The cost of a pass in Lua against the same pass in C++, and of look-ups from Lua against those in C++.
 //
 //     script/pass_loop     p[i] = p[i] + v[i] * dt for each row, checked accesses that LuaJIT compiles
 //     script/bare_loop     the same loop over plain pointers, without checks and counted steps, which scripts do not get: the bound
@@ -70,7 +70,7 @@ void compare_passes(Bench& bench, const std::string& name, std::size_t n, double
     if (lua.scripts.num_failures() != 0) fail(std::string(lua.scripts.last_failure().message()));
 }
 
-/// LuaJIT itself, with the columns of a manager as pointers.
+/// Uses LuaJIT directly, with the columns of a manager as pointers.
 void compare_bare_loops(Bench& bench, std::size_t n) {
     if (!bench.wants("script/bare_loop")) return;
     Motes bare(n), plain(n);

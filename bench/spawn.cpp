@@ -1,7 +1,7 @@
-// Spawns levels from checked blobs: 4 component types of 128, 16, 32 and 8 bytes on 100, 80, 30 and 50 % of the entities.
-// The reference copies the same columns from the same blob, and fills ids, owners and indexes. For databases, the entities
-// lie as the compiler of sources orders them, and the reference knows where each of the 8 tables begins. A source that mixes
-// what its entities have is compiled and spawned beside one that is sorted.
+// Spawns levels from checked blobs: 4 component types of 128, 16, 32 and 8 bytes on 100, 80, 30 and 50 % of the
+// entities. The reference copies the same columns from the same blob, and fills ids, owners and indexes. For databases,
+// the entities are in the order of the source compiler, and the reference knows where each of the 8 tables begins. A
+// source with mixed entities is compiled and spawned against one with sorted entities.
 
 #include "reference.h"
 #include "shoal/base/string_id.h"
@@ -63,7 +63,7 @@ std::uint32_t kind_of(std::size_t i) {
 
 enum class LevelOrder { kMixed, kByKind };
 
-/// Returns what the entities of a blob are, in their order.
+/// Returns the kinds of the entities of a blob, in their order.
 std::vector<std::size_t> make_entities(std::size_t n, LevelOrder order) {
     std::vector<std::size_t> entities(n);
     std::iota(entities.begin(), entities.end(), std::size_t(0));
@@ -113,7 +113,7 @@ public:
     }
     const Blob& blob() const { return *blob_; }
     std::span<const std::byte> bytes() const { return {pages_.data(), bytes_.size()}; }
-    /// What each entity is.
+    /// The kind of each entity.
     std::span<const std::size_t> entities() const { return entities_; }
 
 private:
@@ -123,7 +123,7 @@ private:
     std::optional<Blob> blob_;
 };
 
-/// A hash of the columns, and of whether rows belong to the right entities.
+/// A hash of the columns that also checks that rows belong to the right entities.
 class LevelHash {
 public:
     void add_column(const void* data, std::size_t num_bytes) { hash_ = hash_bytes(data, num_bytes, hash_); }
@@ -150,7 +150,7 @@ public:
         blob_ = &blob;
         spawned_ = need(world_.spawn(blob));
     }
-    /// Removes everything without settling, which would give memory back after a while.
+    /// Removes everything without settling, which would return memory after a while.
     void clear() {
         spawned_.destroy(entities_);
         for (Store* store : world_.directory().stores()) static_cast<ComponentManager*>(store)->clear();
@@ -226,7 +226,7 @@ public:
         types_.clear();
         for (const BlobComponents& components : blob.component_types()) spawn_type(components, arena);
     }
-    /// Destroys everything by hand: advances every generation, empties every table.
+    /// Destroys everything by hand: increments every generation, empties every table.
     void destroy(const Blob& blob) {
         for (std::uint32_t i = 0; i < blob.num_entities(); ++i) ++generation_[ids_[i].index()];
         types_.clear();
@@ -321,8 +321,8 @@ private:
     Spawned spawned_;
 };
 
-/// Ids, a generation byte, a table and a row per index, and for each kind owners and columns: by hand, knowing that the
-/// entities of each kind lie together.
+/// Ids, a generation byte, a table and a row per index, and owners and columns for each kind: hand-written, knowing
+/// that the entities of each kind are adjacent.
 class PlainTables {
 public:
     explicit PlainTables(const Level& level) : blob_(level.blob()), arena_(PlainLevel::num_bytes(level.blob())) {
@@ -442,7 +442,7 @@ void spawn_cold(Bench& bench, const Level& level) {
                    [&] { other.spawn(level.blob(), *arena); }, [&] { return other.hash(); }});
 }
 
-/// The check of a blob against a hash of its bytes: the least that reads all of it.
+/// The check of a blob against a hash of its bytes, which is the minimal work that reads all of it.
 void check(Bench& bench, const Level& level) {
     if (!bench.wants("spawn/check")) return;
     std::uint64_t mine = 0, other = 0;
@@ -453,7 +453,7 @@ void check(Bench& bench, const Level& level) {
                   {{}, run_other, [&] { return std::uint64_t(other != 0); }});
 }
 
-/// The entities of each kind lie together, or as they come.
+/// Spawns entities in the order of their kinds, or mixed.
 void spawn_into_database(Bench& bench, const char* name, double target, const Level& level, const Level& sorted) {
     if (!bench.wants(name)) return;
     DatabaseWorld mine;
@@ -464,7 +464,7 @@ void spawn_into_database(Bench& bench, const char* name, double target, const Le
                   {[&] { other.clear(); }, [&] { other.spawn(); }, [&] { return other.hash(); }});
 }
 
-/// Compiles a source that has the entities of a level in their order. Components have their defaults.
+/// Compiles a source with the entities of a level in their order. Components have their defaults.
 std::vector<std::byte> compile_level(std::span<const std::size_t> entities) {
     const Schema* const schemas[kNumTypes] = {&schema_of<WorldMatrices>(), &schema_of<MeshChoice>(),
                                               &schema_of<ActorState>(), &schema_of<NameHash>()};
@@ -487,7 +487,7 @@ std::vector<std::byte> compile_level(std::span<const std::size_t> entities) {
     return std::move(source->blob);
 }
 
-/// A source that mixes what its entities have, beside one that has each kind together.
+/// A source with mixed entities, against one with sorted entities.
 void spawn_of_mixed_source(Bench& bench, std::size_t n) {
     const char* const name = "spawn/database_of_mixed_source";
     if (!bench.wants(name)) return;

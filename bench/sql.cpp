@@ -1,4 +1,4 @@
-// What questions in SQL cost beside the loop that finds the same.
+// The cost of SQL queries against a loop that finds the same.
 //
 //     sql/scan    one column of all rows, added up
 //     sql/join    two tables joined by entity, a column of each added up: a look-up per row
@@ -54,7 +54,7 @@ struct Hold {
 
 const sql::Options kUnlimited{.max_rows = ~std::uint64_t(0), .max_bytes = std::uint64_t(1) << 40, .max_seconds = 1e6};
 
-/// A question whose answer is one number, and the loop that finds it.
+/// A query whose answer is one number, and the loop that finds it.
 template <class Loop>
 void compare_sums(Bench& bench, const std::string& name, Hold& hold, std::size_t n, std::string_view text,
                   Loop&& loop) {

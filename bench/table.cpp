@@ -113,7 +113,7 @@ void iterate_split(Bench& bench, std::size_t n) {
                   {{}, run, sum});
 }
 
-/// The same through a reference to the component, of whose seven fields four are left alone.
+/// The same through a reference to the component; four of its seven fields are not accessed.
 void whole_component(Bench& bench, std::size_t n) {
     if (!bench.wants("query/whole_component")) return;
     Movers<SplitBody> movers(n);

@@ -1,5 +1,5 @@
-// Transforms: what moves in a frame and all of its descendants, against passes over plain arrays of the same poses. The
-// references write all local poses first and then compute, which is faster than doing both at once.
+// Transforms: entities that move in a frame and all their descendants, against passes over plain arrays of the same
+// poses. The references write all local poses first and then compute, which is faster than doing both at once.
 
 #include "transform_scene.h"
 #include "workloads.h"
@@ -22,7 +22,7 @@ std::vector<std::uint32_t> rows_from(std::size_t begin, std::size_t end, std::si
     return rows;
 }
 
-/// Goes through the frames in turn, each side at its own pace.
+/// Visits the frames in turn, each side at its own pace.
 class Frames {
 public:
     explicit Frames(std::vector<Moves> frames) : frames_(std::move(frames)) {}
@@ -36,7 +36,7 @@ private:
     std::size_t shoal_ = 0, reference_ = 0;
 };
 
-/// Moves the same rows in two frames, to two places.
+/// Moves the same rows in two frames, to two positions.
 Frames two_frames(const std::vector<std::uint32_t>& rows, const SceneTransforms& placed) {
     return Frames({{rows, placed.ids, 1}, {rows, placed.ids, 2}});
 }
@@ -73,7 +73,7 @@ Side by_hand(PlainPoses& plain, Frames& frames, Compute&& compute) {
 
 // --- frames ----------------------------------------------------------------------------------------------------------
 
-/// All roots move, and everything with them.
+/// All roots move with their descendants.
 void all_roots(Bench& bench) {
     const Scene scene = small_trees(20'000);
     PlainPoses plain(scene.locals, scene.parents);
@@ -89,7 +89,7 @@ void all_roots(Bench& bench) {
     }
 }
 
-/// One root in a hundred moves: the same ones in every frame, or others.
+/// One root in a hundred moves: the same ones in every frame, or different ones.
 void one_percent(Bench& bench, bool same) {
     const std::string name = same ? "transform/one_percent" : "transform/one_percent_random";
     if (!bench.wants(name)) return;
@@ -144,7 +144,7 @@ void deep_and_wide(Bench& bench, std::size_t n) {
 
 // --- single calls and look-ups ---------------------------------------------------------------------------------------
 
-/// Immediate: the world pose is right when the call returns.
+/// Immediate mode: the world pose is up to date when the call returns.
 void set_local_leaf(Bench& bench) {
     if (!bench.wants("transform/set_local_leaf")) return;
     const Scene scene = small_trees(20'000);
@@ -176,7 +176,7 @@ PageArray<Record> records_of(std::span<const Entity> ids) {
     return records;
 }
 
-/// Prefetches the record of the entity at twice the distance, then the pose that the record at the distance names.
+/// Prefetches the record of the entity at twice the distance, then the pose of the entity at the distance.
 SHOAL_BENCH_LOOP void gather_by_hand(const PageArray<Record>& records, const PlainPoses& poses,
                                      std::span<const Entity> entities, Vec3* __restrict out) {
     const auto gather_one = [&](std::size_t i) {
@@ -268,7 +268,7 @@ std::uint64_t sum_of_locals(const TransformManager& transforms) {
     return result;
 }
 
-/// Adds all transforms with their links in one call, to a manager that was filled and emptied before; world poses too.
+/// Adds all transforms with their links and world poses in one call, to a manager that was filled and emptied before.
 void build(Bench& bench, std::size_t n) {
     if (!bench.wants("transform/build")) return;
     const Scene scene = small_trees(n / kNodesOfTree);
@@ -296,7 +296,7 @@ struct CopyLoop {
     std::size_t n;
 };
 
-/// Two workers against one. Copying as many bytes without computing anything shows what the memory allows.
+/// Two workers against one. Copying as many bytes without computing anything shows the limit of the memory.
 void two_workers(Bench& bench, std::size_t n) {
     const std::size_t bytes_per_node = sizeof(Transform) + sizeof(std::uint32_t) + sizeof(Matrix3x4);
     const double target = n >= 1'000'000 ? 1 / 1.5 : 0;
@@ -344,7 +344,7 @@ void memory(Bench& bench, std::size_t n) {
     std::optional<PlainTransforms> other;
     const double at_first = resident_bytes();
     mine.emplace(scene);
-    const double mine_bytes = resident_bytes() - at_first - double(n * sizeof(Entity));  // the ids are the caller's
+    const double mine_bytes = resident_bytes() - at_first - double(n * sizeof(Entity));  // the ids belong to the caller
     const double before = resident_bytes();
     other.emplace(scene, ids);
     const double other_bytes = resident_bytes() - before;

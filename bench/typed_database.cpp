@@ -57,7 +57,7 @@ void iterate_typed(Bench& bench, std::size_t n) {
     const auto swim = [](auto&& p, Vec3 v) { p += v * (1.0f / 64); };
     const auto typed = mine.typed.query<Write<&ListedPosition::value>, Read<&ListedVelocity::value>>();
     const auto plain = query<Write<&ListedPosition::value>, Read<&ListedVelocity::value>>(other.database);
-    // Both sides run equally often, so that they have moved the same.
+    // Both sides run equally often, so both have moved equally far.
     bench.compare({"typed_database/iterate", n, 1.05},
                   {{}, [&] { typed.for_each(swim); }, [&] { return mine.checksum(); }},
                   {{}, [&] { plain.for_each(swim); }, [&] { return other.checksum(); }});
