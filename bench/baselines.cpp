@@ -1,7 +1,7 @@
 // Other ways in which games store objects, doing the same work. Here the other way is the reference: a ratio of 0.1
 // means that shoal takes a tenth of its time.
 //
-//     work: what moves is moved, what is alive ages; every object has 64 more bytes that nothing reads
+//     work: moving objects are moved, living ones age; every object has 64 more bytes that nothing reads
 //     a third of the objects has only a place, a third moves, a third moves and lives
 //
 // Objects on the heap are allocated in an order other than that of their list, as in a program that has run for a

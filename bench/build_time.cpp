@@ -1,6 +1,6 @@
 // Measures the CPU time that a compiler spends on shoal.
 //
-//     small programs     one that declares a component, makes entities and runs a pass, as in the README, over a manager
+//     small programs     one that declares a component, makes entities and runs a pass, as in README, over a manager
 //                        or over a database; against an empty program
 //     world_pass         one more pass over a world, from the difference of a program with 30 of them, each over other
 //                        component types, and one with none; against one more loop over plain arrays

@@ -1,7 +1,7 @@
 // A fixed set of hot calls, whose instructions `./dev bench --counts` counts with callgrind. Instruction counts ignore
 // caches, but do not depend on the load of the machine: a call that does more than before is noticed.
 //
-//     ids_create_one 1000      what it prints: a call, and how many operations that does
+//     ids_create_one 1000      a line of output: a call, and its number of operations
 //
 // Callgrind dumps one count per call. Each call runs once uncounted, so its pages and archetypes are warm.
 

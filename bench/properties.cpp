@@ -1,8 +1,8 @@
 // Measures look-ups of named values by their hashed paths.
 //
-//     properties/look_up            values of a template with 20 entries that all entities share; each has one of its own
-//     properties/look_up_own        the own one
-//     properties/look_up_missing    paths that nobody has
+//     properties/look_up            values of a shared template with 20 entries; each entity has one of its own
+//     properties/look_up_own        the own value
+//     properties/look_up_missing    paths that no entity has
 //
 // The reference is a struct per entity that points to its own values and to the template, two arrays sorted by
 // hash, and a binary search in each. It knows that the numbers are floats.

@@ -1,7 +1,7 @@
 // The cost of a pass in Lua against the same pass in C++, and of look-ups from Lua against those in C++.
 //
 //     script/pass_loop     p[i] = p[i] + v[i] * dt for each row, checked accesses that LuaJIT compiles
-//     script/bare_loop     the same loop over plain pointers, without checks and counted steps, which scripts do not get: the bound
+//     script/bare_loop     the same over plain pointers, without checks or step counts (not for scripts): the bound
 //     script/pass_column   p:add(v, dt), one call for all rows of a batch
 //     script/alive         shoal.alive(e) of one entity after the other, against EntityManager::alive()
 

@@ -2,7 +2,7 @@
 // What the blobs in a folder were made from, written by `shoal compile FOLDER` to the file `.shoal_build`:
 //
 //     shoal build state 1 0x0123456789abcdef      version of this format, hash of the rest
-//     { "sources": "../levels", ... }             JSON; files and component types are numbered, outputs refer to numbers
+//     { "sources": "../levels", ... }             JSON; files and component types have numbers, used by outputs
 //
 // It only saves work: if it is missing or damaged, everything is compiled again.
 

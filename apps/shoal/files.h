@@ -33,13 +33,13 @@ public:
     /// Errors, all wrong usage: two outputs are the same file; standard input is read twice; two outputs go to
     /// standard output.
     shoal::Status check_usage() const;
-    /// Checks the outputs before any work is done. Errors: as write().
+    /// Checks the outputs before any work is done. Errors: the same as write().
     shoal::Status check_outputs() const;
 
     /// Notes a file that is read. Errors: it is one of the outputs.
     shoal::Status add_input(const std::string& path);
 
-    /// Adds an output with a default name: `path` for `flag`, unless that was given. Errors: as write().
+    /// Adds an output with a default name: `path` for `flag`, unless that was given. Errors: the same as write().
     shoal::Status add_output(std::string_view flag, const std::string& path);
 
     /// Reads a file, or standard input.

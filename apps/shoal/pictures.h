@@ -27,7 +27,7 @@ shoal::Status check_picture_names(const Arguments& arguments);
 /// Errors: a PNG is requested, and the tool was built without the library for it.
 shoal::Status check_picture_library(const Arguments& arguments);
 
-/// Writes an SVG requested with a flag, in the format of the file's name. Errors: as Files::write().
+/// Writes an SVG requested with a flag, in the format of the file's name. Errors: the same as Files::write().
 shoal::Status write_picture(Files& files, const Flag& flag, const std::string& path, std::string_view svg);
 
 }  // namespace shoal_tool

@@ -10,7 +10,7 @@ namespace shoal_tool {
 /// not end in .html.
 shoal::Status read_report(const Arguments& arguments, Task& task);
 
-/// Writes the report of a run, if requested. Errors: as Files::write().
+/// Writes the report of a run, if requested. Errors: the same as Files::write().
 shoal::Status write_report_of_run(shoal::World& world, const shoal::Trace& trace, const Task& task, Files& files,
                                   Outcome& outcome);
 

@@ -1,12 +1,12 @@
 // duel: rollback netcode with shoal. Read it in this order:
 //
-//     input.h, arena.h       the game: what a player does in a frame, and what becomes of it
-//     peer.h                 guessing, going back, playing again; joining late; comparing hashes
-//     datagram.h             what the peers send, and what they do not believe
+//     input.h, arena.h       the game: the input of a player in a frame, and its effects
+//     peer.h                 guessing, going back, replaying; joining late; comparing hashes
+//     datagram.h             the datagrams of the peers, and their checks
 //     snapshot.h             a world in chunks
 //     socket.h, link.h       UDP, and the bad network in front of it
-//     match.h                both peers in one process, and what is different if they are not equal
-//     report.cpp, picture.cpp     what you see of it
+//     match.h                both peers in one process, and the difference if they are not equal
+//     report.cpp, picture.cpp     the output
 
 #include "options.h"
 #include "picture.h"

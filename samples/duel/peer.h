@@ -18,7 +18,7 @@
 // saves its world and continues; the save is sent in chunks. When all were received, it names the frame from which the
 // other's inputs count:
 //
-//     waits       | plays on ................ | says: from 112 on | ... 8 frames at most without inputs ...
+//     waits       | plays on ................ | sends: from 112 on | ... 8 frames at most without inputs ...
 //     joins       wants a snapshot .. loads 75 .................. plays 75 to 111 again, then its own inputs
 //
 // Thread: one at a time for each peer; two peers share nothing.

@@ -2,7 +2,7 @@
 // Sends a snapshot of a world over a network that loses and reorders: it is cut into chunks, the receiver reports which
 // ones it has, and the sender repeats the missing ones.
 //
-//     receiver   want(nothing yet)                    want(7 missing, then 1 0 1 ...)          want(all have come)
+//     receiver   want(nothing yet)                    want(7 missing, then 1 0 1 ...)          want(all received)
 //     sender                        chunks 0 to 47                             chunks 7, 9 ...
 //
 // Thread: one at a time.

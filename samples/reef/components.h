@@ -5,10 +5,10 @@
 //     fish      place swim fish sated     many: in the database, in the zone of the tile that they are in
 //     shark     place swim hunter         in the database too; its transform follows it, and remoras follow that
 //     bloom     place bloom               food: does not drift, is eaten, and appears elsewhere
-//     reef      place reef                never moves; corals and anemones stand on its transform
-//     school    school                    where fish start, as the source says; in a manager
+//     reef      place reef                never moves; corals and anemones are children of its transform
+//     school    school                    where fish start, from the source; in a manager
 //
-// All fish have the same archetype: the fish of a tile lie in one table, in packed columns.
+// All fish have the same archetype: the fish of a tile are in one table, in packed columns.
 
 #include <shoal/base/math.h>
 #include <shoal/database/database.h>

@@ -21,8 +21,8 @@ struct Seen {
 
 class Crowd {
 public:
-    /// Collects the fish of a cell and the eight cells around it, at most kMostPerRun from each row of three cells: in a
-    /// dense crowd a fish does not see them all.
+    /// Collects the fish of a cell and the eight cells around it, at most kMostPerRun from each row of three cells: in
+    /// a dense crowd a fish does not see them all.
     void gather(const Cells& cells, std::uint32_t cell_x, std::uint32_t cell_y);
 
     /// Sums up all of them for a fish at `place`. Fish at exactly that place, such as the fish itself, are left out.

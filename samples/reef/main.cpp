@@ -3,7 +3,7 @@
 //     components.h                    everything in the sea, as data
 //     tiles.h, cells.h, crowd.h       the sea as zones, zones as cells, and neighbours
 //     sea.h, sources.cpp, spawn.cpp   from sources to rows
-//     passes.cpp                      what happens in a frame, and in which order
+//     passes.cpp                      the passes of a frame, in order
 //     flock.cpp, hunt.cpp, eat.cpp, swim.cpp, births.cpp, carry.cpp       one behaviour each
 //     report.cpp, picture.cpp         what you see of it
 //     ranks.cpp, ranks_picture.cpp    the same sea over several machines

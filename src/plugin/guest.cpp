@@ -125,7 +125,7 @@ Status unschedule_pass(GuestPass& pass) {
     return std::exchange(pass.is_added, false) ? pass.guest.world.schedule().remove(pass.name) : Status();
 }
 
-/// Errors: those of Guest::add(), except that the order is not checked.
+/// Errors: the same as Guest::add(), except that the order is not checked.
 Status schedule_pass(GuestPass& pass) {
     if (Status status = pass.find_accesses(); !status) return status;
     Schedule& schedule = pass.guest.world.schedule();
@@ -260,7 +260,7 @@ Result<ObservedChange> observed_change(const GuestObserver& observer, const Sche
                   : status;
 }
 
-/// Starts to observe the world. Errors: those of Guest::add().
+/// Starts to observe the world. Errors: the same as Guest::add().
 Status listen(Guest& guest, GuestObserver& observer) {
     const Result<KeptComponent> kept = guest.host.find_kept(observer.name);
     if (!kept) return kept.status();

@@ -5,7 +5,7 @@
 //     shoal_query        a query of a guest, and where the columns are that were asked for
 //     shoal_channel      an event channel of a guest
 //     shoal_component    the id of a component type; its store and schema are looked up, because they change
-//     shoal_compilation  what a compile function of C++ gets
+//     shoal_compilation  the arguments of a C++ compile function
 //
 // The functions only translate. Thread: see shoal_abi.h.
 

@@ -1,7 +1,7 @@
 #pragma once
 // The differences between two versions of a blob, found once for all of its copies.
 //
-//     entities       matched by GUID; those without one, by their order      stay, new, gone
+//     entities       matched by GUID, or else by order                      stay, new, gone
 //     components     matched by their entities                               added, removed
 //     fields         of components that stay, by value                       a bit for each that differs
 //     values         of `many` types, as lists                               the entities whose lists differ

@@ -94,7 +94,7 @@ Result<std::uint32_t> find_named_entity(const Blob& blob, std::string_view entit
     return found;
 }
 
-/// Keeps the text of a string id until it is unused. Errors: those of StringTable::intern_until_unused(); a text for
+/// Keeps the text of a string id until it is unused. Errors: the same as StringTable::intern_until_unused(); a text for
 /// another type of field is not UTF-8, so a snapshot could not hold the override.
 Status keep_text(const SpawnTargets& targets, const FieldPath& path, const AnyValue& given) {
     if (!given.is_text()) return {};

@@ -2,7 +2,7 @@
 // The values of fields by entity, copied out of a world to be compared with later values, or with those of another
 // world.
 //
-//     here      entity  3:1  4:1  9:2        there     entity  3:1  9:2  4:1      another order is no difference of values
+//     here      entity  3:1  4:1  9:2        there     entity  3:1  9:2  4:1      the order of rows is ignored
 //               value   0.5  1.0  7.0                  value   0.5  7.0  1.5      4:1 differs
 //
 // Thread: as for the world.

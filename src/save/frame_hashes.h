@@ -2,8 +2,8 @@
 // The hashes of a frame: of what each pass has written, and of all fields and zones at the end of the frame. They are
 // parts of a snapshot, so a log of states keeps them:
 //
-//     recording/passes        for each pass that ran, its name; for each of its hashes, a tab and the field: lines of text
-//     recording/pass_hashes   numbers, in the same order
+//     recording/passes        a line for each pass that ran: its name, and a tab and a field for each of its hashes
+//     recording/pass_hashes   the hashes, in the same order
 //     recording/fields        lines; recording/field_hashes: numbers
 //     recording/zones         numbers; recording/zone_hashes: numbers
 //

@@ -1,7 +1,7 @@
 // Read-only arrays in a snapshot: rows refer to them by their offset in a blob, which is not part of the state.
 //
-//     arrays/blobs     each resource that rows, commands and models refer to: its id, the checksum of its build, and a hash
-//                      of all its arrays and of where they lie
+//     arrays/blobs     each resource that rows, commands and models refer to: its id, the checksum of its build, and a
+//                      hash of all its arrays and their offsets
 //     arrays/names     the same in lines: its name, a component type and a field that refer to it, with tabs between
 //
 // In another build of the resource, other values may be at those offsets. So a state is refused if the library has

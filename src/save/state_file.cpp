@@ -96,7 +96,8 @@ Status damaged(std::string_view what) {
     return Status::error(concat("the file is not a complete save: ", what, "; take another copy of it"));
 }
 
-/// Reads and checks the header. Errors: as of read_state(). Clears `is_damaged` if another program can read the file.
+/// Reads and checks the header. Errors: the same as read_state(). Clears `is_damaged` if another program can read the
+/// file.
 Status read_header(FileHeader& header, std::span<const std::byte> bytes, bool& is_damaged) {
     if (bytes.empty() || std::memcmp(bytes.data(), kMagic, std::min(bytes.size(), sizeof kMagic)) != 0)
         return Status::error("the file is not a save of a world: it does not begin with \"shoalsav\"");

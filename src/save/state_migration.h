@@ -1,8 +1,8 @@
 #pragma once
 // Converts a snapshot from the fields with which it was saved to the current fields of a world.
 //
-//     "types" of the state       coral v1 {height float}       how its columns lie
-//     the world or its registry  coral v2 {size double}        how they are to lie
+//     "types" of the state       coral v1 {height float}       the layout of its columns
+//     the world or its registry  coral v2 {size double}        the new layout
 //
 // The steps of resource/migration.h are applied to the columns of a copy of the state, wherever rows of the
 // component type are: in a manager, in the tables of a database, in the files of its unloaded zones, or among the

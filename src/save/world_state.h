@@ -2,11 +2,11 @@
 // What a world saves in a snapshot, and how it is loaded.
 //
 //     world            clocks, random numbers, the entity of the singletons
-//     types            a blob without entities: the component types, and the texts of string ids   (files, and where commands
-//                      name component types that no store keeps)
+//     types            a blob without entities: the component types, and the texts of string ids (in files, and if
+//                      commands name component types that no store keeps)
 //     entities         see EntityManager::save()
-//     arrays           the builds of the resources to whose read-only arrays rows and commands refer; see state_arrays.cpp
-//     commands         those that wait; see command/saved_layout.h
+//     arrays           the builds of resources whose arrays rows and commands refer to; see state_arrays.cpp
+//     commands         waiting ones; see command/saved_layout.h
 //     stores/NAME      each store, named after its first component type; databases "database", "database 1" ...
 //     schedule, relations, position links, observers, spawns, services/NAME, events/type/NAME, events/name/NAME
 //     zones            the files of unloaded zones; see zone_files.h

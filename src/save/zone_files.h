@@ -5,8 +5,8 @@
 //     zones/store      the name of the database in the state
 //     zones/list       a SavedZone for each zone that is unloaded, ascending
 //     zones/12/file    the bytes of the file of zone 12: a snapshot itself; see Database::write_zone()
-//     zones/12/gone    the owners of its rows that have died since it was written, ascending; left out if all live
-//     zones/visits     for each zone that was ever visited the stamp then, ascending: a budget goes by them
+//     zones/12/gone    the owners of its rows that have died since, ascending; omitted if all live
+//     zones/visits     for each zone that was ever visited the last stamp, ascending: used for the budget
 //     zones/refused    the same for zones that could not be unloaded
 //     zones/visited    the zones that queries have visited since the last settle, ascending
 //
@@ -100,7 +100,7 @@ public:
     /// Takes over the prepared files, and removes the old ones.
     void take(Loaded& loaded);
     /// Restores the rows in the zone files of a state in a world that does not stream zones.
-    /// Errors: as of prepare(); as of Database::read_zone(). Some rows may be restored then.
+    /// Errors: the same as prepare(); the same as Database::read_zone(). Some rows may be restored then.
     static Status read_into(World& world, Database& database, SnapshotReader& from);
     /// Returns the name of the database whose zone files a state has; empty: it has none.
     static Result<std::string> store_in(SnapshotReader& from);

@@ -158,7 +158,7 @@ Status exchange(State& state, Script* older) {
     return {};
 }
 
-/// Makes a script of the function at the top, and runs it. Errors: those of start(); there is no script then.
+/// Makes a script of the function at the top, and runs it. Errors: the same as start(); there is no script then.
 Status add_script(State& state, std::string_view name, std::string_view path) {
     Script* const script = make_script(state, name, path);
     Status status = start(*script);

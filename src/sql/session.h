@@ -19,7 +19,7 @@ public:
 
     /// Makes the tables again if the component types of the world have changed.
     Status open();
-    /// Runs all statements of a text. Errors: as of Connection::ask().
+    /// Runs all statements of a text. Errors: the same as Connection::ask().
     Result<std::uint64_t> run(std::string_view text, RowSink& sink, const Options& options);
     std::vector<TableDescription> describe() const;
 

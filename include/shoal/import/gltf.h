@@ -6,12 +6,12 @@
 //     const std::uint32_t file = diagnostics.add_file("ship.gltf", std::string(*json));
 //     std::optional<ImportedGltf> ship = import_gltf(file, registry, options, diagnostics);
 //
-//     nodes              entities, called as the nodes are
+//     nodes              entities with the names of the nodes
 //     TRS, matrix        transform
-//     skin               model_pose on the entity that is drawn; joints are no entities, what hangs on them is attached_to_node
+//     skin               model_pose on the drawn entity; joints are not entities; their children: attached_to_node
 //     mesh, camera, light    gltf_mesh, gltf_camera, gltf_light: gltf_schema_text() declares them
 //     visibility         inactive
-//     extras             components, if they are called so, and properties
+//     extras             components, if they have such names, and properties
 //
 // Keys of entities are made from names, so that a later import gives the same GUID paths. Meshes, materials, animations
 // and buffers are not read. docs/formats/gltf.md has the rules.

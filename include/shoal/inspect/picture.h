@@ -3,10 +3,10 @@
 //
 //     +----------------------------------------+
 //     | title                                  |
-//     | +--------------------------+  o fish   |     an entity with a transform is drawn where that is in the world, in
+//     | +--------------------------+  o fish   |     an entity with a transform is drawn at its world position, in
 //     | |   . ::.                  |  o coral  |     the layer of its archetype, with a thin line to its parent;
-//     | |     .::..    o           |           |     others where their vec3 field `position` says, in the layer of
-//     | +--------------------------+  |--| 50 m|     that component type. Rare layers lie on top.
+//     | |     .::..    o           |           |     others at their vec3 field `position`, in the layer of
+//     | +--------------------------+  |--| 50 m|     that component type. Rare layers are on top.
 //     +----------------------------------------+
 //
 // Up to PictureOptions::max_dots points are drawn as dots, starting with the rarest layers; the other layers are drawn

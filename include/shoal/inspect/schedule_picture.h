@@ -8,8 +8,8 @@
 //     const std::string dot = schedule_dot(*graph);  // dot -Tpdf passes.dot -o passes.pdf
 //
 //     +------+                 +------+                  +-----+
-//     | roam |- body.heading ->| swim |- body.position ->| eat |    a solid line: both touch what it names, and one
-//     +------+                 +------+                  +-----+    writes it; a dashed one: after() or before() says so
+//     | roam |- body.heading ->| swim |- body.position ->| eat |    a solid line: both access its label, and one
+//     +------+                 +------+                  +-----+    writes it; a dashed one: after() or before()
 //     +------+                                              ^
 //     | grow | - - - - - - - - - - - - - - - - - - - - - - -+
 //     +------+

@@ -3,18 +3,18 @@
 // event channels and observers, which are removed when the guest is unloaded, and recreated when stores change.
 //
 //     GuestHost       all guests of one language in a world
-//     Guest           one plugin, one script: what it has made, and what a load that fails takes back
-//     GuestQuery      a text query; what its columns are is up to the language
-//     GuestPass       a pass of the schedule; it rests while what it needs is not there
+//     Guest           one plugin or script: what it has made, and what a failed load undoes
+//     GuestQuery      a text query; the language defines its columns
+//     GuestPass       a pass of the schedule; it is paused while something it needs is missing
 //     GuestChannel    a channel of events, by its name
-//     GuestObserver   a function that is told what has come, gone or changed
-//     SpawnedImages   what a store that a guest writes is given, in one form
+//     GuestObserver   a function that is called for additions, removals and changes
+//     SpawnedImages   the components passed to a store of a guest, in one form
 //
 // A language derives its host from GuestHost and its parts from GuestPart, and adds its own functions and data.
 //
 //     load     is_loading = true | the code of the guest runs | end_load(keep)
-//     reload   suspend() the older one | load the newer one | an error: resume() the older one
-//     unload   remove_parts() | what the language has besides | remove_channels()
+//     reload   suspend() the older one | load the newer one | on an error: resume() the older one
+//     unload   remove_parts() | the language's own parts | remove_channels()
 //
 // Thread: the structural thread of the world, between its steps, except for GuestPass::run().
 
@@ -67,8 +67,8 @@ struct SHOAL_API GuestQuery : GuestPart {
     GuestQuery(Guest& of, std::string_view of_text, Array<std::string>&& of_columns)
         : GuestPart(of), text(of_text), column_names(std::move(of_columns)) {}
 
-    /// Makes it again. Errors: those of TextQuery::make() and find_columns(); the query is then empty, and `problem` is
-    /// set.
+    /// Makes it again. Errors: the same as TextQuery::make() and find_columns(); the query is then empty, and `problem`
+    /// is set.
     Status make();
     void forget();
     std::uint64_t num_rows() const { return query ? query->num_rows() : 0; }
@@ -162,12 +162,13 @@ struct SHOAL_API Guest {
     /// Requires: everything it has made was removed.
     ~Guest();
 
-    /// Makes a query and adds it. Errors: those of GuestQuery::make(); the query is destroyed.
+    /// Makes a query and adds it. Errors: the same as GuestQuery::make(); the query is destroyed.
     Status add(GuestQuery& made);
     /// Requires: no pass uses it.
     void remove(GuestQuery& query);
-    /// Adds a pass to the schedule. Errors: those of GuestPass::find_accesses(); its name is taken; the passes could no
-    /// longer be ordered, unless the guest is loading and may add others. On an error, it is destroyed with its query.
+    /// Adds a pass to the schedule. Errors: the same as GuestPass::find_accesses(); its name is taken; the passes could
+    /// no longer be ordered, unless the guest is loading and may add others. On an error, it is destroyed with its
+    /// query.
     Status add(GuestPass& made);
     /// Errors: the program has removed the pass from the schedule.
     Status remove(GuestPass& pass);
@@ -180,14 +181,14 @@ struct SHOAL_API Guest {
     Status remove_observer(std::int64_t number);
 
     /// Declares a component type: makes its table, or changes the fields of an existing one.
-    /// Errors: queries, passes or observers of a guest name it; those of World::manager() and begin_schema_change().
+    /// Errors: queries, passes or observers of a guest name it; the same as World::manager() and begin_schema_change().
     Status declare(const Schema& schema);
     /// Notes entities that were made during loading.
     void note_made(std::span<const Entity> entities);
     /// Ends a load. Unless `keep`, destroys the entities that it has made, and undoes declare().
     void end_load(bool keep);
 
-    /// suspend() removes passes and observers from the world; resume() adds them again. Errors: those of add(); the
+    /// suspend() removes passes and observers from the world; resume() adds them again. Errors: the same as add(); the
     /// rest stays out.
     void suspend();
     Status resume();

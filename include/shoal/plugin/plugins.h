@@ -13,8 +13,8 @@
 // plugin has made is removed with it, in this order: passes, observers, queries, verbs, functions for component types,
 // its stores with their data, the last one first; then its unload() is called, and event channels are closed.
 //
-//     load      copy the file | check what it exports | its load()                      an error: all of that is taken back
-//     reload    copy, check | save stores | unload() of the old | load() of the new     an error: the old one is loaded again
+//     load      copy the file | check its exports | its load()                     on an error: all is undone
+//     reload    copy, check | save stores | unload() of the old | load() of the new    on an error: loads the old again
 //     unload    all of the above | its unload() | channels | close the file
 //
 // If a load() fails, the entities and component types that it has made are removed, and rows have their old fields;
@@ -64,8 +64,8 @@ public:
     /// Errors: there is no such plugin; another one depends on it; a pass of the program, or another plugin, uses one
     /// of its stores. Nothing has changed. Otherwise the log lists the data that is lost with its stores.
     SHOAL_API Status unload(std::string_view name);
-    /// Replaces a plugin by the current version of its file. Errors: as of load(); the old version then continues. If
-    /// that cannot be loaded again, the plugin is removed, and the message says so.
+    /// Replaces a plugin by the current version of its file. Errors: the same as load(); the old version then
+    /// continues. If that cannot be loaded again, the plugin is removed, and the message says so.
     SHOAL_API Status reload(std::string_view name);
 
     /// In the order of loading.

@@ -13,8 +13,8 @@
 // order in which they were added, each once with all its entities. They tell how the world differs from the last
 // settle:
 //
-//     settle 7 --- add, set, remove, destroy: from passes, by command, at once --- settle 8: commands, deaths, observers
-//         `------------------------ what differs is told at the end of settle 8 ------------------------'
+//     settle 7 --- add, set, remove, destroy: in passes, by command, at once --- settle 8: commands, deaths, observers
+//         `------------------- differences are reported at the end of settle 8 ---------------------'
 //
 // - Changes from before an observer was added are not reported to it.
 // - A component that is added and removed between two settles is not reported, nor one that is removed and added again.

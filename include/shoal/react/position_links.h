@@ -11,8 +11,8 @@
 // A declaration holds at the end of each settle(), for every entity that has both, in whatever stores and however
 // either was written, including new entities. If both were written, the one that is followed counts.
 //
-//     step()   |- passes -|- settle: commands, relations, transforms follow, each store, fields follow, tiles, observers -|
-//                                                                   world poses of deferred transforms
+//     step()  |- passes -|- settle: commands, relations, transforms follow, stores, fields follow, tiles, observers -|
+//                                                                  world poses of deferred transforms
 //
 // If the transform follows, a spawned field with its default value counts as not given: it starts as the position of
 // the transform.

@@ -8,9 +8,9 @@
 //
 //     for (const Entity limpet : world.relations().referrers<&Limpet::whale>(whale)) all.push_back(limpet);
 //
-//     relation                 the reference stays as it is, and names an entity that does not live
+//     relation                 the reference stays unchanged, and names a dead entity
 //     relation(cleared)        it becomes null
-//     relation(dies_too)       the entity that refers to the target dies too, and so does whoever refers to that one
+//     relation(dies_too)       the entity that refers to the target dies too, and so do entities that refer to it
 //
 // It does not matter which store keeps the component, nor how the field is written. The indices show the last settle:
 // they are brought up to date after the commands. Then the rules for targets that have died since are applied, before

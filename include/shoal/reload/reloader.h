@@ -11,11 +11,11 @@
 // field of each component, the two versions of the source are compared, and differences are written:
 //
 //     source then   source now   in the world        after the reload
-//     3             3            5, by the program   5      the program's value stays
-//     3             4            3, or 5             4      the source has changed it
-//     none          4            none                4      a component, or an entity, came
-//     3             none         3, or 5             none   one went
-//     3             4            destroyed           none   what the program took away stays away: it is left out
+//     3             3            5, by the program   5      the program's value is kept
+//     3             4            3, or 5             4      the source has changed
+//     none          4            none                4      a component, or an entity, was added
+//     3             none         3, or 5             none   one was removed
+//     3             4            destroyed           none   it stays destroyed: the change is left out
 //
 // This applies also to references, which are translated to the entities of the copy; to parents in the transforms; to
 // owners; to enableable components, which are enabled and disabled as in the source; and to each value of a `many`
@@ -127,7 +127,7 @@ private:
 /// Changes the fields of a component type that has no C++ type, as reload() does: rows stay. When the change is kept,
 /// WorldService::fields_changed() is called for services that keep data made from schemas. The change is
 /// undone unless end_schema_change() keeps it.
-/// Errors: as of reload(); an observer runs; nothing has changed. Requires: no passes run.
+/// Errors: the same as reload(); an observer runs; nothing has changed. Requires: no passes run.
 SHOAL_API Result<SchemaChange*> begin_schema_change(World& world, const Schema& schema);
 SHOAL_API void end_schema_change(SchemaChange* change, bool keep);
 

@@ -7,7 +7,7 @@
 //     | BlobSection[]     |    kind, version, flags, offset, bytes; in the order of their offsets
 //     +-------------------+
 //     | strings           |    each text once; everything else names a text by its index, 0 is the empty one
-//     | schemas           |    what the columns mean: a blob can be read without the program that wrote it
+//     | schemas           |    describe the columns: a blob can be read without the program that wrote it
 //     | parents           |    uint32 per entity; parents come before children
 //     | arrays, their data|    read-only arrays that fields refer to
 //     | component types   |    BlobComponentType[], then the offset of every column

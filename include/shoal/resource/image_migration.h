@@ -16,7 +16,7 @@ struct ComponentImage {
 };
 
 /// Converts a component from one version to a later one. A new field counts as given if all fields that it is made from
-/// are, and as partly given if some of them are. Errors: as of migrate().
+/// are, and as partly given if some of them are. Errors: the same as migrate().
 SHOAL_API Result<ComponentImage> convert_image(const Schema& from, const ComponentImage& image, const Schema& to,
                                                const Migrations* migrations);
 

@@ -20,7 +20,7 @@
 //
 //     version 1   armour  size          a blob has its own schemas, so its columns have names
 //     version 2   armor   size          each step changes some of them
-//     version 3   armor   width length  what the newest version has is taken by name
+//     version 3   armor   width length  fields of the newest version are taken by name
 //
 // A field that no older version had gets its default. A field that changed its type is converted if the new type holds
 // all values; an enum is converted by name. A field that the newest version does not have must be named by a step, at
@@ -260,7 +260,7 @@ struct ConvertedColumns {
 SHOAL_API Result<ConvertedColumns> convert_rows(const Schema& from, std::span<const std::byte* const> columns,
                                                 std::size_t num_rows, const Schema& to, const Migrations* migrations);
 /// The same by the rules of migrate(), for saved rows: a step must name each field that `to` does not have.
-/// Errors: as of migrate(). Lifetime: as long as `columns`.
+/// Errors: the same as migrate(). Lifetime: as long as `columns`.
 SHOAL_API Result<ConvertedColumns> migrate_rows(const Schema& from, std::span<const std::byte* const> columns,
                                                 std::size_t num_rows, const Schema& to, const Migrations* migrations);
 /// The same as convert_rows(), for those components of a blob whose fields differ in one of `schemas`.

@@ -6,7 +6,7 @@
 //     words     0      number of entries n
 //               1      0
 //               2      n paths, two words each, ascending: the hashes of "armor.front", "paint", ...
-//               2+2n   n entries, two words each: type, lanes and count; then the value, or where it begins in the table
+//               2+2n   n entries, two words each: type, lanes and count; then the value, or its offset in the table
 //               2+4n   the values that take more than a word
 //
 // Words have 32 bits, and 64-bit values take two, the lower first, so a table is swapped for the other byte order like

@@ -12,7 +12,7 @@
 //     }
 //
 //     frame    7           8           9           10          the oldest makes room for the newest
-//     state    [a][b][c]   [a][d][c]   [a][d][e]   [a][d][f]   memory: a to f, and those that only dropped states had
+//     state    [a][b][c]   [a][d][c]   [a][d][e]   [a][d][f]   memory: a to f, and blocks of dropped states
 //
 // A world has at most one such object at a time; a second one ends the program. It may end before or after the world;
 // when the world has ended, no frames are kept. load(world, ...) restarts the history with the loaded state.

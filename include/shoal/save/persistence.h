@@ -11,9 +11,9 @@
 //     while (runs()) world.step(1.0f / 60);
 //     return persistence.stop();  // what waits is written; why it had ended, if it had
 //
-//     0000000003.save   the world at one moment, whole; see docs/formats/save.md
-//     0000000003.log    what has changed in each frame since; a kill leaves a last record that does not count
-//     0000000004.save   the next one, after the log had grown long: older ones are deleted
+//     0000000003.save   the whole world at one moment; see docs/formats/save.md
+//     0000000003.log    the changes of each frame since; after a kill, an incomplete last record is ignored
+//     0000000004.save   the next one, made when the log was long: older ones are deleted
 //     0000000004.log
 //     lock              locked by the world that writes
 //

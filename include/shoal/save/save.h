@@ -48,7 +48,7 @@ SHOAL_API Status load(World& world, const Snapshot& from, bool is_trusted = true
 /// Loaded bytes are always checked as a file is.
 SHOAL_API Status save(const World& world, Array<std::byte>& to);
 SHOAL_API Status load(World& world, std::span<const std::byte> from, const LoadOptions& options = {});
-/// Reads a save from memory without a world. Errors: as of load(), except those about the content of its parts.
+/// Reads a save from memory without a world. Errors: the same as load(), except those about the content of its parts.
 SHOAL_API Result<Snapshot> read_save(std::span<const std::byte> bytes, const LoadOptions& options);
 
 }  // namespace shoal

@@ -72,7 +72,7 @@ public:
     /// parent must exist. Another call changes the options or the folder.
     /// Errors: the folder cannot be written, or another world has locked it.
     SHOAL_API Status start(const std::string& folder, const ZoneFileOptions& options = {});
-    /// Loads all zones, and stops streaming. Errors: as of load(); streaming continues then.
+    /// Loads all zones, and stops streaming. Errors: the same as load(); streaming continues then.
     SHOAL_API Status stop();
     /// Writes the rows of a zone to a file, and removes them; their entities stay alive without rows. Does nothing for
     /// a zone without rows.

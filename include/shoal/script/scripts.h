@@ -26,9 +26,9 @@
 // call from the program into a script, such as a load or a run of a pass, has a budget of steps. A script that exceeds
 // one ends with an error, and the world goes on.
 //
-//     load      compile | run the text                              an error: what it has made is taken back
-//     reload    compile | suspend the old | run the new             an error: the old one works on
-//     pass      an error: logged with a traceback, and the pass is tried again in the next frame
+//     load      compile | run the text                              on an error: what it has made is removed
+//     reload    compile | suspend the old | run the new             on an error: the old one continues
+//     pass      errors are logged with a traceback; the pass runs again in the next frame
 //
 // Queries, passes and observers of scripts use the new table when Reloader::reload() changes the fields of a component
 // type. Parts that need a removed store are paused, with a line in the log, until there is one again.
@@ -80,8 +80,8 @@ public:
     /// Runs a text in the script `name`, which is created if missing. Errors: as above; what a text has made in an
     /// existing script stays.
     SHOAL_API Status run(std::string_view text, std::string_view name);
-    /// Replaces a script by the current version of its file; its table `keep` is kept. Errors: as of load(), and the
-    /// old version continues; there is no such script; it has no file.
+    /// Replaces a script by the current version of its file; its table `keep` is kept. Errors: the same as load(), and
+    /// the old version continues; there is no such script; it has no file.
     SHOAL_API Status reload(std::string_view name);
     /// Removes passes, queries, observers, stores and channels of a script. Errors: there is no such script.
     SHOAL_API Status unload(std::string_view name);

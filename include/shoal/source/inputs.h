@@ -12,8 +12,8 @@
 //
 //     input                              has changed when
 //     a file that was read               its content has another hash, or cannot be read
-//     a file that was searched for       it is there now and was not, or the other way round
-//     the schema of a component type     anything that text or blob show of it differs, or there is none now, or one now
+//     a file that was searched for       it was added or removed
+//     the schema of a component type     anything in it that affects text or blob differs, or it was added or removed
 //     the rules of schema files          one of them differs
 //     the compiler                       it has another version
 //

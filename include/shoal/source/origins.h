@@ -5,7 +5,7 @@
 //         print(origin.file, origin.line, origin.component, origin.fields);
 //
 //     reef/coral.sjson   3   transform   position scale
-//     reef/garden.sjson  14  transform   position            it changes what is there
+//     reef/garden.sjson  14  transform   position            changes the existing one
 //
 // Thread: any.
 

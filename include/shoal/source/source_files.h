@@ -1,7 +1,7 @@
 #pragma once
 // Finds and reads source texts, and records what a composition depends on.
 //
-//     a name in a text            candidates, in this order                       what is noted
+//     a name in a text            candidates, in this order                       what is recorded
 //     "reef/coral"                root 1: reef/coral.sjson .json .unit ...        must not exist (tried, absent)
 //                                 root 2: reef/coral.sjson                        was read (found)
 //

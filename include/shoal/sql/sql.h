@@ -15,7 +15,7 @@
 //     entities           one per living entity: entity, name, tags, zone, components, owner, parent
 //     links              one per reference from an entity to another: entity, component, field, target
 //     tags, zones        how many entities have each tag, and how many rows each zone holds
-//     passes, memory     what passes and component types cost
+//     passes, memory     the costs of passes and component types
 //
 // In SQL an entity is a number, so that tables are joined by it quickly, and is shown as index:generation. Write
 // entity('12:3') for the number of a text, and entity_text(entity) for its text. Enums are shown by name, string ids by

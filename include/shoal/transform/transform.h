@@ -1,7 +1,7 @@
 #pragma once
 // Transforms: where an entity is relative to its parent, and where that puts it in the world.
 //
-//     row         0    1    2    3    4  |  5    6        in depth-first order if possible: a subtree is a range of rows
+//     row         0    1    2    3    4  |  5    6        depth-first if possible: a subtree is a range of rows
 //     local       T    T    T    T    T  |  T    T        position [m], rotation [x y z w] and scale, a column each
 //     world       M    M    M    M    M  |  M    M        a 3x4 matrix: the parent's world x T x R x S
 //     extent      4    1    2    1    1  |  2    1        rows of the subtree if it is one range, otherwise 0
@@ -22,9 +22,9 @@
 //     immediate   when set_local() returns (the default)
 //     batch       at the end of a TransformBatch, or of a call with spans: each subtree that moved is computed once
 //     a query     that writes Transform: when its loop ends, as a batch; in deferred mode, after compute_moved()
-//     deferred    after compute_moved(), once a frame. The cost follows what moved; nothing is searched. A row that moves
-//                 goes on a list. If it moves in the next frame too, it is swapped into the suffix with its subtree,
-//                 and stays there until it has rested for five frames.
+//     deferred    after compute_moved(), once a frame. The cost depends on what has moved; nothing is searched. A row
+//                 that moves is listed. If it moves in the next frame too, it is swapped into the suffix with its
+//                 subtree, and stays there until it has rested for five frames.
 //
 // All modes use the same data and give the same results, bit for bit, on every machine and for any number of workers.
 //
