@@ -1,4 +1,4 @@
-# Runs COMMAND (a program and its arguments) and compares what it prints with the .expected file beside SOURCE.
+# Runs COMMAND (a program and its arguments) and compares its output with the .expected file beside SOURCE.
 string(REGEX REPLACE "\\.cpp$" ".expected" expected_file ${SOURCE})
 if(NOT EXISTS ${expected_file})
   message(FATAL_ERROR "${expected_file} is missing: it holds what the example prints")

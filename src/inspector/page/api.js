@@ -1,8 +1,8 @@
-// Requests to the inspector, and the stream of what changes.
+// Requests to the inspector, and the stream of updates.
 
 import { request_path } from "./route.js";
 
-/// What the server answered in place of a result. `line` and `column` are there for texts of queries and SQL.
+/// An error answer of the server. `line` and `column` are set for texts of queries and SQL.
 export class ApiError extends Error {
     constructor(message, status, { line = null, column = null } = {}) {
         super(message);
@@ -15,7 +15,7 @@ async function failure_of(response) {
     try {
         error = (await response.json()).error || {};
     } catch {
-        // Not JSON: the status has to do.
+        // Not JSON: use the status.
     }
     return new ApiError(error.message || `the server answered ${response.status}`, response.status, error);
 }
@@ -32,7 +32,7 @@ async function request(path, options) {
     return response;
 }
 
-/// GET; parameters that are empty are left out. Errors: ApiError; status 0 when nothing answers.
+/// GET; empty parameters are left out. Errors: ApiError; status 0 if there is no answer.
 export async function get(path, parameters = {}, options = {}) {
     return (await request(request_path(path, parameters), options)).json();
 }
@@ -46,16 +46,16 @@ export async function post(path, body) {
     return (await request(path, options)).json();
 }
 
-const kRate = 4; // a second
+const kRate = 4; // per second
 const kMaxPaths = 16;
 const kRetries_ms = [500, 1000, 2000, 4000];
 
-/// The WebSocket of the server: what is watched comes several times a second, while frames run.
-/// Connects again when the connection is lost; `on_state` hears "live" and "gone".
+/// The WebSocket of the server: watched data is sent several times a second, while frames run.
+/// Reconnects when the connection is lost; `on_state` is called with "live" and "gone".
 export class Live {
     constructor(on_state) {
         this.on_state = on_state;
-        this.watchers = new Map(); // of each path, the functions that hear its bodies
+        this.watchers = new Map(); // by path: the functions that receive its bodies
         this.socket = null;
         this.attempts = 0;
         this.is_sending_soon = false;
@@ -86,7 +86,7 @@ export class Live {
         for (const hear of [...(this.watchers.get(path) || [])]) hear(error ? null : body, error);
     }
 
-    /// Calls hear(body, null) or hear(null, error) for each answer. Returns the function that ends it.
+    /// Calls hear(body, null) or hear(null, error) for each answer. Returns a function that stops it.
     watch(path, hear) {
         if (!this.watchers.has(path)) this.watchers.set(path, new Set());
         this.watchers.get(path).add(hear);
@@ -100,7 +100,7 @@ export class Live {
         };
     }
 
-    // Views are closed and opened together: one message tells the server.
+    // Views are closed and opened together, so one message tells the server.
     send_soon() {
         if (this.is_sending_soon) return;
         this.is_sending_soon = true;

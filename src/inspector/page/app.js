@@ -1,4 +1,4 @@
-// The frame around the views: sidebar, bar, keys, addresses, and what is shared by all views.
+// The frame around the views: sidebar, bar, keys, addresses, and the state shared by all views.
 
 import { ApiError, Live, get, post } from "./api.js";
 import { control_bar } from "./control_bar.js";
@@ -17,7 +17,7 @@ import { make_sql_view } from "./sql.js";
 import { make_world_view } from "./world_view.js";
 import { make_zones_view } from "./zones.js";
 
-// Each `make` returns {element, open(parameters), close()}: open begins to watch, close ends it.
+// Each `make` returns {element, open(parameters), close()}: open starts watching, close stops it.
 const kViews = [
     { id: "overview", title: "Overview", make: make_overview },
     { id: "passes", title: "Passes", make: make_passes_view },
@@ -44,7 +44,7 @@ const kKeys = [
     ["?", "this list"],
 ];
 
-const made = new Map(); // of each view that was opened
+const made = new Map(); // of each view opened so far
 let opened = null;
 
 function toast(text, kind = "info") {
@@ -72,7 +72,7 @@ const context = {
 };
 context.pins = new Pins(context);
 
-/// Does what may fail; a failure is shown. Returns undefined then.
+/// Runs a function that may fail, and shows the error. Returns undefined then.
 async function attempt(action) {
     try {
         return await action();
@@ -83,7 +83,7 @@ async function attempt(action) {
     }
 }
 
-/// POST /api/control; what comes back is what the world is like then.
+/// POST /api/control; the answer is the new state of the world.
 async function control(action, more = {}) {
     const answer = await attempt(() => post("/api/control", { action, ...more }));
     if (answer) world.hear(answer);
@@ -249,7 +249,7 @@ function key_pressed(event) {
 
 // --- start ----------------------------------------------------------------------------------------------------------
 
-// A token in the first address is given to the server once, which keeps it in a cookie; then it leaves the address.
+// A token in the first address is sent to the server once, which keeps it in a cookie; the address then drops it.
 async function give_token() {
     const token = new URLSearchParams(location.search).get("token");
     if (!token) return;

@@ -18,7 +18,7 @@ const kKinds = [
     "#9fe3a1",
     "#ff9ecb",
 ];
-// From little to much: deep blue over green to yellow, readable by people who do not tell red from green.
+// From little to much: deep blue over green to yellow, readable with red-green colour blindness.
 const kRamp = [
     [68, 1, 84],
     [71, 44, 122],
@@ -31,12 +31,12 @@ const kRamp = [
     [253, 231, 37],
 ];
 
-/// The colour of the kind with a number.
+/// The colour of kind `number`.
 export function kind_color(number) {
     return kKinds[((number % kKinds.length) + kKinds.length) % kKinds.length];
 }
 
-/// Gives out colours by name: the first name has the first colour, and keeps it.
+/// Assigns colours by name: the first name gets the first colour, and keeps it.
 export class ColorsByName {
     constructor() {
         this.numbers = new Map();
@@ -48,7 +48,7 @@ export class ColorsByName {
     }
 }
 
-/// [red, green, blue] from 0 to 255 of an amount between 0 and 1.
+/// [red, green, blue] from 0 to 255 for an amount between 0 and 1.
 export function ramp_rgb(amount) {
     const place = Math.max(0, Math.min(1, amount || 0)) * (kRamp.length - 1);
     const first = Math.min(kRamp.length - 2, Math.floor(place));
@@ -59,13 +59,13 @@ export function ramp_color(amount) {
     return `rgb(${ramp_rgb(amount).join(", ")})`;
 }
 
-/// Black or white, whichever is readable on an amount's colour.
+/// Black or white, whichever is readable on the colour of an amount.
 export function text_on_ramp(amount) {
     const [red, green, blue] = ramp_rgb(amount);
     return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#10151f" : "#ffffff";
 }
 
-/// [red, green, blue] of "#rrggbb".
+/// [red, green, blue] for "#rrggbb".
 export function hex_rgb(color) {
     return [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
 }

@@ -1,6 +1,6 @@
-// What can be typed next in a query, and what a text in the search box asks for. No DOM.
+// Completion of queries, and the meaning of a text in the search box. No DOM.
 //
-// A query is a list of terms between commas (query/text_query.h): a prefix (& ? ! ^ $ #), a component type, and perhaps a
+// A query is a list of terms with commas between (query/text_query.h): a prefix (& ? ! ^ $ #), a component type, perhaps a
 // field, its part, an operator and a value.
 
 import { store_text } from "./format.js";
@@ -9,7 +9,7 @@ const kOperators = ["==", "!=", "<", "<=", ">", ">="];
 const kPrefixes = /^[\s!&?^$]*/;
 const kParts = { vec2: ["x", "y"], vec3: ["x", "y", "z"], vec4: ["x", "y", "z", "w"], quat: ["x", "y", "z", "w"] };
 
-/// {kind: "all" | "id" | "name" | "query", text}: what the request is made with.
+/// {kind: "all" | "id" | "name" | "query", text}: for the request.
 export function kind_of_search(text, components) {
     const trimmed = text.trim();
     if (trimmed === "") return { kind: "all", text: "" };
@@ -56,7 +56,7 @@ function value_options(field, typed) {
     return field.type === "bool" ? options_of(["true", "false"], typed, () => "value") : [];
 }
 
-/// What stands behind a name that is complete: operators for a field, a comma for a component.
+/// What to offer after a complete name: operators for a field, a comma for a component.
 function options_after_name(component, field) {
     const operators = kOperators.map((text) => ({ text, detail: "compare" }));
     return field || component.fields.length === 1 ? operators : [{ text: ",", detail: "and" }];
@@ -126,8 +126,8 @@ const kSqlWords = [
     "WITH",
 ];
 
-/// As query_completion, for SQL. `tables`: {name: [column, ...]}. Behind `table.` stand its columns; else the tables, the
-/// columns of the tables that the text names, and the words of SQL.
+/// Like query_completion, for SQL. `tables`: {name: [column, ...]}. After `table.`, offers its columns; else tables,
+/// columns of the tables that the text names, and keywords of SQL.
 export function sql_completion(text, cursor, tables) {
     const match = text.slice(0, cursor).match(/(?:(\w+)\.)?(\w*)$/);
     const [, table, typed] = match;

@@ -1,4 +1,4 @@
-// The bar at the top: what the world is called, its frame, and what lets it go on, stop, step and hurry.
+// The bar at the top: the name of the world, its frame, and the controls to continue, pause, step and change the speed.
 
 import { fill, h, icon, icon_button, set_text } from "./dom.js";
 import { count_text, ms_text } from "./format.js";

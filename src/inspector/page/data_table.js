@@ -1,12 +1,12 @@
-// A table that sorts by a click on a head, and keeps its rows when its values change.
+// A table that can be sorted by clicking on a head, and keeps its rows when its values change.
 
 import { fill, h, set_text } from "./dom.js";
 import { recalled, remember } from "./memo.js";
 import { next_order, sorted_rows } from "./sorting.js";
 
 /// columns: [{key, title, hint, is_number, value(row), text(row), draw(cell, row)}]
-///   value: what sorts; row[key] without it. text: what is shown. draw: makes the content, for more than text.
-/// options: {name: of the order that is remembered, label, key_of(row), on_row(row), order, empty}
+///   value: for sorting; default: row[key]. text: to show. draw: makes the content, if it is more than text.
+/// options: {name: for remembering the order, label, key_of(row), on_row(row), order, empty}
 export class DataTable {
     constructor(columns, options) {
         this.columns = columns;
@@ -51,7 +51,7 @@ export class DataTable {
         });
     }
 
-    /// Shows rows, in the chosen order or in their own.
+    /// Shows rows, in the chosen order or in the given one.
     show(rows) {
         this.rows = rows;
         const column = this.order && this.columns.find((one) => one.key === this.order.key);
@@ -101,7 +101,7 @@ export class DataTable {
         set_text(cell, value === null || value === undefined ? "" : String(value));
     }
 
-    /// Marks the line with a key.
+    /// Marks the row with a key.
     choose(key) {
         this.chosen = key;
         for (const [one, line] of this.lines) line.element.classList.toggle("chosen", one === key);

@@ -19,7 +19,7 @@ function add_children(element, children) {
     }
 }
 
-/// h("button", {class: "plain", onclick: go}, "Go"): an HTML element. Attributes that are null or false are left out.
+/// Makes an HTML element: h("button", {class: "plain", onclick: go}, "Go"). Null or false attributes are left out.
 export function h(tag, attributes, ...children) {
     const element = document.createElement(tag);
     set_attributes(element, attributes);
@@ -27,7 +27,7 @@ export function h(tag, attributes, ...children) {
     return element;
 }
 
-/// As h, for SVG.
+/// The same for SVG.
 export function svg(tag, attributes, ...children) {
     const element = document.createElementNS(kSvg, tag);
     set_attributes(element, attributes);
@@ -35,14 +35,14 @@ export function svg(tag, attributes, ...children) {
     return element;
 }
 
-/// Puts `children` in place of what an element has.
+/// Replaces the children of an element by `children`.
 export function fill(element, ...children) {
     element.replaceChildren();
     add_children(element, children);
     return element;
 }
 
-/// Sets the text if it is another one, so that selections and screen readers are left in peace.
+/// Sets the text if it differs, to keep selections and not disturb screen readers.
 export function set_text(element, text) {
     if (element.textContent !== text) element.textContent = text;
 }
@@ -70,7 +70,7 @@ const kIcons = {
     fit: "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",
 };
 
-/// A line drawing that screen readers pass over.
+/// A line drawing that screen readers skip.
 export function icon(name) {
     return svg("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: kIcons[name] }));
 }
@@ -84,7 +84,7 @@ export function icon_button(name, label, onclick, attributes = {}) {
     );
 }
 
-/// A row of buttons of which one is chosen. `options`: [[value, title], ...].
+/// A row of buttons of which one is selected. `options`: [[value, title], ...].
 export function choice(label, options, chosen, on_choose, attributes = {}) {
     const buttons = options.map(([value, title]) =>
         h(
@@ -108,7 +108,7 @@ export function choice(label, options, chosen, on_choose, attributes = {}) {
     return element;
 }
 
-/// What a view shows in place of content: a headline and a sentence that says what to do.
+/// Shown in place of content: a headline and a sentence that says what to do.
 export function notice(title, text, kind = "empty") {
     return h(
         "div",
@@ -118,7 +118,7 @@ export function notice(title, text, kind = "empty") {
     );
 }
 
-/// A block with a title; `tools` stand at the right of the title.
+/// A block with a title; `tools` are to the right of the title.
 export function panel(title, tools, ...children) {
     return h(
         "section",
@@ -138,7 +138,7 @@ export function entity_link(entity, name) {
     );
 }
 
-/// Gives the browser a text to keep as a file.
+/// Offers a text as a file to save.
 export function download(name, text, type) {
     const address = URL.createObjectURL(new Blob([text], { type }));
     const link = h("a", { href: address, download: name });
@@ -152,9 +152,9 @@ let presses = false;
 addEventListener("pointerdown", () => (presses = true), true);
 addEventListener("pointerup", () => (presses = false), true);
 addEventListener("pointercancel", () => (presses = false), true);
-addEventListener("blur", () => (presses = false)); // that of the window: it does not bubble
+addEventListener("blur", () => (presses = false)); // of the window: it does not bubble
 
-/// Whether a button is held down. What is pressed must not be drawn anew meanwhile, or the click would miss it.
+/// Whether a button is held down. A pressed element must not be redrawn meanwhile, or the click would miss it.
 export function is_pressed() {
     return presses;
 }

@@ -1,4 +1,4 @@
-// Entities: a search, the list of what it found, one entity in detail, and pinned fields.
+// Entities: a search, the list of results, one entity in detail, and pinned fields.
 
 import { get } from "./api.js";
 import { kind_of_search, search_parameters } from "./completion.js";
@@ -12,7 +12,7 @@ import { SearchBox } from "./search_box.js";
 const kPage = 100;
 const kKindTexts = { all: "all entities", id: "by id", name: "by name or tag", query: "by query" };
 
-/// The list of found entities: more of it is loaded as it is scrolled.
+/// The list of found entities: scrolling loads more.
 class EntityList {
     constructor(context, on_open) {
         Object.assign(this, {
@@ -37,7 +37,7 @@ class EntityList {
         });
     }
 
-    /// Searches anew. Throws ApiError, which the search box shows.
+    /// Searches again. Throws ApiError, which the search box shows.
     async search(parameters) {
         if (this.request) this.request.abort();
         this.request = new AbortController();
@@ -140,7 +140,7 @@ class EntitiesView {
         document.addEventListener("shoal-components", () => this.components_came());
     }
 
-    // What was taken for a name may be a component.
+    // A text that was taken for a name may be a component.
     components_came() {
         const { kind } = kind_of_search(this.box.text, this.context.components);
         if (this.has_searched && kind === "query" && this.kind.textContent !== kKindTexts.query)

@@ -1,24 +1,24 @@
-// What the page reads out of an answer of GET /api/entity. No DOM.
+// Reads an answer of GET /api/entity. No DOM.
 
-/// {entity: "12:3", name: "boat"} of a reference as it is written, "12:3 boat"; null if it names no entity.
+/// {entity: "12:3", name: "boat"} for a written reference, "12:3 boat"; null if it is not a reference.
 export function reference_of(value) {
     const match = typeof value === "string" ? value.match(/^(\d+:\d+)(?: (.*))?$/s) : null;
     return match ? { entity: match[1], name: match[2] || "" } : null;
 }
 
-/// The rows of a component: a type of which an entity may have several gives a list.
+/// The rows of a component: a type with `many` gives a list.
 export function rows_of(data) {
     return (Array.isArray(data) ? data : [data]).map((row) => (row && typeof row === "object" ? row : {}));
 }
 
-/// The components that are shown with fields: [name, rows]. Properties are no component: properties_of() has them.
+/// The components that are shown with fields: [name, rows]. Properties are left out: see properties_of().
 export function components_of(entity) {
     return Object.entries(entity.components || {})
         .filter(([name]) => name !== "properties")
         .map(([name, data]) => [name, rows_of(data)]);
 }
 
-/// [name, value, is_own] of each property: those of the template, and those that the entity has of its own.
+/// [name, value, is_own] of each property: those of the template, and the entity's own.
 export function properties_of(entity) {
     const written = entity.properties || (entity.components || {}).properties || {};
     const { values, overrides } = written;
@@ -28,7 +28,7 @@ export function properties_of(entity) {
     return Object.keys(all).map((name) => [name, all[name], name in own]);
 }
 
-/// The fields of an entity that name entities: [{entity, name, field}].
+/// The fields of an entity that refer to entities: [{entity, name, field}].
 export function links_of(entity, component_of) {
     return components_of(entity).flatMap(([name, rows]) => {
         const component = component_of(name);
@@ -55,7 +55,7 @@ export function relatives_of(entity, component_of) {
     ].filter(([, relatives]) => relatives.length > 0);
 }
 
-/// The value of a field, "body.mass", of the first of its components; undefined without one.
+/// The value of a field, "body.mass", of its first component; undefined if there is none.
 export function value_of_field(entity, path) {
     const place = path.indexOf(".");
     const data = (entity.components || {})[path.slice(0, place)];

@@ -1,4 +1,4 @@
-// One entity: its components with names, units and values, what it is joined to, and where in the sources it comes from.
+// One entity: its components with names, units and values, its relatives, and its position in the sources.
 
 import { entity_link, fill, h, icon_button, notice, set_text } from "./dom.js";
 import { components_of, properties_of } from "./entity_data.js";
@@ -7,7 +7,7 @@ import { store_text, value_text } from "./format.js";
 import { FieldValue } from "./field_value.js";
 import { request_path } from "./route.js";
 
-// What a change of needs the elements to be made anew; values alone are set in place.
+// When these change, the elements are made again; values alone are set in place.
 function shape_of(entity) {
     const components = components_of(entity).map(([name, rows]) => [name, rows.map(Object.keys)]);
     const properties = properties_of(entity).map(([name]) => name);
@@ -28,7 +28,7 @@ function shape_of(entity) {
     ]);
 }
 
-/// Shows the entity that was opened, as long as it is watched.
+/// Shows the opened entity while it is watched.
 export class EntityDetails {
     constructor(context) {
         Object.assign(this, {
@@ -163,7 +163,7 @@ export class EntityDetails {
         );
     }
 
-    // Of several components of one type, only the first is named by a path: the others are shown.
+    // Of several components of one type, a path names only the first: the others are read-only.
     field_line(component_name, field, field_name, row) {
         const path = `${component_name}.${field_name}`;
         const value = new FieldValue(

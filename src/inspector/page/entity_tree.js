@@ -1,4 +1,4 @@
-// What an entity is joined to, as a tree that opens: parent, owner, children, what it owns, links, and who refers to it.
+// The relatives of an entity, as a tree that opens: parent, owner, children, owned entities, links, and referrers.
 
 import { get } from "./api.js";
 import { entity_link, fill, h } from "./dom.js";
@@ -47,7 +47,7 @@ function groups(context, entity) {
     );
 }
 
-/// The tree of an entity, as /api/entity tells it.
+/// The tree of an entity, from /api/entity.
 export function entity_tree(context, entity) {
     return h("div", { class: "tree" }, groups(context, entity));
 }

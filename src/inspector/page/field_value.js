@@ -1,4 +1,4 @@
-// The value of a field, which is edited in place: Enter or a choice sets it, Escape leaves it.
+// The value of a field, edited in place: Enter or a choice sets it, Escape cancels.
 
 import { post } from "./api.js";
 import { entity_link, fill, h, set_text } from "./dom.js";
@@ -6,7 +6,7 @@ import { reference_of } from "./entity_data.js";
 import { value_text } from "./format.js";
 import { editable_text, kind_of_field, parsed_value } from "./values.js";
 
-/// field: as in /api/components, or null if nothing is known; path: "body.mass".
+/// field: as in /api/components, or null if unknown; path: "body.mass".
 export class FieldValue {
     constructor(context, entity, path, field) {
         Object.assign(this, { context, entity, path, field, value: undefined, editor: null });
@@ -96,7 +96,7 @@ export class FieldValue {
         if (event.key === "Escape") this.close(true);
     }
 
-    // A box that is left without Enter was not meant; one with an error stays, so that the error is read.
+    // A box left without Enter is cancelled; one with an error stays open, so that the error can be read.
     left() {
         if (this.editor && !this.is_setting && this.error.hidden) this.close(false);
     }

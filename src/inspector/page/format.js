@@ -1,4 +1,4 @@
-// Texts of numbers, as every view shows them. No DOM.
+// Texts of numbers, the same in every view. No DOM.
 
 const kByteUnits = ["B", "KiB", "MiB", "GiB", "TiB"];
 const kNone = "–";
@@ -7,7 +7,7 @@ function is_number(value) {
     return typeof value === "number" && Number.isFinite(value);
 }
 
-/// 10137 -> "10,137"; what is not a number -> "–".
+/// 10137 -> "10,137"; not a number -> "–".
 export function count_text(value) {
     if (!is_number(value)) return kNone;
     return Math.round(value)
@@ -28,13 +28,13 @@ export function bytes_text(value) {
     return `${value < 0 ? "-" : ""}${size.toFixed(digits)} ${kByteUnits[unit]}`;
 }
 
-/// Milliseconds with the digits that a reader can use: 0.0213 -> "0.021 ms", 12.345 -> "12.3 ms".
+/// Milliseconds with a useful number of digits: 0.0213 -> "0.021 ms", 12.345 -> "12.3 ms".
 export function ms_text(value) {
     if (!is_number(value)) return kNone;
     return `${ms_digits(value)} ms`;
 }
 
-/// As ms_text, without the unit.
+/// Like ms_text, without the unit.
 export function ms_digits(value) {
     if (!is_number(value)) return kNone;
     const size = Math.abs(value);
@@ -58,7 +58,7 @@ export function number_text(value) {
     return size >= 1e-4 && size < 1e15 ? String(Number(value.toPrecision(6))) : value.toExponential(4);
 }
 
-/// A value of a field on one line: numbers short, lists in brackets, mappings in braces.
+/// A value of a field on one line: short numbers, lists in brackets, mappings in braces.
 export function value_text(value) {
     if (value === null || value === undefined) return "none";
     if (typeof value === "number") return number_text(value);

@@ -1,10 +1,10 @@
-// The schedule as a graph: where its passes stand, and which of them may run side by side. No DOM.
+// The schedule as a graph: the positions of its passes, and which of them may run in parallel. No DOM.
 //
-// A column per level; passes of a level stand one above the other, in the order that keeps edges short.
+// A column per level; the passes of a level are stacked in the order that keeps edges short.
 
 const kSweeps = 6;
 
-/// Which passes each one reaches over edges. Map of name to Set of names.
+/// The passes that each one reaches over edges. Map of name to Set of names.
 export function reachable(names, edges) {
     const next = new Map(names.map((name) => [name, []]));
     for (const { from, to } of edges) if (next.has(from) && next.has(to)) next.get(from).push(to);
@@ -35,7 +35,7 @@ function mean_place(name, neighbours, place) {
     return places.length === 0 ? place.get(name) : places.reduce((a, b) => a + b, 0) / places.length;
 }
 
-/// Orders each column by the mean place of what its passes are joined to, back and forth.
+/// Orders each column by the mean position of the neighbours of its passes, back and forth.
 function order_columns(columns, before, after) {
     const place = new Map();
     const number = (column) => column.forEach((name, i) => place.set(name, i - (column.length - 1) / 2));
@@ -59,8 +59,8 @@ function neighbours_of(edges, of, other) {
     return found;
 }
 
-/// {nodes: [{name, x, y, level}], edges: [{from, to, why, on, points}], width, height}: boxes of node_width x node_height
-/// with their left upper corner at x, y. An edge has four points: the curve's ends and control points.
+/// {nodes: [{name, x, y, level}], edges: [{from, to, why, on, points}], width, height}: boxes of node_width, node_height
+/// with their top left corner at x, y. An edge has four points: the curve's ends and control points.
 export function graph_layout(passes, edges, { node_width, node_height, gap_x, gap_y, margin }) {
     const levels = [...new Set(passes.map((pass) => pass.level))].sort((a, b) => a - b);
     const columns = levels.map((level) => passes.filter((pass) => pass.level === level).map((pass) => pass.name));
@@ -94,7 +94,7 @@ export function graph_layout(passes, edges, { node_width, node_height, gap_x, ga
     return { nodes, edges: drawn, width, height };
 }
 
-/// The chain of waits that ends with the pass that ended last: what a frame's time consists of. Names, first to last.
+/// The chain of waits that ends with the last pass, which determines the frame's time. Names, first to last.
 export function waiting_chain(timeline) {
     let last = null;
     for (const span of (timeline.workers || []).flat()) if (!last || span.end_ms > last.end_ms) last = span;
@@ -104,8 +104,8 @@ export function waiting_chain(timeline) {
     return chain;
 }
 
-/// Who reads and writes each field: {fields, passes, cells}; cells is a Map of "field pass" to "R", "W" or "RW".
-/// "*" is everything, and stands first.
+/// The accesses of each field: {fields, passes, cells}; cells is a Map of "field pass" to "R", "W" or "RW".
+/// "*" is everything, and comes first.
 export function access_matrix(passes) {
     const cells = new Map();
     const fields = new Set();

@@ -1,5 +1,5 @@
-// What has happened, and time: creations, moves and destructions of the last frames, the way back, and what differs
-// between two frames.
+// The past: creations, moves and destructions of the last frames, going back in time, and the differences between
+// two frames.
 
 import { get, post } from "./api.js";
 import { DataTable } from "./data_table.js";
@@ -93,7 +93,7 @@ function frame_line(frame, compare) {
     );
 }
 
-/// The slider over the frames that are kept: it takes the world to one of them.
+/// The slider over the kept frames: it takes the world to one of them.
 class TimeSlider {
     constructor(context) {
         Object.assign(this, { context, frames: null });
@@ -190,7 +190,7 @@ class TimeSlider {
     }
 }
 
-/// What differs between two kept frames, field by field.
+/// The differences between two kept frames, field by field.
 class Comparison {
     constructor(context) {
         Object.assign(this, { context, is_chosen: false });
@@ -239,7 +239,7 @@ class Comparison {
         this.element = panel("Compare two frames", form, this.note, this.table.element);
     }
 
-    /// The first and the last frame that are kept, until somebody has chosen others.
+    /// The first and the last kept frame, until the user chooses others.
     offer(first, last) {
         if (this.is_chosen) return;
         this.from.value = String(first);
@@ -258,7 +258,7 @@ class Comparison {
         const [from, to] = [this.from.value, this.to.value];
         this.is_chosen = true;
         if (from === "" || to === "") return set_text(this.note, "Name two frames.");
-        // Frames are compared by going to them, for which the world has to stand.
+        // Frames are compared by going to them, which pauses the world.
         if (this.context.world.last && !this.context.world.last.paused) await this.context.control("pause");
         try {
             const answer = await get("/api/compare", { from, to });

@@ -11,7 +11,7 @@ function axis_seconds_text(seconds) {
     return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.round(seconds)} s`;
 }
 
-// A chart that has just begun is not mostly empty: it shows what is there, in steps that people count in.
+// A new chart should not be mostly empty: its range grows with its samples, in round steps.
 function shown_seconds(series, seconds, now) {
     const begin = Math.min(...series.map((one) => (one.length > 0 ? one.times[0] : now)));
     const age = now - begin;
@@ -19,8 +19,8 @@ function shown_seconds(series, seconds, now) {
     return Math.min(seconds, steps.find((step) => step >= age) || seconds);
 }
 
-/// lines: [{title, color: a name of the style sheet, is_filled, is_stacked}]; text: of a value on the axis and in tooltips.
-/// A chart with a filled line begins at zero.
+/// lines: [{title, color: a name of the style sheet, is_filled, is_stacked}]; text: formats values for axis and tooltip.
+/// A chart with a filled line starts at zero.
 export class LineChart {
     constructor(canvas, lines, text) {
         this.lines = lines;
@@ -109,7 +109,7 @@ export class LineChart {
     }
 }
 
-/// A small line without axes, of the samples of a series.
+/// A small line of the samples of a series, without axes.
 export function draw_sparkline(element, series, { width = 160, height = 36 } = {}) {
     const summary = series.summary() || { low: 0, high: 0 };
     const first = series.times[0];
@@ -123,7 +123,7 @@ export function draw_sparkline(element, series, { width = 160, height = 36 } = {
                 : height / 2;
         return `${x.toFixed(1)},${y.toFixed(1)}`;
     };
-    const is_single = series.length === 1; // a level line, since a point is not seen
+    const is_single = series.length === 1; // a level line, because a point would be invisible
     const points = is_single
         ? `2,${height / 2} ${width - 2},${height / 2}`
         : series.times.map((_, i) => place(i)).join(" ");

@@ -1,4 +1,4 @@
-// What the page remembers over reloads, in the browser. Without storage (a private window), nothing is remembered.
+// Settings that the page keeps in the browser over reloads. Without storage (a private window), nothing is kept.
 
 const kPrefix = "shoal.";
 
@@ -15,6 +15,6 @@ export function remember(key, value) {
     try {
         localStorage.setItem(kPrefix + key, JSON.stringify(value));
     } catch {
-        // Full or forbidden: the page works all the same.
+        // Full or forbidden: the page works without it.
     }
 }

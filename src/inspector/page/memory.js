@@ -20,9 +20,9 @@ const kMeasures = [
     ["wasted", "Wasted"],
     ["reserved", "Reserved"],
 ];
-const kRest_ms = 900; // between two drawings: boxes that jump four times a second cannot be read
+const kRest_ms = 900; // between two drawings: boxes that jump four times a second are unreadable
 const kHeight = 320;
-const kPadding = 12; // of the style sheet
+const kPadding = 12; // as in the style sheet
 
 function tile(leaf, measure, colors, choose) {
     const { part } = leaf.data;

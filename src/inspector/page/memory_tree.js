@@ -1,4 +1,4 @@
-// What the treemap of memory shows, and where the boxes of zones stand. No DOM.
+// The content of the treemap of memory, and the boxes of zones. No DOM.
 
 import { store_text } from "./format.js";
 
@@ -25,7 +25,7 @@ export function memory_totals(parts) {
     return total;
 }
 
-/// The hierarchy for d3.treemap: a group per store, parts that have something of `measure`.
+/// The hierarchy for d3.treemap: a group per store, with the parts that have some of `measure`.
 export function memory_hierarchy(parts, measure) {
     const groups = new Map();
     for (const part of parts) {
@@ -36,7 +36,7 @@ export function memory_hierarchy(parts, measure) {
     return { name: "memory", children: [...groups.values()] };
 }
 
-/// Boxes of the map, in the world's units with y up: those of zones that have one; if none has, a square grid by number.
+/// Boxes of the map, in the world's units with y up: the zones' own boxes; if no zone has one, a square grid by number.
 /// {boxes: [{zone, x, y, width, height}], low, high, is_grid}
 export function zone_boxes(zones) {
     const placed = zones.filter((zone) => zone.low && zone.high);

@@ -1,4 +1,4 @@
-// How the world is: time, entities, memory and events over the last minutes, and what costs most.
+// An overview of the world: time, entities, memory and events over the last minutes, and the largest costs.
 
 import { choice, fill, h, panel, set_text } from "./dom.js";
 import { bytes_text, count_text, ms_text, percent_text } from "./format.js";

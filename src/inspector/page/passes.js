@@ -1,4 +1,4 @@
-// The schedule: as a graph, as the last frame by worker, as a matrix of who reads and writes what; and a table of passes.
+// The schedule: as a graph, as the last frame by worker, as a matrix of accesses; and a table of passes.
 
 import { get, post } from "./api.js";
 import { ColorsByName } from "./colors.js";
@@ -100,7 +100,7 @@ function pass_table(state) {
     return { table, show };
 }
 
-// A bar per worker, beside the busiest one of the pass.
+// A bar per worker, relative to the busiest one of the pass.
 function draw_workers(cell, times) {
     const most = Math.max(1e-9, ...times);
     if (!cell.firstChild) cell.append(h("span", { class: "workers" }));
@@ -178,7 +178,7 @@ function list_of(title, names) {
     );
 }
 
-// What is known about the chosen pass, beside the graph.
+// Details of the chosen pass, beside the graph.
 function draw_details(box, { passes, edges }, state) {
     const pass = passes.find((one) => one.name === state.chosen);
     if (!pass) {
@@ -228,7 +228,7 @@ function draw_details(box, { passes, edges }, state) {
     );
 }
 
-// What the drawings depend on, apart from times.
+// Everything that the drawings depend on, except times.
 function shape_of({ passes, edges }) {
     return JSON.stringify([
         passes.map((pass) => [pass.name, pass.level, pass.enabled, pass.reads, pass.writes]),
@@ -236,7 +236,7 @@ function shape_of({ passes, edges }) {
     ]);
 }
 
-/// What the drawings and the table read of it: `body`, the answer; `timeline`; `chosen`, a pass or null; `colors`.
+/// The state of the drawings and the table: `body`, the answer; `timeline`; `chosen`, a pass or null; `colors`.
 class PassesView {
     constructor(context) {
         Object.assign(this, {
@@ -305,7 +305,7 @@ class PassesView {
 
     hear(body, error) {
         if (error) {
-            this.body = null; // so that the next answer draws all
+            this.body = null; // so that the next answer draws everything
             fill(this.drawing, notice("The schedule cannot be shown.", error.message, "error"));
             return;
         }

@@ -1,4 +1,4 @@
-// Fields that are pinned: watched over time whatever view is open, remembered over reloads, each with a small line.
+// Pinned fields: watched over time in every view, kept over reloads, each with a small chart.
 
 import { entity_link, fill, h, icon_button, notice, set_text, svg } from "./dom.js";
 import { value_of_field } from "./entity_data.js";
@@ -9,14 +9,14 @@ import { request_path } from "./route.js";
 import { Series } from "./series.js";
 import { numeric_parts } from "./values.js";
 
-const kMaxEntities = 6; // each is a path of the stream, which has room for 16
+const kMaxEntities = 6; // each is a path of the stream, which allows 16
 const kSeconds = 60;
 
 export class Pins {
     constructor(context) {
         this.context = context;
-        this.pins = new Map(); // of "12:3 body.mass": {entity, field, series by part, last}
-        this.stops = new Map(); // of each entity that is watched
+        this.pins = new Map(); // by "12:3 body.mass": {entity, field, series by part, last}
+        this.stops = new Map(); // by watched entity
         this.hearers = new Set();
         for (const { entity, field } of recalled("pins", [])) this.add(entity, field);
     }
@@ -69,7 +69,7 @@ export class Pins {
         for (const hear of this.hearers) hear();
     }
 
-    /// Calls `hear` when a value or the list has changed. Returns the function that ends it.
+    /// Calls `hear` when a value or the list has changed. Returns a function that stops it.
     on(hear) {
         this.hearers.add(hear);
         return () => this.hearers.delete(hear);

@@ -1,4 +1,4 @@
-// Draws points: by WebGL in one draw call, or without it on a 2D canvas.
+// Draws points: with WebGL in one draw call, or without it on a 2D canvas.
 
 import { slot_colors, to_pixels } from "./points.js";
 
@@ -71,7 +71,7 @@ class WebGlPainter {
         this.count = points.count;
         let num_selected = 0;
         for (let i = 0; i < points.count; ++i) num_selected += points.selected[i];
-        this.growth = num_selected * kFew < points.count ? 0.8 : 0; // few are made larger, so that they are found
+        this.growth = num_selected * kFew < points.count ? 0.8 : 0; // enlarges few points, so that they are visible
         [points.x, points.y, slots, points.selected].forEach((data, i) => {
             gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[i]);
             gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
@@ -132,7 +132,7 @@ class CanvasPainter {
     }
 }
 
-/// A painter of a canvas: load(points, slots), then draw(camera, width, height, size, dims).
+/// A painter for a canvas: load(points, slots), then draw(camera, width, height, size, dims).
 export function make_point_painter(canvas) {
     const gl = canvas.getContext("webgl", { antialias: false, premultipliedAlpha: true, preserveDrawingBuffer: true });
     const program = gl && linked_program(gl);

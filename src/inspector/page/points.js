@@ -1,4 +1,4 @@
-// The points of the world view: decoding GET /api/points, colours, and the search for the nearest. No DOM.
+// The points of the world view: decoding GET /api/points, colours, and search for the nearest. No DOM.
 
 import { hex_rgb, kind_color, ramp_rgb } from "./colors.js";
 
@@ -39,7 +39,7 @@ export function entity_of_point(points, i) {
 
 export const kNoColor = 255; // the slot of points without a value
 
-/// The slot of each point in a table of 256 colours: by place in the legend, or between the legend's ends.
+/// The slot of each point in a table of 256 colours: its index in the legend, or between the ends of the legend.
 export function color_slots(points) {
     const { value, legend, count } = points;
     const slots = new Uint8Array(count);
@@ -60,8 +60,8 @@ export function color_slots(points) {
     return slots;
 }
 
-/// The 256 colours of a legend: kinds by their place, or a ramp; the last is for points without a value.
-/// Layout: red, green, blue and depth of each. Few points of a kind are drawn before many, so that they are seen.
+/// The 256 colours of a legend: kinds by index, or a ramp; the last is for points without a value.
+/// Layout: red, green, blue and depth of each. Rare kinds are drawn above common ones, so that they are visible.
 export function slot_colors(legend, slots) {
     const colors = new Uint8Array(256 * 4);
     const counts = new Uint32Array(256);
@@ -117,7 +117,7 @@ export class PointGrid {
         return Math.max(0, Math.min(this.size - 1, Math.floor((y - this.low_y) / this.step_y))) || 0;
     }
 
-    /// The points with low <= (x, y) <= high, in no order.
+    /// The points with low <= (x, y) <= high, in any order.
     inside(low_x, low_y, high_x, high_y) {
         const found = [];
         for (let line = this.line(low_y); line <= this.line(high_y); ++line) {
@@ -133,7 +133,7 @@ export class PointGrid {
         return found;
     }
 
-    /// The nearest point within `radius`; -1 without one.
+    /// The nearest point within `radius`; -1 if there is none.
     nearest(x, y, radius) {
         let best = -1;
         let best_square = radius * radius;
@@ -146,7 +146,7 @@ export class PointGrid {
 }
 
 /// A view of the world: the point in the middle, and pixels per metre. y points up.
-/// The view that shows all from low to high, with a margin.
+/// The view that shows everything from low to high, with a margin.
 export function fitting_camera(low, high, width, height) {
     const size_x = Math.max(1e-6, high[0] - low[0]);
     const size_y = Math.max(1e-6, high[1] - low[1]);
@@ -162,7 +162,7 @@ export function to_pixels(camera, width, height, x, y) {
     return [width / 2 + (x - camera.x) * camera.scale, height / 2 - (y - camera.y) * camera.scale];
 }
 
-/// Zooms by `factor`; what is under the pixel stays there.
+/// Zooms by `factor`; the position under the pixel stays there.
 export function zoomed(camera, width, height, pixel_x, pixel_y, factor) {
     const [x, y] = to_world(camera, width, height, pixel_x, pixel_y);
     const scale = camera.scale * factor;

@@ -10,7 +10,7 @@ export function parse_route(hash) {
     return { view, parameters };
 }
 
-/// The address of a view. Parameters that are empty are left out; colons stay readable.
+/// The address of a view. Empty parameters are left out; colons stay readable.
 export function route_text(view, parameters = {}) {
     const search = Object.entries(parameters)
         .filter(([, value]) => value !== null && value !== undefined && value !== "")
@@ -19,7 +19,7 @@ export function route_text(view, parameters = {}) {
     return `#/${view}${search ? `?${search}` : ""}`;
 }
 
-/// The address of a request, with the parameters that are not empty.
+/// The address of a request, without empty parameters.
 export function request_path(path, parameters = {}) {
     const search = route_text("", parameters).slice(2);
     return path + search;

@@ -1,4 +1,4 @@
-// Draws the schedule: a column per level, a box per pass with its time, an arrow per reason to wait.
+// Draws the schedule: a column per level, a box per pass with its time, an arrow per dependency.
 
 import { fill, h, notice, set_text, svg } from "./dom.js";
 import { ms_text } from "./format.js";

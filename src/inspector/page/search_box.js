@@ -1,4 +1,4 @@
-// A box for queries that offers what can come next: arrows choose, Tab or Enter takes, Escape closes.
+// A box for queries with completion: arrows choose, Tab or Enter accepts, Escape closes.
 
 import { query_completion } from "./completion.js";
 import { fill, h, icon } from "./dom.js";
@@ -54,7 +54,7 @@ export class SearchBox {
         this.input.value = value;
     }
 
-    /// Says below the box what is wrong; null: nothing.
+    /// Shows an error below the box; null: none.
     show_error(error) {
         this.error.hidden = !error;
         this.input.setAttribute("aria-invalid", String(Boolean(error)));

@@ -1,7 +1,7 @@
 // Samples over time: the last minutes of a number. No DOM.
 
 /// Keeps the samples of the last `seconds`, at most `limit` of them.
-/// Layout: times[i] and values[i] are one sample, in the order of time.
+/// Layout: times[i] and values[i] are one sample, in chronological order.
 export class Series {
     constructor(seconds, limit = 4096) {
         this.seconds = seconds;
@@ -10,7 +10,7 @@ export class Series {
         this.values = [];
     }
 
-    /// `time` in seconds, not before the last one; an earlier one (the clock was set back) starts the series anew.
+    /// `time` in seconds, not before the last one; an earlier one (the clock was set back) restarts the series.
     add(time, value) {
         const { times, values } = this;
         if (times.length > 0 && time < times[times.length - 1]) this.clear();
@@ -37,7 +37,7 @@ export class Series {
         return this.values[this.values.length - 1];
     }
 
-    /// {x, y} of the samples since `begin`, with x relative to `now`: what a chart draws.
+    /// {x, y} of the samples since `begin`, with x relative to `now`, for charts.
     points(begin, now) {
         const points = [];
         for (let i = this.first_since(begin); i < this.times.length; ++i) {
@@ -46,7 +46,7 @@ export class Series {
         return points;
     }
 
-    /// {low, mean, high} of the samples since `begin`; null without any.
+    /// {low, mean, high} of the samples since `begin`; null if there are none.
     summary(begin = -Infinity) {
         const first = this.first_since(begin);
         if (first === this.values.length) return null;

@@ -5,7 +5,7 @@ function kind_of(value) {
     return typeof value === "number" || typeof value === "boolean" ? 0 : 1;
 }
 
-/// Numbers before texts; numbers inside of texts by their value, so that "9:1" is before "12:3". What is missing is last.
+/// Numbers before texts; numbers in texts by value, so that "9:1" is before "12:3". Missing values are last.
 export function compare_values(a, b) {
     const kind = kind_of(a);
     if (kind !== kind_of(b)) return kind - kind_of(b);
@@ -14,7 +14,7 @@ export function compare_values(a, b) {
     return String(a).localeCompare(String(b), "en", { numeric: true, sensitivity: "base" });
 }
 
-/// A sorted copy. Rows that compare equal stay in their order, and rows without a value stay last, whatever the direction.
+/// A sorted copy. Equal rows keep their order, and rows without a value are last, in both directions.
 export function sorted_rows(rows, value_of, descending) {
     const sign = descending ? -1 : 1;
     const compare = (a, b) => {
@@ -27,7 +27,7 @@ export function sorted_rows(rows, value_of, descending) {
         .map((entry) => entry.row);
 }
 
-/// What a click on the head of a column does: the first sorts (numbers from the largest), the next turns the order around.
+/// A click on the head of a column: the first sorts (numbers from the largest), the next reverses the order.
 export function next_order(order, key, is_number) {
     if (order && order.key === key) return { key, descending: !order.descending };
     return { key, descending: Boolean(is_number) };

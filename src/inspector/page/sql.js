@@ -1,4 +1,4 @@
-// SQL over the world: an editor with completion, a table of results that sorts and can be kept as CSV, and EXPLAIN.
+// SQL over the world: an editor with completion, a table of results that can be sorted and saved as CSV, and EXPLAIN.
 
 import { get, post } from "./api.js";
 import { sql_completion } from "./completion.js";
@@ -212,13 +212,13 @@ class SqlView {
         this.editor.focus();
     }
 
-    /// The tables that completion offers: {name: [column, ...]}.
+    /// The tables for completion: {name: [column, ...]}.
     async load_tables() {
         try {
             const { tables } = await get("/api/tables");
             this.tables = Object.fromEntries(tables.map((table) => [table.name, table.columns]));
         } catch {
-            this.tables = {}; // writing goes on without completion
+            this.tables = {}; // editing continues without completion
         }
     }
 

@@ -1,4 +1,4 @@
-// Dark and light: as the system says, until somebody chooses.
+// Dark and light: follows the system, until the user chooses.
 
 import { recalled, remember } from "./memo.js";
 
@@ -26,12 +26,12 @@ export function switch_theme() {
     apply();
 }
 
-/// Calls `hear` when colours have changed: for what is drawn on a canvas.
+/// Calls `hear` when colours have changed: for drawings on a canvas.
 export function on_theme(hear) {
     hearers.add(hear);
 }
 
-/// The colour that the style sheet gives a name: css_color("accent").
+/// The colour with a name of the style sheet: css_color("accent").
 export function css_color(name) {
     return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

@@ -1,4 +1,4 @@
-// Draws the last frame: a lane per worker, a bar per part of a pass, and the chain of waits that the frame's time consists of.
+// Draws the last frame: a lane per worker, a bar per part of a pass, and the chain of waits behind the frame's time.
 
 import { fill, h, notice, svg } from "./dom.js";
 import { count_text, ms_digits, ms_text } from "./format.js";
@@ -24,7 +24,7 @@ function axis(scale, width, height, end_ms) {
     return marks;
 }
 
-/// 1, 2 or 5 times a power of ten, at least `least`.
+/// Returns 1, 2 or 5 times a power of ten, at least `least`.
 function nice_step(least) {
     const power = 10 ** Math.floor(Math.log10(Math.max(least, 1e-6)));
     return power * [1, 2, 5, 10].find((factor) => factor * power >= least);
@@ -53,7 +53,7 @@ function span_element(span, lane, scale, state, chain) {
     );
 }
 
-/// An arrow from the end of the pass that was waited for to the begin of the one that waited.
+/// An arrow from the end of the awaited pass to the start of the waiting one.
 function wait_element(wait, workers, scale, chosen) {
     const parts = workers.flatMap((spans, lane) => spans.map((span) => ({ ...span, lane })));
     const before = parts.filter((span) => span.pass === wait.for).sort((a, b) => b.end_ms - a.end_ms)[0];
@@ -82,7 +82,7 @@ function lane_label(lane, spans, frame_ms) {
     ];
 }
 
-/// Draws the timeline of state.timeline into `box`, as wide as it is.
+/// Draws the timeline of state.timeline into `box`, in its width.
 export function draw_timeline(box, state) {
     const { timeline } = state;
     const workers = timeline ? timeline.workers || [] : [];

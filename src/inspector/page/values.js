@@ -1,11 +1,11 @@
-// Values of fields as a person types them. No DOM.
+// Values of fields as typed by a user. No DOM.
 
 import { number_text, value_text } from "./format.js";
 
 const kNumbers = /^(?:u?int(?:8|16|32|64)?|float|double|half|number)/;
 const kListLengths = { vec2: 2, vec3: 3, vec4: 4, quat: 4, quaternion: 4 };
 
-/// What kind of control edits a field: "number", "truth", "words", "list", "entity" or "text".
+/// The kind of control that edits a field: "number", "truth", "words", "list", "entity" or "text".
 export function kind_of_field(field, value) {
     const type = (field && field.type) || "";
     if (field && field.words && field.words.length > 0) return "words";
@@ -16,7 +16,7 @@ export function kind_of_field(field, value) {
     return "text";
 }
 
-/// What stands in the control when editing begins: all digits, without brackets.
+/// The initial text of the control: all digits, without brackets.
 export function editable_text(value) {
     if (value === null || value === undefined) return "";
     if (Array.isArray(value))
@@ -51,7 +51,7 @@ function out_of_range(field, value) {
     return `${number_text(value)} is out of range; expected ${[low, high].filter(Boolean).join(" and ")}`;
 }
 
-/// {value} of what was typed, or {error} that says what was expected. `old_value` gives the length of a list.
+/// {value} for a typed text, or {error} that says what was expected. `old_value` gives the length of a list.
 export function parsed_value(field, text, old_value) {
     const kind = kind_of_field(field, old_value);
     if (kind === "truth") {

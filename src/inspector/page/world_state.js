@@ -1,4 +1,4 @@
-// The answers of /api/world: the last one, and the last minutes of its numbers, whatever view is open.
+// The answers of /api/world: the last one, and the last minutes of its numbers, in every view.
 
 import { Series } from "./series.js";
 
@@ -17,7 +17,7 @@ export class WorldState {
         return performance.now() / 1000;
     }
 
-    /// Takes an answer, of the stream or of a request.
+    /// Handles an answer, of the stream or of a request.
     hear(world) {
         const is_new_frame = !this.last || this.last.frame !== world.frame;
         this.last = world;
@@ -31,7 +31,7 @@ export class WorldState {
         for (const [name, series] of Object.entries(this.series)) series.add(this.now(), values[name] || 0);
     }
 
-    /// Calls hear(world) now, if an answer has come, and for each answer. Returns the function that ends it.
+    /// Calls hear(world) now, if there is an answer, and for each answer. Returns a function that stops it.
     on(hear) {
         this.hearers.add(hear);
         if (this.last) hear(this.last);

@@ -1,5 +1,5 @@
-// The world as points: pan, zoom, colours; a click inspects the nearest, what a query selects stands out, and Shift with a
-// drag selects a box.
+// The world as points: pan, zoom, colours; a click inspects the nearest point, query matches are highlighted, and Shift
+// with a drag selects a box.
 
 import { get, get_bytes } from "./api.js";
 import { kind_color } from "./colors.js";
@@ -137,7 +137,7 @@ class WorldView {
         document.addEventListener("shoal-components", () => this.show_colors());
     }
 
-    // --- data ---------------------------------------------------------------------------------------------------------
+    // --- data --------------------------------------------------------------------------------------------------------
 
     async load() {
         const request = ++this.request;
@@ -188,7 +188,7 @@ class WorldView {
         }
     }
 
-    // The next answer is asked for when the last one is drawn: as fast as the program and the browser go, at most 30 a second.
+    // Requests the next answer when the last one is drawn: as fast as program and browser allow, at most 30 a second.
     async run() {
         while (this.is_open) {
             const begin = performance.now();
@@ -204,7 +204,7 @@ class WorldView {
         this.is_running = false;
     }
 
-    // --- the side ---------------------------------------------------------------------------------------------------
+    // --- side panel --------------------------------------------------------------------------------------------------
 
     show_colors() {
         const options = color_options(this.context.components);
@@ -301,7 +301,7 @@ class WorldView {
         );
     }
 
-    // The chosen entity may stand at another place of the next answer.
+    // The chosen entity may have another index in the next answer.
     follow_chosen() {
         if (!this.chosen) return;
         const { points, chosen } = this;
@@ -356,7 +356,7 @@ class WorldView {
         if (!this.points || !this.camera || !this.painter) return;
         const [width, height] = this.size;
         const all = fitting_camera(this.points.low, this.points.high, width, height);
-        const room = Math.sqrt((width * height) / Math.max(1, this.points.count)); // pixels from one point to the next
+        const room = Math.sqrt((width * height) / Math.max(1, this.points.count)); // pixels between points
         const size = Math.max(2.2, Math.min(10, 0.28 * room * Math.sqrt(this.camera.scale / all.scale)));
         this.painter.draw(this.camera, width, height, size, this.query !== "");
         this.draw_marks(width, height);
@@ -403,7 +403,7 @@ class WorldView {
         context.fillText(`${number_text(length)} m`, 20, height - 22);
     }
 
-    // --- the hand ---------------------------------------------------------------------------------------------------
+    // --- mouse and touch ---------------------------------------------------------------------------------------------
 
     change_camera(camera) {
         this.camera = camera;
@@ -486,7 +486,7 @@ class WorldView {
         });
     }
 
-    // --- opened and closed --------------------------------------------------------------------------------------------
+    // --- opening and closing -----------------------------------------------------------------------------------------
 
     open(parameters) {
         if (parameters.color) this.set_color(parameters.color);

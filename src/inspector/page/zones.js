@@ -1,4 +1,4 @@
-// Zones: a map that is coloured by what they have, those that are unloaded, and a table.
+// Zones: a map coloured by their content, the unloaded ones, and a table.
 
 import { ramp_color, text_on_ramp } from "./colors.js";
 import { DataTable, draw_bar } from "./data_table.js";
@@ -15,7 +15,7 @@ const kMeasures = [
 const kTime = ["ms", "Time, by rows"];
 const kRest_ms = 450; // between two drawings
 const kHeight = 420;
-const kPadding = 12; // of the style sheet
+const kPadding = 12; // as in the style sheet
 
 function measure_text(measure, value) {
     if (measure === "ms") return ms_text(value);
