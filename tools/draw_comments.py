@@ -8,7 +8,7 @@ from the same sources. --json prints an array of objects with the keys `file`, `
 path is missing or the call is wrong, and otherwise 0.
 
 A sentence ends at a full stop, a question mark, an exclamation mark or the end of its paragraph. These are left out:
-block comments, `// [region]` markers, `// namespace x`, section rules, markers of tools (NOLINT, clang-format, req), and
+names of unused parameters, `// [region]` markers, `// namespace x`, section rules, markers of tools (NOLINT, clang-format, req), and
 lines indented by four or more spaces, which are code examples and drawings.
 
 Mark each sentence that a native engineer would have to read twice, or would not say so. Rewrite what is marked, and look for
@@ -30,7 +30,7 @@ FOLDERS = ("include", "src", "apps", "samples", "examples")
 SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cpp"}
 
 # What a line may hold outside of comments, of which a string or a character may contain `//`.
-TOKEN = re.compile(r"""(?P<comment>//.*)|/\*.*?\*/|R"(?P<delimiter>[^\s()\\"]{0,16})\(|"(?:\\.|[^"\\])*"|"""
+TOKEN = re.compile(r"""(?P<comment>//.*)|(?P<block>/\*)|R"(?P<delimiter>[^\s()\\"]{0,16})\(|"(?:\\.|[^"\\])*"|"""
                    r"""(?<![0-9A-Za-z_])'(?:\\.|[^'\\])+'""")
 MARKER = re.compile(r"\[[\w/.-]+\]$|NOLINT|clang-format (?:on|off)|IWYU|req:|namespace\b|[-=]{3}")
 ITEM = re.compile(r"(?:[-*]|\d+\.) +")
@@ -38,8 +38,8 @@ SENTENCE_END = re.compile(r"""(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\.\.)[.?!]["')`
 
 
 def comments_of(text):
-    """Yields (line, column, is_beside_code, text) for each line comment; the text begins after `//`, `///` or `///<`."""
-    raw_end = None
+    """Yields (line, column, is_beside_code, text) for each line of a comment; the text begins after `//`, `///<` or `/*`."""
+    raw_end, block_column = None, None
     for number, line in enumerate(text.split("\n"), 1):
         at = 0
         while at < len(line):
@@ -48,14 +48,27 @@ def comments_of(text):
                 if end < 0:
                     break
                 at, raw_end = end + len(raw_end), None
-            token = TOKEN.search(line, at)
-            if token is None:
-                break
-            at = token.end()
+            is_beside_code = False
+            if block_column is None:
+                token = TOKEN.search(line, at)
+                if token is None:
+                    break
+                is_beside_code = not line[:token.start()].isspace() and token.start() > 0
+                at = token.end()
+                if token["block"] is not None:
+                    block_column = token.start()
+            if block_column is not None:
+                end = line.find("*/", at)
+                text_of_block = line[at:end] if end >= 0 else line[at:]
+                if end < 0 or " " in text_of_block.strip():  # not the name of a parameter
+                    yield number, block_column, is_beside_code, re.sub(r"^\s*\*+(?=\s)", "", text_of_block)
+                if end < 0:
+                    break
+                at, block_column = end + 2, None
+                continue
             if token["delimiter"] is not None:
                 raw_end = f"){token['delimiter']}\""
             elif token["comment"] is not None:
-                is_beside_code = not line[:token.start()].isspace() and token.start() > 0
                 yield number, token.start(), is_beside_code, re.sub(r"^//[/!]?<?", "", token["comment"])
 
 

@@ -12,7 +12,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import coverage
+import draw_comments
 import results
 import times
 
@@ -443,6 +445,43 @@ class CoverageComparison(ToolTest):
         self.refuses(coverage, "compare", good, names="usage")
         for text in ("", "[]", "{}", {"rooms": []}, {"rooms": {"base": 1}}, {"rooms": {"base": {"lines": "x", "covered": 1}}}):
             self.refuses(coverage, "compare", good, self.write("bad.json", text), names="bad.json")
+
+
+class DrawnComments(ToolTest):
+    def sentences(self, text, *options):
+        path = self.write("a.h", text)
+        return [line.removeprefix(f"{path}:") for line in self.lines(draw_comments, path, *options)]
+
+    def test_a_sentence_has_the_line_of_its_first_word(self):
+        self.assertEqual(self.sentences("/// One. Two\n/// goes on.\nint a;  // three\nint b;  // four\n"),
+                         ["1: One.", "1: Two goes on.", "3: three", "4: four"])
+
+    def test_a_comment_beside_code_may_go_on_below(self):
+        self.assertEqual(self.sentences("int a;  ///< one\n        ///< two\n// three\n"), ["1: one two", "3: three"])
+
+    def test_examples_markers_and_strings_are_left_out(self):
+        text = ('//     int i = 0;  // code\n// [guide/step]\n// NOLINT: why\n// req: A1\n}  // namespace a\n'
+                '// --- section ---\nauto a = "// text", b = R"(\n// raw\n)";  // seen\n')
+        self.assertEqual(self.sentences(text), ["9: seen"])
+
+    def test_a_block_comment_is_one_comment_and_names_of_parameters_are_none(self):
+        self.assertEqual(self.sentences("/* One\n * goes on. */\nvoid f(int /*size*/);  /* two words */\n"),
+                         ["1: One goes on.", "3: two words"])
+
+    def test_the_same_seed_draws_the_same(self):
+        text = "".join(f"// Sentence {i} of many.\n\n" for i in range(100))
+        drawn = self.sentences(text, "--count", 10, "--seed", 7)
+        self.assertEqual((len(drawn), drawn), (10, self.sentences(text, "--count", 10, "--seed", 7)))
+        self.assertNotEqual(drawn, self.sentences(text, "--count", 10, "--seed", 8))
+        self.assertEqual(len(self.sentences(text, "--count", 1000)), 100)
+
+    def test_json_has_file_line_and_sentence(self):
+        path = self.write("a.h", "// One.\n")
+        self.assertEqual(json.loads("\n".join(self.lines(draw_comments, path, "--json"))),
+                         [{"file": str(path), "line": 1, "sentence": "One."}])
+
+    def test_a_missing_path_is_refused(self):
+        self.refuses(draw_comments, self.folder / "none", names="none")
 
 
 class Calls(ToolTest):
