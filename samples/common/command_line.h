@@ -24,7 +24,7 @@ struct Count {
     std::uint64_t least, most;
 };
 
-/// A part of 1, such as 0.25.
+/// A fraction, such as 0.25.
 struct Share {
     double* value;
     double most;

@@ -1,11 +1,11 @@
-// Swimming as a plugin: the pass "swim" of swim.cpp in C, which gives the same state, bit by bit. It knows the C interface and
-// the names of the fields, and nothing of the program: `./dev run --plugin build/release/plugins/libreef_swim.so`.
+// Swimming as a plugin: the pass "swim" of swim.cpp in C, with exactly the same results. It uses only the C interface
+// and the names of the fields: `./dev run --plugin build/release/plugins/libreef_swim.so`.
 
 #include "shoal/plugin/shoal_abi.h"
 
 #include <math.h>
 
-static const float kPanic = 2.2f;  // times the speed at which it likes to swim
+static const float kPanic = 2.2f;  // factor on the preferred speed
 static const float kShore = 256;   // metres from the middle of the sea
 
 static float within_sea(float coordinate) {

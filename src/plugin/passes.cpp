@@ -243,7 +243,7 @@ int for_each_batch(shoal_world* plugin, const shoal_query* query, int on_all_wor
     return answer(error, status);
 }
 
-/// Reads a definition. Errors: a list of names is invalid; the same as make_query().
+/// Reads a definition. Errors: the same as make_query(), or a list of names is invalid.
 Status fill(PluginPass& pass, shoal_world& plugin, const shoal_pass_definition& given) {
     const struct {
         Names names;

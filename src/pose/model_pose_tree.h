@@ -33,15 +33,15 @@ struct ModelPoseManager::Tree {
     Array<std::uint32_t> by_name{Owner("model poses")};        // nodes, ascending by name
     Array<std::uint32_t> first_changed{Owner("model poses")};  // by block
     Array<std::uint32_t> changed_groups{Owner("model poses")};
-    Array<std::uint8_t> is_listed{Owner("model poses")};  // by group: is in changed_groups
+    Array<std::uint8_t> is_listed{Owner("model poses")};  // by group: whether it is in changed_groups
     // A tree from memory; `nodes` refers to these.
     Array<StringId> names{Owner("model poses")};
     Array<std::uint32_t> parents{Owner("model poses")};
     Array<Vec3> positions{Owner("model poses")}, scales{Owner("model poses")};
     Array<Quaternion> rotations{Owner("model poses")};
 
-    Array<Matrix3x4> default_models{Owner("model poses")};  // of a new instance, made for the first
-    bool was_in_blob = false;                               // and is a copy now
+    Array<Matrix3x4> default_models{Owner("model poses")};  // of a new instance, computed with the first one
+    bool was_in_blob = false;                               // the tree was copied from a blob
 
     bool in_blob() const { return source.names.count != 0; }
     bool goes_with_last_instance() const { return in_blob() || was_in_blob; }
@@ -75,7 +75,7 @@ struct ModelPoseManager::Tree {
     /// Checks the tree and sorts its names. Errors: a node is invalid (the message says which and why).
     Status accept(const NodeTree& tree);
     void keep_copy(const NodeTree& tree);
-    /// Appends a block in the default pose. Requires: reserved.
+    /// Appends a block in the default pose. Requires: memory is reserved.
     std::uint32_t append_block(Entity owner);
     /// Removes a block; the last one moves into its place.
     void remove_block(std::uint32_t block);
@@ -85,9 +85,9 @@ struct ModelPoseManager::Tree {
     void write_model(std::uint32_t block, std::uint32_t node, const Matrix3x4& model);
     /// Returns the groups that may have a changed block, and clears the list.
     Array<std::uint32_t> take_changed_groups();
-    /// Computes what has changed in a group. Returns how many matrices.
+    /// Computes the changed nodes of a group. Returns the number of matrices.
     std::uint64_t compute_group(std::uint32_t group);
-    /// Computes the nodes below those that were moved, and returns how many. `below` is scratch memory.
+    /// Computes the descendants of moved nodes, and returns how many. `below` is scratch memory.
     std::uint64_t compute_below(std::uint32_t block, std::span<const Moved> moved, Array<std::uint8_t>& below);
     void mark_models_written(RowRange blocks) {
         table.mark_written(kModels, {blocks.begin * num_nodes(), blocks.end * num_nodes()});

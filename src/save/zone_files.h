@@ -100,7 +100,7 @@ public:
     /// Takes over the prepared files, and removes the old ones.
     void take(Loaded& loaded);
     /// Restores the rows in the zone files of a state in a world that does not stream zones.
-    /// Errors: the same as prepare(); the same as Database::read_zone(). Some rows may be restored then.
+    /// Errors: the same as prepare() and Database::read_zone(). Some rows may be restored then.
     static Status read_into(World& world, Database& database, SnapshotReader& from);
     /// Returns the name of the database whose zone files a state has; empty: it has none.
     static Result<std::string> store_in(SnapshotReader& from);

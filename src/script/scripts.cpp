@@ -21,7 +21,7 @@ std::string_view name_of(std::string_view path) {
 
 // --- what a script has made --------------------------------------------------------------------------------------
 
-/// Removes what the world calls.
+/// Removes everything that the world calls: passes, observers and stores.
 void suspend(Script& script) {
     script.suspend();
     for (LuaStore* store : script.stores) detach_store(*store);

@@ -9,7 +9,7 @@
 namespace shoal::sql {
 namespace {
 
-/// The most SELECTs in a view; SQLite allows 500.
+/// The maximum number of SELECTs in a view; SQLite allows 500.
 constexpr std::size_t kMostReferences = 400;
 
 /// One SELECT for each field that refers to an entity.

@@ -181,7 +181,7 @@ struct SHOAL_API Guest {
     Status remove_observer(std::int64_t number);
 
     /// Declares a component type: makes its table, or changes the fields of an existing one.
-    /// Errors: queries, passes or observers of a guest name it; the same as World::manager() and begin_schema_change().
+    /// Errors: the same as World::manager() and begin_schema_change(); a query, pass or observer of a guest names it.
     Status declare(const Schema& schema);
     /// Notes entities that were made during loading.
     void note_made(std::span<const Entity> entities);

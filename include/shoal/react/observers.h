@@ -53,7 +53,7 @@ struct ObserverId {
     std::uint32_t number = 0;  ///< 0: none
 };
 
-/// What an observer is told.
+/// The changes passed to an observer.
 struct ObservedBatch {
     std::span<const Entity> entities;
     /// For additions, if the observer wants values: the components now. Shape: a struct image for each entity, aligned
@@ -65,7 +65,7 @@ struct ObservedBatch {
     const Schema& component;
 };
 
-/// A function that is called with what has happened.
+/// A function that is called for changes.
 class Observer {
 public:
     virtual ~Observer() = default;

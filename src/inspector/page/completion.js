@@ -1,7 +1,7 @@
 // Completion of queries, and the meaning of a text in the search box. No DOM.
 //
-// A query is a list of terms with commas between (query/text_query.h): a prefix (& ? ! ^ $ #), a component type, perhaps a
-// field, its part, an operator and a value.
+// A query is a list of terms with commas (query/text_query.h): a prefix (& ? ! ^ $ #), a component type, and perhaps
+// a field, its part, an operator and a value.
 
 import { store_text } from "./format.js";
 

@@ -59,8 +59,8 @@ function neighbours_of(edges, of, other) {
     return found;
 }
 
-/// {nodes: [{name, x, y, level}], edges: [{from, to, why, on, points}], width, height}: boxes of node_width, node_height
-/// with their top left corner at x, y. An edge has four points: the curve's ends and control points.
+/// {nodes: [{name, x, y, level}], edges: [{from, to, why, on, points}], width, height}: boxes of node_width times
+/// node_height with their top left corner at x, y. An edge has four points: the curve's ends and control points.
 export function graph_layout(passes, edges, { node_width, node_height, gap_x, gap_y, margin }) {
     const levels = [...new Set(passes.map((pass) => pass.level))].sort((a, b) => a - b);
     const columns = levels.map((level) => passes.filter((pass) => pass.level === level).map((pass) => pass.name));

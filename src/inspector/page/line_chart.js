@@ -19,7 +19,7 @@ function shown_seconds(series, seconds, now) {
     return Math.min(seconds, steps.find((step) => step >= age) || seconds);
 }
 
-/// lines: [{title, color: a name of the style sheet, is_filled, is_stacked}]; text: formats values for axis and tooltip.
+/// lines: [{title, color: a name of the style sheet, is_filled, is_stacked}]; text: formats a value.
 /// A chart with a filled line starts at zero.
 export class LineChart {
     constructor(canvas, lines, text) {
