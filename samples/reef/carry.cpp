@@ -25,18 +25,18 @@ Quaternion turned_to(Vec2 direction) {
 
 void add_carrying(Sea& sea) {
     const auto sharks = query<Read<&Place::position>, Read<&Swim::velocity>, With<Hunter>>(sea.database).in(sea.own());
-    sea.world.schedule().add(
-        "carry", {reads<&Place::position>(sea.database).in(sea.own()), reads<&Swim::velocity>(sea.database).in(sea.own()),
-         writes(sea.transforms)},
-        [&sea, sharks, carriers = std::vector<Entity>(),
-         poses = std::vector<Transform>()](PassContext& context) mutable {
-            carriers.clear(), poses.clear();
-            sharks.for_each([&](Entity shark, Vec3 position, Vec2 velocity) {
-                carriers.push_back(shark);
-                poses.push_back({.position = position, .rotation = turned_to(velocity)});
-            });
-            context.num_rows = sea.transforms.set_locals(carriers, poses, &context.executor);
-        });
+    sea.world.schedule().add("carry",
+                             {reads<&Place::position>(sea.database).in(sea.own()),
+                              reads<&Swim::velocity>(sea.database).in(sea.own()), writes(sea.transforms)},
+                             [&sea, sharks, carriers = std::vector<Entity>(),
+                              poses = std::vector<Transform>()](PassContext& context) mutable {
+                                 carriers.clear(), poses.clear();
+                                 sharks.for_each([&](Entity shark, Vec3 position, Vec2 velocity) {
+                                     carriers.push_back(shark);
+                                     poses.push_back({.position = position, .rotation = turned_to(velocity)});
+                                 });
+                                 context.num_rows = sea.transforms.set_locals(carriers, poses, &context.executor);
+                             });
     sea.world.schedule().add("attach", {writes(sea.transforms)}, [&sea](PassContext& context) {
         const std::uint64_t before = sea.transforms.counts().num_worlds_computed;
         sea.transforms.compute_moved(&context.executor);

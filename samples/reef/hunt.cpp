@@ -49,22 +49,24 @@ void add_hunting(Sea& sea) {
     const auto sharks = query<Write<&Swim::urge>, Write<&Hunter::rest>, Read<&Hunter::appetite>, Read<&Place::position>,
                               Read<&Swim::velocity>, Read<&Swim::speed>>(database)
                             .in(sea.own());
-    sea.world.schedule().add(
-        "hunt", sharks, {reads<&Place::position>(database), reads<&Reef::radius>(database), reads<&Bloom::meals>(database), reads(sea.cells)},
-        [&sea](const PassContext& context, Commands& commands, auto&& urge, float& rest, float appetite, Vec3 position,
-               Vec2 velocity, float speed) {
-            const Vec2 place = {position.x, position.y};
-            Vec2 wanted = cruise(sea, place, velocity, speed);
-            rest = std::max(rest - context.dt, 0.0f);
-            if (const Prey prey = nearest_fish(sea, place); rest == 0 && prey.entity != kNullEntity) {
-                wanted += prey.way * (kChase / std::max(prey.distance, 1e-3f));
-                if (prey.distance < kReach) {
-                    commands.destroy(prey.entity);
-                    rest = appetite;
-                }
-            }
-            urge = wanted;
-        });
+    sea.world.schedule().add("hunt", sharks,
+                             {reads<&Place::position>(database), reads<&Reef::radius>(database),
+                              reads<&Bloom::meals>(database), reads(sea.cells)},
+                             [&sea](const PassContext& context, Commands& commands, auto&& urge, float& rest,
+                                    float appetite, Vec3 position, Vec2 velocity, float speed) {
+                                 const Vec2 place = {position.x, position.y};
+                                 Vec2 wanted = cruise(sea, place, velocity, speed);
+                                 rest = std::max(rest - context.dt, 0.0f);
+                                 if (const Prey prey = nearest_fish(sea, place);
+                                     rest == 0 && prey.entity != kNullEntity) {
+                                     wanted += prey.way * (kChase / std::max(prey.distance, 1e-3f));
+                                     if (prey.distance < kReach) {
+                                         commands.destroy(prey.entity);
+                                         rest = appetite;
+                                     }
+                                 }
+                                 urge = wanted;
+                             });
 }
 
 }  // namespace reef

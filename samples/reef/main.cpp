@@ -99,7 +99,8 @@ Status inspect(Sea&, const Run& run, Inspection&) {
 
 #if !REEF_HAS_CLUSTER
 Status start_ranks(const Options&, char**) {
-    return Status::error("shoal was built without MPI, so there is one rank; install libopenmpi-dev, and build it again");
+    return Status::error(
+        "shoal was built without MPI, so there is one rank; install libopenmpi-dev, and build it again");
 }
 Status live_in_ranks(Run&, Diagnostics&) { return {}; }
 #endif

@@ -77,7 +77,8 @@ Status draw_and_tell(const Sea& sea, const Cluster& cluster, Run& run) {
         const Picture picture = draw_ranks(sea, cluster, run.ranks);
         run.picture_bytes = picture.svg.size(), run.num_strokes = picture.num_strokes;
         if (cluster.rank() == 0)
-            if (Status written = write_file(run.options.picture, std::string_view(picture.svg)); !written) return written;
+            if (Status written = write_file(run.options.picture, std::string_view(picture.svg)); !written)
+                return written;
     }
     if (cluster.rank() != 0) return {};
     const std::string text = run.options.json ? json_of(sea, run) : text_of(sea, run);

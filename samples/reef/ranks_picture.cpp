@@ -19,7 +19,8 @@ using namespace shoal;
 namespace {
 
 constexpr std::uint64_t kMostStrokes = 40'000;
-constexpr const char* kColours[] = {"#5aa9ff", "#ff8f6b", "#9fe07a", "#ffd84d", "#c58bff", "#4fd6c8", "#ff7fb0", "#cfe6f2"};
+constexpr const char* kColours[] = {"#5aa9ff", "#ff8f6b", "#9fe07a", "#ffd84d",
+                                    "#c58bff", "#4fd6c8", "#ff7fb0", "#cfe6f2"};
 
 const char* colour_of(std::uint32_t rank) { return kColours[rank % std::size(kColours)]; }
 
@@ -87,12 +88,13 @@ std::string legend(std::span<const ClusterStatistics> ranks) {
     std::string svg;
     float y = kTop + 20;
     for (const ClusterStatistics& rank : ranks) {
-        svg += concat("<g transform=\"translate(", kLeft + kPlotSize + 40, " ", y, ")\"><circle cx=\"8\" r=\"7\" fill=\"",
-                      colour_of(rank.rank), "\"/><text class=\"name\" x=\"34\" y=\"6\">rank ", rank.rank,
-                      "</text><text class=\"count\" x=\"34\" y=\"28\">", count_text(rank.num_rows), " rows in ",
-                      rank.num_zones, " zones</text><text class=\"count\" x=\"34\" y=\"48\">", count_text(rank.num_halo_rows),
-                      " copies</text><text class=\"count\" x=\"34\" y=\"68\">", bytes_text(rank.halo_bytes),
-                      " sent for halos</text></g>\n");
+        svg +=
+            concat("<g transform=\"translate(", kLeft + kPlotSize + 40, " ", y, ")\"><circle cx=\"8\" r=\"7\" fill=\"",
+                   colour_of(rank.rank), "\"/><text class=\"name\" x=\"34\" y=\"6\">rank ", rank.rank,
+                   "</text><text class=\"count\" x=\"34\" y=\"28\">", count_text(rank.num_rows), " rows in ",
+                   rank.num_zones, " zones</text><text class=\"count\" x=\"34\" y=\"48\">",
+                   count_text(rank.num_halo_rows), " copies</text><text class=\"count\" x=\"34\" y=\"68\">",
+                   bytes_text(rank.halo_bytes), " sent for halos</text></g>\n");
         y += 104;
     }
     svg += concat("<g transform=\"translate(", kLeft + kPlotSize + 40, " ", y,
@@ -116,20 +118,23 @@ Picture draw_ranks(const Sea& sea, const Cluster& cluster, std::span<const Clust
     const std::uint64_t num_strokes = cluster.sum_count(mine.count);
     if (cluster.rank() != 0) return {};
     std::string svg = concat(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", kPageWidth,
-        " ", kPageHeight, "\" width=\"", kPageWidth, "\" height=\"", kPageHeight,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ",
+        kPageWidth, " ", kPageHeight, "\" width=\"", kPageWidth, "\" height=\"", kPageHeight,
         "\">\n<style>text{font-family:Inter,'Helvetica Neue',Arial,sans-serif;fill:#cfe6f2}.title{font-size:34px;"
         "font-weight:600;fill:#f3fbff}.sub{font-size:17px;fill:#86aec4}.name{font-size:18px}.count{font-size:15px;"
         "fill:#86aec4}path{fill:none;stroke-linecap:round}</style>\n<rect width=\"100%\" height=\"100%\" "
         "fill=\"#041421\"/>\n<text class=\"title\" x=\"",
         kLeft, "\" y=\"56\">The reef on ", cluster.num_ranks(), cluster.num_ranks() == 1 ? " rank" : " ranks",
         "</text><text class=\"sub\" x=\"", kLeft, "\" y=\"86\">", count_text(num_fish), " fish in ", kNumTiles,
-        " zones after ", count_text(sea.world.frame()), " frames; each rank has the zones of its colour</text>\n<g "
-        "transform=\"translate(", kLeft, " ", kTop, ") scale(.1)\"><rect width=\"14000\" height=\"14000\" "
+        " zones after ", count_text(sea.world.frame()),
+        " frames; each rank has the zones of its colour</text>\n<g "
+        "transform=\"translate(",
+        kLeft, " ", kTop,
+        ") scale(.1)\"><rect width=\"14000\" height=\"14000\" "
         "fill=\"#0a3047\"/>\n");
     for (std::uint32_t rank = 0; rank < staying.size(); ++rank)
-        svg += concat("<path stroke=\"", colour_of(rank), "\" stroke-width=\"13\" stroke-opacity=\".85\" d=\"", staying[rank],
-                      "\"/>\n");
+        svg += concat("<path stroke=\"", colour_of(rank), "\" stroke-width=\"13\" stroke-opacity=\".85\" d=\"",
+                      staying[rank], "\"/>\n");
     svg += concat("<path stroke=\"#f3fbff\" stroke-opacity=\".55\" stroke-width=\"14\" stroke-dasharray=\"60 40\" d=\"",
                   borders(cluster), "\"/>\n");
     for (const std::string& strokes : crossing)

@@ -50,12 +50,13 @@ double frames_per_second(const Run& run) {
 std::string ranks_text(const Run& run) {
     if (run.ranks.empty()) return {};
     std::string text = "\n";
-    TextTable table({"rank", "zones", "rows", "copies", "messages", "halo", "structure", "crossing", "commands", "waited ms"});
+    TextTable table(
+        {"rank", "zones", "rows", "copies", "messages", "halo", "structure", "crossing", "commands", "waited ms"});
     for (const ClusterStatistics& rank : run.ranks)
-        table.add_row({concat(rank.rank), concat(rank.num_zones), count_text(rank.num_rows), count_text(rank.num_halo_rows),
-                   count_text(rank.num_messages), bytes_text(rank.halo_bytes), bytes_text(rank.structure_bytes),
-                   bytes_text(rank.crossing_bytes), bytes_text(rank.command_bytes),
-                   decimal_text(static_cast<double>(rank.wait_ns) * 1e-6, 0)});
+        table.add_row({concat(rank.rank), concat(rank.num_zones), count_text(rank.num_rows),
+                       count_text(rank.num_halo_rows), count_text(rank.num_messages), bytes_text(rank.halo_bytes),
+                       bytes_text(rank.structure_bytes), bytes_text(rank.crossing_bytes),
+                       bytes_text(rank.command_bytes), decimal_text(static_cast<double>(rank.wait_ns) * 1e-6, 0)});
     return text + table.text();
 }
 
@@ -66,11 +67,20 @@ void write_ranks(const Run& run, DocumentBuilder& builder) {
     for (const ClusterStatistics& rank : run.ranks) {
         builder.begin_mapping();
         const std::pair<std::string_view, std::uint64_t> numbers[] = {
-            {"rank", rank.rank}, {"zones", rank.num_zones}, {"halo_zones", rank.num_halo_zones}, {"rows", rank.num_rows},
-            {"halo_rows", rank.num_halo_rows}, {"messages", rank.num_messages}, {"halo_bytes", rank.halo_bytes},
-            {"structure_bytes", rank.structure_bytes}, {"crossing_bytes", rank.crossing_bytes},
-            {"command_bytes", rank.command_bytes}, {"crossed", rank.num_crossed}, {"commands", rank.num_commands},
-            {"wait_ns", static_cast<std::uint64_t>(rank.wait_ns)}, {"pass_ns", static_cast<std::uint64_t>(rank.pass_ns)}};
+            {"rank", rank.rank},
+            {"zones", rank.num_zones},
+            {"halo_zones", rank.num_halo_zones},
+            {"rows", rank.num_rows},
+            {"halo_rows", rank.num_halo_rows},
+            {"messages", rank.num_messages},
+            {"halo_bytes", rank.halo_bytes},
+            {"structure_bytes", rank.structure_bytes},
+            {"crossing_bytes", rank.crossing_bytes},
+            {"command_bytes", rank.command_bytes},
+            {"crossed", rank.num_crossed},
+            {"commands", rank.num_commands},
+            {"wait_ns", static_cast<std::uint64_t>(rank.wait_ns)},
+            {"pass_ns", static_cast<std::uint64_t>(rank.pass_ns)}};
         for (const auto& [name, number] : numbers) builder.key(name), builder.unsigned_integer(number);
         builder.end();
     }

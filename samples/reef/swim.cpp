@@ -61,12 +61,13 @@ Status add_swimming(Sea& sea) {
     else if (Status status = add_that_of_a_plugin(sea, sea.options.plugin); !status)
         return status;
     const auto places = query<Read<&Place::position>, With<Swim>>(sea.database).in(sea.own());
-    sea.world.schedule().add("cross", {reads<&Place::position>(sea.database).in(sea.own())}, [&sea, places](PassContext& context) {
-        places.for_each_batch(context.executor,
-                              [&](Commands& commands, const auto& batch) { cross(sea, commands, batch); });
-        context.num_rows = places.num_rows();
-        context.num_bytes = context.num_rows * 2 * sizeof(float);
-    });
+    sea.world.schedule().add(
+        "cross", {reads<&Place::position>(sea.database).in(sea.own())}, [&sea, places](PassContext& context) {
+            places.for_each_batch(context.executor,
+                                  [&](Commands& commands, const auto& batch) { cross(sea, commands, batch); });
+            context.num_rows = places.num_rows();
+            context.num_bytes = context.num_rows * 2 * sizeof(float);
+        });
     return {};
 }
 

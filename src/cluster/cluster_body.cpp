@@ -64,7 +64,8 @@ std::string facts_of(const World& world, const ClusterOptions& options) {
     std::vector<std::string> schemas;
     for (const Store* store : world.directory().stores())
         for (const Schema* schema : store->schemas())
-            schemas.push_back(concat("the component type \"", schema->name(), "\" with the layout ", schema->layout_hash(), '\n'));
+            schemas.push_back(
+                concat("the component type \"", schema->name(), "\" with the layout ", schema->layout_hash(), '\n'));
     std::ranges::sort(schemas);
     for (const std::string& schema : schemas) facts += schema;
     return facts;
@@ -74,8 +75,9 @@ std::string facts_of(const World& world, const ClusterOptions& options) {
 
 Status ClusterBody::check_ranks() {
     if (world.executor().num_workers() > 1 && ranks.size() > 1 && !ranks.takes_threads())
-        return Status::error("the world has several workers, and MPI was initialised for one thread; call "
-                             "MPI_Init_thread() with MPI_THREAD_SERIALIZED");
+        return Status::error(
+            "the world has several workers, and MPI was initialised for one thread; call "
+            "MPI_Init_thread() with MPI_THREAD_SERIALIZED");
     std::string facts = cluster::facts_of(world, options);
     facts += concat("a reach of ", options.reach, " tiles\n");
     facts += concat("the random state ", world.random().state(), '\n');
@@ -187,11 +189,13 @@ Status ClusterBody::take_division(std::vector<std::uint32_t> next) {
     }();
     for (std::size_t rank = 1; rank < all.size(); ++rank) {
         if (all[rank] == all[0]) continue;
-        const auto first = MessageReader(all[0]).array<std::uint32_t>(), other = MessageReader(all[rank]).array<std::uint32_t>();
+        const auto first = MessageReader(all[0]).array<std::uint32_t>(),
+                   other = MessageReader(all[rank]).array<std::uint32_t>();
         for (std::uint32_t zone = 0; zone < first.size() && zone < other.size(); ++zone)
             if (first[zone] != other[zone])
-                return Status::error(concat("rank ", rank, " gives zone ", division.first() + zone, " to rank ", other[zone],
-                                            ", and rank 0 to rank ", first[zone], "; the division is to be the same on all"));
+                return Status::error(concat("rank ", rank, " gives zone ", division.first() + zone, " to rank ",
+                                            other[zone], ", and rank 0 to rank ", first[zone],
+                                            "; the division is to be the same on all"));
     }
     rank_of_zone = std::move(next);
     note_zones();
@@ -262,7 +266,8 @@ Status ClusterBody::unpack_zone(MessageReader& from) {
     const auto zone = from.value<Zone>();
     const auto births = from.value<std::uint64_t>();
     const auto num_tables = from.value<std::uint32_t>();
-    if (!from.is_sound() || !division.has(zone)) return Status::error("a zone is cut off, or is none of those that are divided");
+    if (!from.is_sound() || !division.has(zone))
+        return Status::error("a zone is cut off, or is none of those that are divided");
     std::vector<std::pair<std::uint64_t, std::vector<Name>>> tables;
     for (std::uint32_t i = 0; i < num_tables && from.is_sound(); ++i) {
         const auto type = from.value<std::uint64_t>();
@@ -297,7 +302,8 @@ Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
         leaving.push_back(zone);
         packed = pack_zone(zone, sent[to]);
     });
-    if (!ranks.all(bool(packed))) return packed ? Status::error("another rank cannot send a zone; its message says why") : packed;
+    if (!ranks.all(bool(packed)))
+        return packed ? Status::error("another rank cannot send a zone; its message says why") : packed;
     std::vector<Entity> gone;
     for (const Zone zone : leaving)
         for (const Entity entity : entities_in(world, {zone})) gone.push_back(entity);
@@ -317,7 +323,8 @@ Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
 }
 
 Status ClusterBody::divide(std::span<const std::uint64_t> weights) {
-    if (!is_started) return Status::error("zones are divided when the cluster has started; call Cluster::start() before");
+    if (!is_started)
+        return Status::error("zones are divided when the cluster has started; call Cluster::start() before");
     if (weights.size() != division.num_zones())
         return Status::error(concat(weights.size(), " weights were given for ", division.num_zones(), " zones"));
     const Result<std::vector<std::uint32_t>> next = division.divide(weights, ranks.size(), options);
@@ -326,11 +333,13 @@ Status ClusterBody::divide(std::span<const std::uint64_t> weights) {
 }
 
 Status ClusterBody::rebalance() {
-    if (!is_started) return Status::error("zones change hands when the cluster has started; call Cluster::start() before");
+    if (!is_started)
+        return Status::error("zones change hands when the cluster has started; call Cluster::start() before");
     const std::vector<std::uint64_t> rows = count_rows();
     std::uint64_t num_rows = 0;
     for (const std::uint64_t some : rows) num_rows += some;
-    const auto mine_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(statistics().pass_ns - pass_ns_at_division_, 0));
+    const auto mine_ns =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(statistics().pass_ns - pass_ns_at_division_, 0));
     std::vector<std::uint64_t> times(ranks.size()), weights(rows.size());
     times[ranks.rank()] = mine_ns;
     ranks.sum(times);
@@ -373,9 +382,8 @@ std::vector<std::uint64_t> ClusterBody::hash_zones() {
 }
 
 ClusterStatistics ClusterBody::statistics() {
-    ClusterStatistics now{.rank = ranks.rank(),
-                          .num_zones = zones.own.now().size(),
-                          .num_halo_zones = zones.halo.now().size()};
+    ClusterStatistics now{
+        .rank = ranks.rank(), .num_zones = zones.own.now().size(), .num_halo_zones = zones.halo.now().size()};
     for (const DatabaseTable* table : database.all_tables()) {
         if (table == nullptr) continue;
         if (zones.own.now().contains(table->zone())) now.num_rows += table->num_rows();

@@ -72,7 +72,7 @@ private:
         std::vector<Entity> unnamed;   // of these
     };
 
-    using LeavingTo = std::map<std::uint32_t, Leaving>;              // by rank
+    using LeavingTo = std::map<std::uint32_t, Leaving>;                // by rank
     using ArrivedFrom = std::map<std::uint32_t, std::vector<Entity>>;  // the same
 
     std::uint32_t& owner(Zone zone) { return rank_of_zone[zone - division.first()]; }

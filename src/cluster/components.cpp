@@ -35,28 +35,28 @@ Name name_of_parent(const EntityNames& names, const ComponentRow& at) {
 std::uint64_t hash_of(const World& world, const EntityNames& names, Entity entity) {
     std::uint64_t sum = 0;
     std::vector<std::byte> value;
-    for_each_component(world, entity, [&](Store& store, const Schema& component, const ComponentRow& at,
-                                          std::uint32_t index) {
-        const ComponentKey key{component.id().hash, index, at.is_enabled, name_of_parent(names, at)};
-        std::uint64_t hash = hash_bytes(&key, sizeof key);
-        for (const Field& field : component.fields()) {
-            if (field.opaque != nullptr) continue;
-            const FieldPart part = field_part(component, field);
-            value.resize(part.type.num_bytes());
-            store.read_field(at, part, value.data());
-            if (field.type == FieldType::kEntity) {
-                std::vector<Name> others;
-                for (std::uint32_t i = 0; i < field.num_values(); ++i) {
-                    const auto other = read_as<Entity>(value.data() + i * sizeof(Entity));
-                    others.push_back(world.entities().alive(other) ? stable_name(names, other) : 0);
-                }
-                hash = hash_bytes(others.data(), others.size() * sizeof(Name), hash);
-            } else {
-                hash = hash_bytes(value.data(), value.size(), hash);
-            }
-        }
-        sum += hash;
-    });
+    for_each_component(world, entity,
+                       [&](Store& store, const Schema& component, const ComponentRow& at, std::uint32_t index) {
+                           const ComponentKey key{component.id().hash, index, at.is_enabled, name_of_parent(names, at)};
+                           std::uint64_t hash = hash_bytes(&key, sizeof key);
+                           for (const Field& field : component.fields()) {
+                               if (field.opaque != nullptr) continue;
+                               const FieldPart part = field_part(component, field);
+                               value.resize(part.type.num_bytes());
+                               store.read_field(at, part, value.data());
+                               if (field.type == FieldType::kEntity) {
+                                   std::vector<Name> others;
+                                   for (std::uint32_t i = 0; i < field.num_values(); ++i) {
+                                       const auto other = read_as<Entity>(value.data() + i * sizeof(Entity));
+                                       others.push_back(world.entities().alive(other) ? stable_name(names, other) : 0);
+                                   }
+                                   hash = hash_bytes(others.data(), others.size() * sizeof(Name), hash);
+                               } else {
+                                   hash = hash_bytes(value.data(), value.size(), hash);
+                               }
+                           }
+                           sum += hash;
+                       });
     return sum;
 }
 

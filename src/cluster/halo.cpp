@@ -53,9 +53,10 @@ Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, cons
         for (const Access& access : schedule.accesses(pass)) {
             if (!may_touch_halo(access, database, zones)) continue;
             if (access.writes)
-                return Status::error(concat("the pass \"", name, "\" writes ", text_of(access, database),
-                                            " in zones that other ranks may own; add .in(cluster.own()) to its query, or "
-                                            "to its writes<...>(...)"));
+                return Status::error(
+                    concat("the pass \"", name, "\" writes ", text_of(access, database),
+                           " in zones that other ranks may own; add .in(cluster.own()) to its query, or "
+                           "to its writes<...>(...)"));
             add_columns(access, database, columns);
         }
     }
@@ -77,10 +78,11 @@ Status check_halo_order(Schedule& schedule, const Database& database, const Clus
             add_columns(access, database, columns);
             for (const HaloColumn& column : columns)
                 if (const auto before = written.find(column); before != written.end())
-                    return Status::error(concat(
-                        "the pass \"", pass.name, "\" reads ", text_of(access, database), " in halos after \"",
-                        before->second, "\" has written it: copies have what was there when the frame began; add the "
-                        "pass before the other, or let it read in(cluster.own())"));
+                    return Status::error(
+                        concat("the pass \"", pass.name, "\" reads ", text_of(access, database), " in halos after \"",
+                               before->second,
+                               "\" has written it: copies have what was there when the frame began; add the "
+                               "pass before the other, or let it read in(cluster.own())"));
         }
         for (const Access& access : schedule.accesses(pass.number)) {
             if (!access.writes || access.store != &database) continue;

@@ -40,8 +40,8 @@ std::vector<Access> halo_accesses(const Database& database, std::span<const Halo
 /// A rank that has zones within reach.
 struct Peer {
     std::uint32_t rank = 0;
-    ZoneSet needed;            ///< own zones that it has copies of
-    std::uint64_t since = 0;   ///< the stamp when values were sent last; 0: never
+    ZoneSet needed;           ///< own zones that it has copies of
+    std::uint64_t since = 0;  ///< the stamp when values were sent last; 0: never
 };
 
 class HaloExchange {

@@ -26,16 +26,17 @@ public:
     }
 
     void list(Entity entity, std::uint32_t number) {
-        for_each_component(world_, entity, [&](Store& store, const Schema& component, const ComponentRow& at,
-                                               std::uint32_t index) {
-            for (std::uint32_t f = 0; f < component.fields().size(); ++f) {
-                const Field& field = component.fields()[f];
-                if (field.type != FieldType::kEntity) continue;
-                value_.resize(field.num_values());
-                store.read_field(at, field_part(component, field), reinterpret_cast<std::byte*>(value_.data()));
-                for (std::uint32_t v = 0; v < value_.size(); ++v) add(value_[v], {component.id().hash, 0, number, index, f, v});
-            }
-        });
+        for_each_component(
+            world_, entity, [&](Store& store, const Schema& component, const ComponentRow& at, std::uint32_t index) {
+                for (std::uint32_t f = 0; f < component.fields().size(); ++f) {
+                    const Field& field = component.fields()[f];
+                    if (field.type != FieldType::kEntity) continue;
+                    value_.resize(field.num_values());
+                    store.read_field(at, field_part(component, field), reinterpret_cast<std::byte*>(value_.data()));
+                    for (std::uint32_t v = 0; v < value_.size(); ++v)
+                        add(value_[v], {component.id().hash, 0, number, index, f, v});
+                }
+            });
     }
     const std::vector<OuterReference>& all() const { return all_; }
 
@@ -62,7 +63,8 @@ Status set_reference(World& world, EntityNames& names, Entity entity, const Oute
         store == nullptr ? ComponentRow() : store->find_row(ComponentId(reference.component), entity, reference.index);
     if (!at) return Status::error("a reference is in a component that the entity does not have");
     const Schema& component = *at.schema;
-    if (reference.field >= component.fields().size() || component.fields()[reference.field].type != FieldType::kEntity ||
+    if (reference.field >= component.fields().size() ||
+        component.fields()[reference.field].type != FieldType::kEntity ||
         reference.value >= component.fields()[reference.field].num_values())
         return Status::error("a reference is in a field that the component does not have");
     Entity target = names.find(reference.target);
@@ -95,13 +97,15 @@ Result<std::vector<Entity>> find_or_make(World& world, EntityNames& names, std::
         entities[i] = given[i] == 0 ? kNullEntity : names.find(given[i]);
         if (!entities[i]) continue;
         if (!names.is_elsewhere(entities[i]))
-            return Status::error(concat("an entity that another rank sends, ", name_text(given[i]), ", is here already"));
+            return Status::error(
+                concat("an entity that another rank sends, ", name_text(given[i]), ", is here already"));
         known.push_back(entities[i]);
     }
     std::size_t num_made = given.size() - known.size();
     std::vector<Entity> sorted = known;
     std::sort(sorted.begin(), sorted.end());
-    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return Status::error("an entity is there twice");
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+        return Status::error("an entity is there twice");
     made.resize(num_made);
     if (Status status = world.entities().create(made); !status) return status;
     strip(world, known);

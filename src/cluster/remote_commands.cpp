@@ -30,9 +30,10 @@ void RemoteCommands::take_all() {
         },
         [](void* self, const PassedCommand& command) { static_cast<RemoteCommands*>(self)->write(command); }, this);
     if (num_left != 0 && !std::exchange(has_warned_, true))
-        log(LogLevel::kWarning, concat(num_left, " commands about entities of other ranks bring values of a C++ type "
-                                                 "that is more than its fields, so they are not sent; give the "
-                                                 "component fields that are bytes"));
+        log(LogLevel::kWarning, concat(num_left,
+                                       " commands about entities of other ranks bring values of a C++ type "
+                                       "that is more than its fields, so they are not sent; give the "
+                                       "component fields that are bytes"));
 }
 
 void RemoteCommands::write(const PassedCommand& command) {
@@ -55,7 +56,8 @@ void RemoteCommands::write(const PassedCommand& command) {
 
 void RemoteCommands::write_part(const PassedPart& part, MessageWriter& to) {
     const bool has_value = part.value_schema != nullptr;
-    to.value(PartHead{part.component->id().hash, part.component->layout_hash(), part.field, part.is_disabled, has_value, 0});
+    to.value(
+        PartHead{part.component->id().hash, part.component->layout_hash(), part.field, part.is_disabled, has_value, 0});
     if (!has_value) return;
     std::vector<std::byte> image(part.value.begin(), part.value.end());
     std::vector<Name> others;
@@ -80,8 +82,9 @@ Status RemoteCommands::read_parts(MessageReader& from, std::uint32_t count, std:
         const Schema* const component = world_.directory().find_schema(ComponentId(head.component));
         if (!from.is_sound()) break;
         if (component == nullptr || component->layout_hash() != head.layout)
-            return Status::error("a command of another rank is about a component type that no store keeps here, or that "
-                                 "has other fields; make its store before Cluster::start()");
+            return Status::error(
+                "a command of another rank is about a component type that no store keeps here, or that "
+                "has other fields; make its store before Cluster::start()");
         ReadPart& read = parts.emplace_back();
         read.part = {component, head.field, head.is_disabled != 0, nullptr, {}};
         if (head.has_value == 0) continue;
@@ -95,8 +98,9 @@ Status RemoteCommands::read_parts(MessageReader& from, std::uint32_t count, std:
         const auto others = from.array<Name>();
         std::size_t next = 0;
         if (read.image.size() != schema.struct_bytes()) return Status::error("a value of another rank is cut off");
-        for_each_entity(schema, read.image.data(), 1,
-                        [&](Entity& other) { other = next < others.size() ? names_.find(others[next++]) : kNullEntity; });
+        for_each_entity(schema, read.image.data(), 1, [&](Entity& other) {
+            other = next < others.size() ? names_.find(others[next++]) : kNullEntity;
+        });
         if (Status status = check_passed_value(world_.directory(), schema, read.image); !status) return status;
     }
     for (ReadPart& read : parts) {
@@ -121,8 +125,8 @@ bool fits(SavedCommandKind kind, const PassedPart& part, const Store* store) {
 
 /// Whether a command of this kind can have these parts.
 bool fit(SavedCommandKind kind, std::span<const PassedPart> parts, const ComponentDirectory& directory) {
-    const bool has_parts = kind == SavedCommandKind::kAdd || kind == SavedCommandKind::kRemove ||
-                           kind == SavedCommandKind::kSet;
+    const bool has_parts =
+        kind == SavedCommandKind::kAdd || kind == SavedCommandKind::kRemove || kind == SavedCommandKind::kSet;
     if (parts.empty() == has_parts || (kind == SavedCommandKind::kSet && parts.size() != 1)) return false;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         for (std::size_t before = 0; before < i; ++before)
@@ -141,8 +145,8 @@ Status RemoteCommands::give(std::span<const std::byte> message) {
         const bool is_sound = from.is_sound() && head.kind < kNumSavedCommandKinds && head.num_parts <= kMostParts &&
                               head.change <= static_cast<std::uint32_t>(TextChange::kUntag);
         const auto kind = static_cast<SavedCommandKind>(head.kind);
-        const bool creates = kind == SavedCommandKind::kCreate || kind == SavedCommandKind::kSpawn ||
-                             kind == SavedCommandKind::kCopy;
+        const bool creates =
+            kind == SavedCommandKind::kCreate || kind == SavedCommandKind::kSpawn || kind == SavedCommandKind::kCopy;
         const bool has_zone = kind == SavedCommandKind::kMove;
         if (!is_sound || creates || (has_zone && head.zone >= kMaxZones))
             return Status::error("a command of another rank makes no sense");

@@ -90,7 +90,8 @@ void ClusterBody::unlink_across_zones(std::span<const Entity> entities) {
         const Instance parent = transforms->parent(instance);
         if (parent && zone_of(transforms->entity(parent)) != zone_of(entity)) apart.push_back(entity);
         for (const Entity child : entities_below(world, entity))
-            if (const Instance below = transforms->instance(child); child != entity && below && database.has_row(child)) {
+            if (const Instance below = transforms->instance(child);
+                child != entity && below && database.has_row(child)) {
                 const Instance above = transforms->parent(below);
                 if (above && zone_of(transforms->entity(above)) != zone_of(child)) apart.push_back(child);
             }
@@ -194,12 +195,14 @@ void ClusterBody::name_newborn(const ZoneSet& in_zones) {
     own_rows_.for_each_changed(in_zones, [&](TableRows& rows) {
         for (const Entity entity : cluster::ZoneRows::find_new(rows))
             if (names.name(entity) == 0)
-                newborn[rows.key.zone_number()].push_back({rows.key.type, cluster::hash_of(world, names, entity), entity});
+                newborn[rows.key.zone_number()].push_back(
+                    {rows.key.type, cluster::hash_of(world, names, entity), entity});
     });
     for (auto& [zone, entities] : newborn) {
         std::ranges::sort(entities, [](const Newborn& a, const Newborn& b) {
             if (a.type != b.type) return a.type < b.type;
-            return a.hash != b.hash ? a.hash < b.hash : a.entity < b.entity;  // equal ones are the same in all but their ids
+            return a.hash != b.hash ? a.hash < b.hash
+                                    : a.entity < b.entity;  // equal ones are the same in all but their ids
         });
         for (const Newborn& each : entities) names.set(each.entity, names.next(zone - division.first()));
     }
@@ -207,8 +210,7 @@ void ClusterBody::name_newborn(const ZoneSet& in_zones) {
 
 std::vector<TableChange> ClusterBody::arrange(const ZoneSet& in_zones) {
     std::vector<TableChange> changes;
-    own_rows_.for_each_changed(
-        in_zones, [&](TableRows& rows) { changes.push_back(own_rows_.arrange(names, rows)); });
+    own_rows_.for_each_changed(in_zones, [&](TableRows& rows) { changes.push_back(own_rows_.arrange(names, rows)); });
     return changes;
 }
 
@@ -247,7 +249,7 @@ void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool a
 struct ClusterBody::ComingRows {
     cluster::TableKey key;
     const Archetype* type;
-    std::vector<Entity> owners;            // as they were, without those that have gone
+    std::vector<Entity> owners;  // as they were, without those that have gone
     std::vector<Name> come;
     std::vector<std::uint64_t> enabled;
 };
@@ -261,7 +263,8 @@ Status ClusterBody::read_changes(const RankMessage& message, std::vector<ComingR
         auto enabled = from.array<std::uint64_t>();
         if (!from.is_sound()) return Status::error(concat("what rank ", message.rank, " sends is cut off"));
         if (!zones.halo.now().contains(key.zone_number()) || owner(key.zone_number()) != message.rank)
-            return Status::error(concat("rank ", message.rank, " sends rows of zone ", key.zone_number(), ", which it does not own"));
+            return Status::error(
+                concat("rank ", message.rank, " sends rows of zone ", key.zone_number(), ", which it does not own"));
         const Result<const Archetype*> type = types_.find(key.type, components);
         if (!type) return type.status();
         ComingRows& rows = coming.emplace_back(ComingRows{key, *type, {}, std::move(come), std::move(enabled)});
@@ -269,7 +272,8 @@ Status ClusterBody::read_changes(const RankMessage& message, std::vector<ComingR
             rows.owners = known->second.owners;
         for (std::size_t i = 0; i < gone.size(); ++i)
             if (gone[i] >= rows.owners.size() || (i != 0 && gone[i] <= gone[i - 1]))
-                return Status::error(concat("rank ", message.rank, " takes rows out of zone ", key.zone_number(), " that are not there"));
+                return Status::error(concat("rank ", message.rank, " takes rows out of zone ", key.zone_number(),
+                                            " that are not there"));
         std::vector<Entity> leaving;
         for (const std::uint32_t row : gone)  // others have crossed, and are no copies any more
             if (names.is_copy(rows.owners[row])) leaving.push_back(rows.owners[row]);
@@ -282,8 +286,8 @@ Status ClusterBody::read_changes(const RankMessage& message, std::vector<ComingR
 
 /// Gives those of a table that have come a row, and puts all into their order.
 Status ClusterBody::place(ComingRows& rows) {
-    std::vector<Entity> come, made(static_cast<std::size_t>(std::ranges::count_if(
-                                  rows.come, [&](Name name) { return !names.find(name); })));
+    std::vector<Entity> come,
+        made(static_cast<std::size_t>(std::ranges::count_if(rows.come, [&](Name name) { return !names.find(name); })));
     if (Status status = world.entities().create(made); !status) return status;
     for (const Name name : rows.come) {
         Entity entity = names.find(name);
@@ -332,7 +336,8 @@ Status ClusterBody::apply_structure(std::span<const RankMessage> messages, bool 
         if (Status status = place(rows); !status) return status;
         const DatabaseTable* const table = database.find_table(*rows.type, rows.key.zone_number());
         if (rows.owners.size() != (table == nullptr ? 0 : table->num_rows()))
-            return Status::error(concat("zone ", rows.key.zone_number(), " has other rows here than at its owner; structural calls "
+            return Status::error(concat("zone ", rows.key.zone_number(),
+                                        " has other rows here than at its owner; structural calls "
                                         "outside of passes are made for own zones only"));
         copied_rows_.set(rows.key, std::move(rows.owners));
     }
@@ -379,8 +384,9 @@ void ClusterBody::after_settle() {
 void ClusterBody::run_halo() {
     if (!is_started || peers_.empty()) return;
     if (database.num_structural_changes() != changes_at_settle_)
-        fail("halos", Status::error("rows were added, removed or moved since the world settled; call World::settle() after "
-                                    "structural calls outside of passes"));
+        fail("halos",
+             Status::error("rows were added, removed or moved since the world settled; call World::settle() after "
+                           "structural calls outside of passes"));
     if (const Status done = halo_.run(peers_, own_rows_, copied_rows_, columns_); !done) fail("halos", done);
 }
 

@@ -42,8 +42,8 @@ std::vector<std::uint32_t> ZoneDivision::make_curve() const {
     return curve;
 }
 
-Result<std::vector<std::uint32_t>> ZoneDivision::divide(std::span<const std::uint64_t> weights,
-                                                        std::uint32_t num_ranks, const ClusterOptions& options) const {
+Result<std::vector<std::uint32_t>> ZoneDivision::divide(std::span<const std::uint64_t> weights, std::uint32_t num_ranks,
+                                                        const ClusterOptions& options) const {
     std::vector<std::uint32_t> ranks(num_zones());
     if (options.divide != nullptr) {
         options.divide(options.context, weights, num_ranks, ranks);

@@ -30,8 +30,8 @@ struct TableKey {
 /// What became of a table since the last time.
 struct TableChange {
     TableKey key;
-    std::vector<std::uint32_t> gone;   ///< rows, ascending
-    std::vector<Name> come;            ///< in the order in which they are appended
+    std::vector<std::uint32_t> gone;     ///< rows, ascending
+    std::vector<Name> come;              ///< in the order in which they are appended
     std::vector<std::uint64_t> enabled;  ///< see TableRows
 };
 
@@ -106,7 +106,7 @@ private:
     Database& database_;
     TypeKeys& types_;
     std::map<TableKey, TableRows> rows_;
-    std::size_t num_tables_ = 0;             // that are noted
+    std::size_t num_tables_ = 0;               // that are noted
     std::uint64_t epoch_ = ~std::uint64_t(0);  // of the list of tables then
 };
 

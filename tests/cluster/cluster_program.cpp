@@ -9,8 +9,8 @@
 #include "shoal/base/text.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/debug_name.h"
-#include "shoal/components/tag.h"
 #include "shoal/components/properties.h"
+#include "shoal/components/tag.h"
 #include "shoal/job/executor.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
@@ -87,7 +87,10 @@ struct Sea {
           transforms(world.transforms()),
           tiles(grid),
           cluster(world, MPI_COMM_WORLD,
-                  {.zones = grid, .reach = 1, .divide = given.mistake == "division" ? divide_by_rank : nullptr, .imbalance = 0}) {}
+                  {.zones = grid,
+                   .reach = 1,
+                   .divide = given.mistake == "division" ? divide_by_rank : nullptr,
+                   .imbalance = 0}) {}
 
     /// Whether this rank is to differ from the others in something.
     bool is_other(std::string_view in) const {
@@ -140,11 +143,14 @@ void spawn(Sea& sea) {
         const Vec3 place{random.unit() * size_of(sea), random.unit() * size_of(sea), 0};
         const Vec3 velocity{(random.unit() - 0.5f) * 20, (random.unit() - 0.5f) * 20, 0};
         const Zone zone = sea.tiles.zone_of(place);
-        const Entity entity = require(i % 3 == 0 ? sea.database.create(zone, Place{place}, Motion{velocity}, Charge{random.unit(), 0}, Friend{}, Asleep{})
-                                                 : sea.database.create(zone, Place{place}, Motion{velocity}, Charge{random.unit(), 0}, Friend{}));
+        const Entity entity = require(
+            i % 3 == 0 ? sea.database.create(zone, Place{place}, Motion{velocity}, Charge{random.unit(), 0}, Friend{},
+                                             Asleep{})
+                       : sea.database.create(zone, Place{place}, Motion{velocity}, Charge{random.unit(), 0}, Friend{}));
         all.push_back(entity);
         if (i % 4 == 0) {
-            require(sea.masses.add(std::span(&entity, 1), Mass{random.unit(), all[random.below(std::uint32_t(all.size()))]}));
+            require(sea.masses.add(std::span(&entity, 1),
+                                   Mass{random.unit(), all[random.below(std::uint32_t(all.size()))]}));
             require(sea.world.find_field("debug_name.name").status());
         }
         if (i % 5 == 0) {
@@ -170,7 +176,9 @@ void add_passes(Sea& sea) {
     const float size = size_of(sea);
     // Reads what is around in the halo, in the order of rows: a sum of floats shows when the order is another.
     world.schedule().add(
-        "feel", {reads<&Place::position>(sea.database), reads<&Motion::velocity>(sea.database), writes<&Charge::value>(sea.database).in(cluster.own())},
+        "feel",
+        {reads<&Place::position>(sea.database), reads<&Motion::velocity>(sea.database),
+         writes<&Charge::value>(sea.database).in(cluster.own())},
         [&sea](PassContext&) {
             const auto position = sea.database.field<&Place::position>();
             sea.cluster.own().now().for_each([&](Zone zone) {
@@ -179,51 +187,57 @@ void add_passes(Sea& sea) {
                 for (std::uint32_t row = y == 0 ? 0 : y - 1; zone < n * n && row < std::min(n, y + 2); ++row)
                     for (std::uint32_t column = x == 0 ? 0 : x - 1; column < std::min(n, x + 2); ++column)
                         for (const bool sleeps : {false, true}) {
-                            const DatabaseTable* const table =
-                                sea.database.find_table(sleeps ? sea.database.archetype<Place, Motion, Charge, Friend, Asleep>()
-                                                               : sea.database.archetype<Place, Motion, Charge, Friend>(),
-                                                        row * n + column);
+                            const DatabaseTable* const table = sea.database.find_table(
+                                sleeps ? sea.database.archetype<Place, Motion, Charge, Friend, Asleep>()
+                                       : sea.database.archetype<Place, Motion, Charge, Friend>(),
+                                row * n + column);
                             if (table == nullptr) continue;
                             const auto p = table->column<&Place::position>(sea.database.find_component<Place>());
                             const auto v = table->column<&Motion::velocity>(sea.database.find_component<Motion>());
-                            for (std::uint32_t i = 0; i < table->num_rows(); ++i) sum += Vec3(p[i]) * 0.01f + Vec3(v[i]);
+                            for (std::uint32_t i = 0; i < table->num_rows(); ++i)
+                                sum += Vec3(p[i]) * 0.01f + Vec3(v[i]);
                         }
                 sea.database.for_each_table_of_zone(zone, [&](DatabaseTable& table) {
                     const ComponentType charge = sea.database.find_component<Charge>();
                     if (!table.type().has(charge) || table.num_rows() == 0) return;
                     auto value = table.unmarked_column<&Charge::value>(charge);
-                    for (std::uint32_t i = 0; i < table.num_rows(); ++i) value[i] = value[i] * 0.9f + sum.x * 1e-3f + sum.y * 1e-4f;
+                    for (std::uint32_t i = 0; i < table.num_rows(); ++i)
+                        value[i] = value[i] * 0.9f + sum.x * 1e-3f + sum.y * 1e-4f;
                     table.mark_written<&Charge::value>(charge, {0, table.num_rows()});
                 });
             });
         });
     // Commands about those nearby, in the halo too. Each is asked about by one other at most.
-    world.schedule().add(
-        "meet", world.query<With<Charge>>().in(cluster.near()),
-        [&sea](const PassContext& frame, Commands& commands, Entity entity) {
-            const Zone zone = sea.database.find(entity).table->zone(), asks = zone % sea.options.tiles == 0 ? zone : zone - 1;
-            if (!sea.cluster.own().now().contains(asks)) return;  // who owns the zone before asks
-            Random random = frame.random_for(sea.cluster.name(entity));
-            const std::uint32_t what = random.below(60);
-            if (what == 0) commands.destroy(entity);
-            if (what == 1) commands.add(entity, Mass{random.unit(), entity});
-            if (what == 2) commands.remove<Mass>(entity);
-            if (what == 3) commands.add(entity, Asleep{random.below(9)});
-            if (what == 4) commands.remove<Asleep>(entity);
-            if (what == 5) commands.set<&Charge::births>(entity, random.below(100));
-            if (what == 6) commands.tag(entity, "met");
-            if (what == 7) commands.untag(entity, "met");
-            if (what == 8) commands.name(entity, concat("met ", random.below(1000)));
-            if (what == 9) commands.move(entity, random.below(std::uint32_t(sea.options.tiles * sea.options.tiles)));
-        });
+    world.schedule().add("meet", world.query<With<Charge>>().in(cluster.near()),
+                         [&sea](const PassContext& frame, Commands& commands, Entity entity) {
+                             const Zone zone = sea.database.find(entity).table->zone(),
+                                        asks = zone % sea.options.tiles == 0 ? zone : zone - 1;
+                             if (!sea.cluster.own().now().contains(asks)) return;  // who owns the zone before asks
+                             Random random = frame.random_for(sea.cluster.name(entity));
+                             const std::uint32_t what = random.below(60);
+                             if (what == 0) commands.destroy(entity);
+                             if (what == 1) commands.add(entity, Mass{random.unit(), entity});
+                             if (what == 2) commands.remove<Mass>(entity);
+                             if (what == 3) commands.add(entity, Asleep{random.below(9)});
+                             if (what == 4) commands.remove<Asleep>(entity);
+                             if (what == 5) commands.set<&Charge::births>(entity, random.below(100));
+                             if (what == 6) commands.tag(entity, "met");
+                             if (what == 7) commands.untag(entity, "met");
+                             if (what == 8) commands.name(entity, concat("met ", random.below(1000)));
+                             if (what == 9)
+                                 commands.move(entity,
+                                               random.below(std::uint32_t(sea.options.tiles * sea.options.tiles)));
+                         });
     world.schedule().add(
         "bear", world.query<Read<&Place::position>, Read<&Friend::other>>().in(cluster.own()),
         [&sea, size](const PassContext& frame, Commands& commands, Entity entity, Vec3 position, Entity other) {
             Random random = frame.random_for(sea.cluster.name(entity));
             if (random.below(50) != 0) return;
-            const Vec3 place{std::min(position.x + random.unit() * 12, size), std::min(position.y + random.unit() * 12, size), 0};
+            const Vec3 place{std::min(position.x + random.unit() * 12, size),
+                             std::min(position.y + random.unit() * 12, size), 0};
             const Vec3 velocity{random.unit() * 9, random.unit() * 9, 0};
-            const Entity born = commands.create(sea.tiles.zone_of(place), Place{place}, Motion{velocity}, Charge{random.unit(), 1}, Friend{other});
+            const Entity born = commands.create(sea.tiles.zone_of(place), Place{place}, Motion{velocity},
+                                                Charge{random.unit(), 1}, Friend{other});
             if (random.below(3) == 0) commands.add(born, Mass{random.unit(), entity});
             if (random.below(3) == 0) commands.set<&Friend::other>(entity, born);
         });
@@ -232,7 +246,8 @@ void add_passes(Sea& sea) {
                              Vec3 p = Vec3(position) + velocity * frame.dt;
                              if (p.x < 0 || p.x > size) velocity.x = -velocity.x;
                              if (p.y < 0 || p.y > size) velocity.y = -velocity.y;
-                             position = Vec3{std::min(std::max(p.x, 0.0f), size), std::min(std::max(p.y, 0.0f), size), 0};
+                             position =
+                                 Vec3{std::min(std::max(p.x, 0.0f), size), std::min(std::max(p.y, 0.0f), size), 0};
                          });
     world.schedule().add("cross", world.query<Read<&Place::position>>().in(cluster.own()),
                          [&sea](Commands& commands, Entity entity, Vec3 position) {
@@ -247,23 +262,29 @@ void add_passes(Sea& sea) {
 void print_report(const Sea& sea) {
     for (const ClusterStatistics& rank : sea.cluster.gather_statistics())
         if (sea.cluster.rank() == 0)
-            std::fprintf(stderr, "rank %u: %u zones, %llu rows, %llu halo rows, %llu messages, halo %llu, structure %llu, crossing %llu (%llu), commands %llu (%llu)\n",
-                         rank.rank, rank.num_zones, (unsigned long long)rank.num_rows, (unsigned long long)rank.num_halo_rows,
-                         (unsigned long long)rank.num_messages, (unsigned long long)rank.halo_bytes, (unsigned long long)rank.structure_bytes,
-                         (unsigned long long)rank.crossing_bytes, (unsigned long long)rank.num_crossed, (unsigned long long)rank.command_bytes,
-                         (unsigned long long)rank.num_commands);
+            std::fprintf(stderr,
+                         "rank %u: %u zones, %llu rows, %llu halo rows, %llu messages, halo %llu, structure %llu, "
+                         "crossing %llu (%llu), commands %llu (%llu)\n",
+                         rank.rank, rank.num_zones, (unsigned long long)rank.num_rows,
+                         (unsigned long long)rank.num_halo_rows, (unsigned long long)rank.num_messages,
+                         (unsigned long long)rank.halo_bytes, (unsigned long long)rank.structure_bytes,
+                         (unsigned long long)rank.crossing_bytes, (unsigned long long)rank.num_crossed,
+                         (unsigned long long)rank.command_bytes, (unsigned long long)rank.num_commands);
 }
 
 std::vector<Entity> entities_of(const Sea& sea) {
     std::vector<Entity> all;
     sea.cluster.own().now().for_each([&](Zone zone) {
-        sea.database.for_each_table_of_zone(zone, [&](DatabaseTable& table) { all.insert(all.end(), table.entities().begin(), table.entities().end()); });
+        sea.database.for_each_table_of_zone(zone, [&](DatabaseTable& table) {
+            all.insert(all.end(), table.entities().begin(), table.entities().end());
+        });
     });
     return all;
 }
 
 std::FILE* list_file(const Sea& sea) {
-    static std::FILE* const file = std::fopen(concat("/tmp/list.", sea.cluster.num_ranks(), '.', sea.cluster.rank()).c_str(), "w");
+    static std::FILE* const file =
+        std::fopen(concat("/tmp/list.", sea.cluster.num_ranks(), '.', sea.cluster.rank()).c_str(), "w");
     return file;
 }
 
@@ -279,29 +300,40 @@ void run(Sea& sea) {
     require(options.restore.empty() ? sea.cluster.start() : sea.cluster.restore(options.restore));
     while (sea.world.frame() < options.frames) {
         sea.world.step(1.0f / 10);
-        const std::uint64_t hash = sea.cluster.state_hash(), rows = sea.cluster.sum_count(sea.cluster.statistics().num_rows);
+        const std::uint64_t hash = sea.cluster.state_hash(),
+                            rows = sea.cluster.sum_count(sea.cluster.statistics().num_rows);
         const double total = sea.cluster.sum([&](Zone zone) {
             double sum = 0;
             sea.world.query<Read<&Charge::value>>().in({zone}).for_each([&](float value) { sum += value; });
             return sum;
         });
         if (sea.cluster.rank() == 0)
-            std::printf("frame %llu rows %llu hash %016llx sum %.17g\n", (unsigned long long)sea.world.frame(), (unsigned long long)rows,
-                        (unsigned long long)hash, total);
+            std::printf("frame %llu rows %llu hash %016llx sum %.17g\n", (unsigned long long)sea.world.frame(),
+                        (unsigned long long)rows, (unsigned long long)hash, total);
         if (options.list) {
             const std::vector<std::uint64_t> hashes = sea.cluster.zone_hashes();
             for (std::size_t zone = 0; sea.cluster.rank() == 0 && zone < hashes.size(); ++zone)
-                std::fprintf(list_file(sea), "%llu zone %zu hash %016llx\n", (unsigned long long)sea.world.frame(), zone, (unsigned long long)hashes[zone]);
+                std::fprintf(list_file(sea), "%llu zone %zu hash %016llx\n", (unsigned long long)sea.world.frame(),
+                             zone, (unsigned long long)hashes[zone]);
         }
         if (options.list)
             for (const Entity entity : entities_of(sea))
-                std::fprintf(list_file(sea), "%llu %s zone %u friend %s mass %g heavier %s charge %.9g %u asleep %d name %d tags %d at %.9g %.9g transform %d\n", (unsigned long long)sea.world.frame(), text_of(sea, entity).c_str(),
-                            sea.database.find(entity).table->zone(), text_of(sea, *sea.world.get<&Friend::other>(entity)).c_str(),
-                            double(sea.world.get<&Mass::value>(entity) ? *sea.world.get<&Mass::value>(entity) : -1),
-                            sea.world.get<&Mass::heavier>(entity) ? text_of(sea, *sea.world.get<&Mass::heavier>(entity)).c_str() : "-",
-                            double(*sea.world.get<&Charge::value>(entity)), *sea.world.get<&Charge::births>(entity), sea.world.get<&Asleep::frames>(entity) ? int(*sea.world.get<&Asleep::frames>(entity)) : -1,
-                            sea.world.get<&DebugName::name>(entity) ? 1 : 0, sea.world.get<&Tag::tag>(entity) ? 1 : 0, double(Vec3(*sea.world.get<&Place::position>(entity)).x), double(Vec3(*sea.world.get<&Place::position>(entity)).y),
-                            sea.world.get<&Transform::position>(entity) ? 1 : 0);
+                std::fprintf(list_file(sea),
+                             "%llu %s zone %u friend %s mass %g heavier %s charge %.9g %u asleep %d name %d tags %d at "
+                             "%.9g %.9g transform %d\n",
+                             (unsigned long long)sea.world.frame(), text_of(sea, entity).c_str(),
+                             sea.database.find(entity).table->zone(),
+                             text_of(sea, *sea.world.get<&Friend::other>(entity)).c_str(),
+                             double(sea.world.get<&Mass::value>(entity) ? *sea.world.get<&Mass::value>(entity) : -1),
+                             sea.world.get<&Mass::heavier>(entity)
+                                 ? text_of(sea, *sea.world.get<&Mass::heavier>(entity)).c_str()
+                                 : "-",
+                             double(*sea.world.get<&Charge::value>(entity)), *sea.world.get<&Charge::births>(entity),
+                             sea.world.get<&Asleep::frames>(entity) ? int(*sea.world.get<&Asleep::frames>(entity)) : -1,
+                             sea.world.get<&DebugName::name>(entity) ? 1 : 0, sea.world.get<&Tag::tag>(entity) ? 1 : 0,
+                             double(Vec3(*sea.world.get<&Place::position>(entity)).x),
+                             double(Vec3(*sea.world.get<&Place::position>(entity)).y),
+                             sea.world.get<&Transform::position>(entity) ? 1 : 0);
         if (options.rebalance != 0 && sea.world.frame() % options.rebalance == 0) {
             std::vector<std::uint64_t> weights(sea.tiles.num_zones());
             Random random(sea.world.frame());
@@ -310,7 +342,8 @@ void run(Sea& sea) {
             require(sea.database.validate());
         }
         if (options.at != 0 && sea.world.frame() == options.at) require(sea.cluster.checkpoint(options.checkpoint));
-        if (options.kill_at != 0 && sea.world.frame() == options.kill_at && sea.cluster.rank() + 1 == sea.cluster.num_ranks())
+        if (options.kill_at != 0 && sea.world.frame() == options.kill_at &&
+            sea.cluster.rank() + 1 == sea.cluster.num_ranks())
             std::raise(SIGKILL);
     }
     require(sea.database.validate());
@@ -325,7 +358,11 @@ int main(int argc, char** argv) {
     const Options options = read(argc, argv);
     ThreadedExecutor executor{static_cast<std::uint32_t>(options.workers)};
     {
-        Sea sea(options, executor, GridZones({.origin = {}, .tile_size = 10, .num_x = std::uint32_t(options.tiles), .num_y = std::uint32_t(options.tiles)}));
+        Sea sea(options, executor,
+                GridZones({.origin = {},
+                           .tile_size = 10,
+                           .num_x = std::uint32_t(options.tiles),
+                           .num_y = std::uint32_t(options.tiles)}));
         require(sea.cluster.status());
         run(sea);
     }

@@ -29,8 +29,8 @@ class ClusterProgram : public shoal_test::ToolTest {
 protected:
     void SetUp() override {
         ToolTest::SetUp();
-        for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
-                                 "OMPI_MCA_rmaps_base_oversubscribe"})
+        for (const char* name :
+             {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"})
             setenv(name, "1", 1);
         setenv("OMPI_MCA_plm", "isolated", 1);
         setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // Open MPI keeps what it has to the end
@@ -81,7 +81,8 @@ TEST_F(ClusterProgram, random_programs_have_the_same_state_in_every_frame_for_an
 TEST_F(ClusterProgram, zones_that_change_hands_leave_the_state_as_it_is) {
     const std::vector<std::string> options{"--seed", "4", "--frames", "40", "--entities", "250", "--rebalance", "5"};
     const std::string one = frames(1, options);
-    for (const int ranks : kIsSanitized ? std::vector<int>{2} : std::vector<int>{2, 4}) EXPECT_EQ(frames(ranks, options), one) << ranks;
+    for (const int ranks : kIsSanitized ? std::vector<int>{2} : std::vector<int>{2, 4})
+        EXPECT_EQ(frames(ranks, options), one) << ranks;
 }
 
 // req: H5
@@ -104,7 +105,8 @@ TEST_F(ClusterProgram, a_checkpoint_that_is_damaged_or_of_another_program_is_ref
         more.insert(more.end(), {"--restore", path("kept"), "--frames", "6"});
         return mistake(2, more);
     };
-    EXPECT_NE(refused({"--tiles", "5"}).find("continue it with the program that wrote it"), std::string::npos) << output();
+    EXPECT_NE(refused({"--tiles", "5"}).find("continue it with the program that wrote it"), std::string::npos)
+        << output();
     const std::string zones = path("kept") + "/000003_rank_1.zones", bytes = read(zones);
     std::string damaged = bytes;
     damaged[damaged.size() / 2] ^= 1;
@@ -150,7 +152,8 @@ TEST_F(ClusterProgram, ranks_that_differ_are_refused_with_what_differs) {
     const std::string said = mistake(2, {"--mistake", "entities"});
     EXPECT_NE(said.find("rank 1 has other entities in zone"), std::string::npos) << said;
     EXPECT_NE(mistake(2, {"--mistake", "seed"}).find("rank 1 has the random state"), std::string::npos) << output();
-    EXPECT_NE(mistake(2, {"--mistake", "division"}).find("the division is to be the same on all"), std::string::npos) << output();
+    EXPECT_NE(mistake(2, {"--mistake", "division"}).find("the division is to be the same on all"), std::string::npos)
+        << output();
 }
 
 }  // namespace

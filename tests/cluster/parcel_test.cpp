@@ -1,7 +1,7 @@
 // Entities in messages, and what comes of messages that make no sense.
 
-#include "cluster/components.h"
 #include "cluster/parcel.h"
+#include "cluster/components.h"
 #include "cluster/remote_commands.h"
 #include "cluster/zone_rows.h"
 #include "shoal/command/commands.h"

@@ -66,13 +66,11 @@ TEST(ZoneDivision, zones_without_weight_are_divided_by_their_number) {
 TEST(ZoneDivision, a_function_of_the_program_decides_and_may_not_name_ranks_that_are_not_there) {
     const ZoneDivision division(grid(2, 2), 1);
     ClusterOptions options;
-    options.divide = [](const void*, std::span<const std::uint64_t>, std::uint32_t num_ranks, std::span<std::uint32_t> ranks) {
-        std::ranges::fill(ranks, num_ranks - 1);
-    };
+    options.divide = [](const void*, std::span<const std::uint64_t>, std::uint32_t num_ranks,
+                        std::span<std::uint32_t> ranks) { std::ranges::fill(ranks, num_ranks - 1); };
     EXPECT_EQ(*division.divide(ones(5), 3, options), std::vector<std::uint32_t>(5, 2));
-    options.divide = [](const void*, std::span<const std::uint64_t>, std::uint32_t num_ranks, std::span<std::uint32_t> ranks) {
-        ranks[1] = num_ranks;
-    };
+    options.divide = [](const void*, std::span<const std::uint64_t>, std::uint32_t num_ranks,
+                        std::span<std::uint32_t> ranks) { ranks[1] = num_ranks; };
     const auto refused = division.divide(ones(5), 3, options);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.message(), "the division gives zone 1 to rank 3, and there are 3; return ranks below that");

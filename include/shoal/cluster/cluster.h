@@ -2,14 +2,15 @@
 // A world over several machines: its zones are divided among the ranks of an MPI program, one world per rank, with the
 // same result as on one.
 //
-//     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
 //     Cluster cluster(world, MPI_COMM_WORLD, {.zones = tiles, .reach = 1});  // before passes are added
-//     spawn_everything(world);                                              // the same on each rank
-//     add_passes(world, cluster);                                           // query.in(cluster.own()), .in(cluster.near())
-//     if (Status started = cluster.start(); !started) return started;       // each rank keeps its own zones
-//     world.step(dt);                  // own zones; settling sends who crossed; halos hold what passes declare to read
-//     if (Status moved = cluster.rebalance(); !moved) return moved;         // by measured cost
-//     if (Status written = cluster.checkpoint("run/0600"); !written) return written;
+//     if (Status made = spawn_sea(world); !made) return made;                // the same on each rank
+//     world.schedule().add("push", world.query<Read<&Body::position>>().in(cluster.near()), push);    // reads copies
+//     world.schedule().add("move", world.query<Write<&Body::position>>().in(cluster.own()), move);
+//     if (Status started = cluster.start(); !started) return started;        // each rank keeps its own zones
+//     world.step(dt);                                                        // what leaves a zone goes to its rank
+//     if (Status moved = cluster.rebalance(); !moved) return moved;          // zones change hands by measured cost
+//     if (Status written = cluster.checkpoint(folder); !written) return written;
+//     const std::uint64_t hash = cluster.state_hash();                       // the same for any number of ranks
 //
 //     rank 0   [ 0  1 | 2 ]           own zones 0 and 1; zone 2 is a halo: read-only copies of what rank 1 owns
 //     rank 1       [ 1 | 2  3 | 4 ]
@@ -75,14 +76,14 @@ struct ClusterStatistics {
     std::uint32_t rank = 0, num_zones = 0, num_halo_zones = 0;
     std::uint64_t num_rows = 0, num_halo_rows = 0;
     std::uint64_t num_messages = 0;
-    std::uint64_t halo_bytes = 0;      ///< values of columns
-    std::uint64_t structure_bytes = 0; ///< which rows halos have, and who has died
-    std::uint64_t crossing_bytes = 0;  ///< entities and zones that changed hands
+    std::uint64_t halo_bytes = 0;       ///< values of columns
+    std::uint64_t structure_bytes = 0;  ///< which rows halos have, and who has died
+    std::uint64_t crossing_bytes = 0;   ///< entities and zones that changed hands
     std::uint64_t command_bytes = 0;
-    std::uint64_t num_crossed = 0;     ///< entities that went to another rank
-    std::uint64_t num_commands = 0;    ///< commands that were sent to the owner
-    std::int64_t wait_ns = 0;          ///< for others, in calls of MPI
-    std::int64_t pass_ns = 0;          ///< in passes
+    std::uint64_t num_crossed = 0;   ///< entities that went to another rank
+    std::uint64_t num_commands = 0;  ///< commands that were sent to the owner
+    std::int64_t wait_ns = 0;        ///< for others, in calls of MPI
+    std::int64_t pass_ns = 0;        ///< in passes
 };
 
 class Cluster final : public WorldService {

@@ -2,8 +2,9 @@
 // Commands that are handed from one directory of stores to another, such as to that of another machine, which has the
 // entity that they are about.
 //
-//     take_commands(mine, is_elsewhere, [&](const PassedCommand& command) { send(command); });
-//     give_command(theirs, command);  // carried out there as if a pass of this place in the order had asked for it
+//     here   pass 3: destroy(e7), add(e9, ...)   --take_commands()-->   add(e9, ...)
+//                              |  e7 is elsewhere
+//     there  pass 3: ...   <--give_command()     carried out behind what pass 3 asks for there
 //
 // Commands that create, spawn and copy are about entities that are not there yet, and stay; so do functions that
 // Commands::call() was given.

@@ -250,7 +250,8 @@ public:
 
     /// Enables and disables a component type in all rows of a table. Shape: a bit for each row. Requires: the type is
     /// enableable, and the archetype has it.
-    SHOAL_API void set_enabled(const DatabaseTable& table, ComponentType component, std::span<const std::uint64_t> bits);
+    SHOAL_API void set_enabled(const DatabaseTable& table, ComponentType component,
+                               std::span<const std::uint64_t> bits);
 
     /// Destroys entities, removes their rows, and returns how many died.
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
