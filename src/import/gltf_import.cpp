@@ -192,7 +192,7 @@ private:
 
     // --- extensions --------------------------------------------------------------------------------------------------
 
-    /// An unsupported extension: how many objects use it, and the first of them.
+    /// An extension of the glTF file: how many objects of a kind use it, and its first use.
     struct Extension {
         std::uint32_t count = 0;
         Node first;

@@ -47,7 +47,7 @@ constexpr Route kRoutes[] = {
 
 // An answer that took t to make is reused for 100 t, so that watching costs the world little.
 constexpr std::int64_t kKeptFor = 100;
-constexpr std::int64_t kLongestKeptNs = 5'000'000'000;  // so that the page shows a running recording
+constexpr std::int64_t kLongestKeptNs = 5'000'000'000;  // the session stops recordings that are not asked for
 constexpr std::size_t kMostKeptAnswers = 32;
 
 const Route* find_route(std::string_view path, bool is_post) {

@@ -300,7 +300,7 @@ private:
             columns_.insert(columns_.end(), old.columns.begin(), old.columns.end());
         } else {
             if (Status status = convert(old, *newer); !status) return status;
-            schemas_[place.schema] = *newer;  // no other component type has the new schema
+            schemas_[place.schema] = *newer;  // no other component type uses this entry
         }
         places_.push_back(place);
         return {};

@@ -454,7 +454,7 @@ private:
     FileLock lock_;
     LastingTypes types_;
     Mark known_;                          // the snapshot and log that this world has loaded or written
-    std::vector<std::uint64_t> damaged_;  // numbers of newer snapshots that could not be read
+    std::vector<std::uint64_t> damaged_;  // numbers of snapshots that could not be read
     std::uint64_t frames_left_ = 0;       // until the next one is taken
     bool has_told_ = false;               // whether the failure of the writer was reported
 

@@ -147,7 +147,7 @@ public:
 
     /// Calls function(entities), or function(entities, std::span<const T> values), at the end of each settle in which
     /// entities have gained a component of type T since the settle before. Requires: a store keeps T; no passes run; to
-    /// get values, T is trivially copyable and not empty. Cost: values are copied in order; looking them up instead
+    /// get values, T is trivially copyable and not `many`. Cost: values are copied in order; looking them up instead
     /// would take a random access each.
     template <class T, class Function>
     ObserverId on_add(Function function) {
