@@ -32,18 +32,19 @@ Status run(World& world, const GridZones& tiles, const std::string& folder) {
     // [cluster/cluster]
     Cluster cluster(world, MPI_COMM_WORLD, {.zones = tiles, .reach = 1});  // before passes are added
     if (Status made = spawn_sea(world); !made) return made;                // the same on each rank
-    world.schedule().add("push", world.query<Read<&Body::position>>().in(cluster.near()), push);    // reads copies
+    world.schedule().add("push", world.query<Read<&Body::position>>().in(cluster.near()), push);  // reads copies
     world.schedule().add("move", world.query<Write<&Body::position>>().in(cluster.own()), move);
-    if (Status started = cluster.start(); !started) return started;        // each rank keeps its own zones
-    world.step(dt);                                                        // what leaves a zone goes to its rank
-    if (Status moved = cluster.rebalance(); !moved) return moved;          // zones change hands by measured cost
+    if (Status started = cluster.start(); !started) return started;  // each rank keeps its own zones
+    world.step(dt);                                                  // what leaves a zone goes to its rank
+    if (Status moved = cluster.rebalance(); !moved) return moved;    // zones change hands by measured cost
     if (Status written = cluster.checkpoint(folder); !written) return written;
-    const std::uint64_t hash = cluster.state_hash();                       // the same for any number of ranks
+    const std::uint64_t hash = cluster.state_hash();  // the same for any number of ranks
     // [cluster/cluster]
     EXPECT_NE(hash, 0u);
     EXPECT_EQ(cluster.num_ranks(), 1u);
     EXPECT_EQ(cluster.statistics().num_rows, 20u);
-    EXPECT_EQ(cluster.name(*world.database().find_table(world.database().archetype<Body>(), 3)->entities().data()) >> 41, 3u);
+    EXPECT_EQ(
+        cluster.name(*world.database().find_table(world.database().archetype<Body>(), 3)->entities().data()) >> 41, 3u);
     world.schedule().clear();
     return {};
 }

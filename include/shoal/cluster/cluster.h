@@ -4,13 +4,13 @@
 //
 //     Cluster cluster(world, MPI_COMM_WORLD, {.zones = tiles, .reach = 1});  // before passes are added
 //     if (Status made = spawn_sea(world); !made) return made;                // the same on each rank
-//     world.schedule().add("push", world.query<Read<&Body::position>>().in(cluster.near()), push);    // reads copies
+//     world.schedule().add("push", world.query<Read<&Body::position>>().in(cluster.near()), push);  // reads copies
 //     world.schedule().add("move", world.query<Write<&Body::position>>().in(cluster.own()), move);
-//     if (Status started = cluster.start(); !started) return started;        // each rank keeps its own zones
-//     world.step(dt);                                                        // what leaves a zone goes to its rank
-//     if (Status moved = cluster.rebalance(); !moved) return moved;          // zones change hands by measured cost
+//     if (Status started = cluster.start(); !started) return started;  // each rank keeps its own zones
+//     world.step(dt);                                                  // what leaves a zone goes to its rank
+//     if (Status moved = cluster.rebalance(); !moved) return moved;    // zones change hands by measured cost
 //     if (Status written = cluster.checkpoint(folder); !written) return written;
-//     const std::uint64_t hash = cluster.state_hash();                       // the same for any number of ranks
+//     const std::uint64_t hash = cluster.state_hash();  // the same for any number of ranks
 //
 //     rank 0   [ 0  1 | 2 ]           own zones 0 and 1; zone 2 is a halo: read-only copies of what rank 1 owns
 //     rank 1       [ 1 | 2  3 | 4 ]
