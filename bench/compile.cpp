@@ -6,7 +6,7 @@
 #include "document/scan.h"
 #include "reference.h"
 #include "shoal/base/text.h"
-#include "shoal/document/number.h"
+#include "shoal/document/detail/number.h"
 #include "shoal/document/sjson.h"
 #include "shoal/resource/blob.h"
 #include "shoal/source/compiler.h"

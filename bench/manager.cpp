@@ -2,7 +2,7 @@
 
 #include "plain_bodies.h"
 #include "shoal/query/lookup.h"
-#include "shoal/store/component_directory.h"
+#include "shoal/store/detail/component_directory.h"
 #include "workloads.h"
 
 #include <optional>

@@ -3,8 +3,8 @@
 // the target machine: the local poses of as many rows as a vector holds, then each row's product with its parent.
 
 #include "reference.h"
+#include "shoal/base/detail/row_range.h"
 #include "shoal/base/math.h"
-#include "shoal/base/row_range.h"
 #include "shoal/transform/transform.h"
 
 #include <bit>

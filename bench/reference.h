@@ -7,8 +7,8 @@
 //     generations                          PageArray: 4 KiB pages
 
 #include "harness.h"
+#include "shoal/base/detail/page_memory.h"
 #include "shoal/base/math.h"
-#include "shoal/base/page_memory.h"
 #include "shoal/base/random.h"
 #include "shoal/entity/entity.h"
 

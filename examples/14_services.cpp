@@ -1,6 +1,6 @@
 // A service of a program: it takes part in each frame, is saved with the world, and appears in descriptions.
 #include <shoal/command/commands.h>
-#include <shoal/inspect/describe.h>
+#include <shoal/inspect/describe_entity.h>
 #include <shoal/save/frames.h>
 #include <shoal/save/save.h>
 #include <shoal/state/snapshot.h>

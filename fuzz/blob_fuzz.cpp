@@ -1,7 +1,7 @@
 // Blobs: any bytes are refused with a message, or are spawned and dumped without harm. The checksum is put right
 // first, so that the fuzzer gets past it.
 #include "shoal/base/text.h"
-#include "shoal/resource/dump.h"
+#include "shoal/resource/detail/dump.h"
 #include "shoal/save/state_hash.h"
 #include "shoal/world/world.h"
 

@@ -4,7 +4,7 @@
 #include "shoal/import/gltf.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"
-#include "shoal/rewrite/source_tree.h"
+#include "shoal/rewrite/detail/source_tree.h"
 #include "shoal/source/compiler.h"
 #include "shoal/source/schema_file.h"
 #include "shoal/transform/transform_text.h"

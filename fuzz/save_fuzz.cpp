@@ -15,7 +15,7 @@
 #include "shoal/pose/model_pose.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
-#include "shoal/resource/property_table.h"
+#include "shoal/resource/detail/property_table.h"
 #include "shoal/save/persistence.h"
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"

@@ -4,8 +4,8 @@
 #include "shoal/resource/blob.h"
 #include "shoal/rewrite/source_text.h"
 #include "shoal/source/compiler.h"
+#include "shoal/source/detail/yaml.h"
 #include "shoal/source/schema_file.h"
-#include "shoal/source/yaml.h"
 
 #include <cstdlib>
 #include <string_view>

@@ -3,7 +3,7 @@
 #include "loaded_save.h"
 #include "rewrite.h"
 #include "shoal/base/text.h"
-#include "shoal/command/saved_commands.h"
+#include "shoal/command/detail/saved_commands.h"
 #include "shoal/save/persistence.h"
 #include "shoal/source/schema_file.h"
 #include "sources.h"

@@ -2,7 +2,7 @@
 
 #include "rewrite.h"
 #include "saves.h"
-#include "shoal/base/lines.h"
+#include "shoal/base/detail/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/rewrite/source_diff.h"
 #include "sources.h"

@@ -1,6 +1,6 @@
 // shoal dump: prints a blob or a save as text.
 
-#include "shoal/resource/dump.h"
+#include "shoal/resource/detail/dump.h"
 #include "shoal/resource/migration.h"
 
 #include "saves.h"

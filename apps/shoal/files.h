@@ -6,7 +6,7 @@
 // adds what it finds on the way, such as the prefabs of a source.
 
 #include "arguments.h"
-#include "shoal/source/source_files.h"
+#include "shoal/source/detail/source_files.h"
 
 #include <map>
 #include <string>

@@ -5,8 +5,8 @@
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/inspect/text_table.h"
+#include "shoal/job/detail/failure.h"
 #include "shoal/job/executor.h"
-#include "shoal/job/failure.h"
 #include "sources.h"
 
 #include <fnmatch.h>

@@ -4,7 +4,7 @@
 
 #include "arguments.h"
 #include "shoal/base/status.h"
-#include "shoal/source/origins.h"
+#include "shoal/source/detail/origins.h"
 #include "shoal/world/world.h"
 
 #include <functional>

@@ -4,7 +4,7 @@
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/components/point_mass.h"
-#include "shoal/document/traceback.h"
+#include "shoal/document/detail/traceback.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/react/observers.h"
 #include "shoal/reload/reloader.h"

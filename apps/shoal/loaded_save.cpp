@@ -1,7 +1,7 @@
 #include "loaded_save.h"
 
+#include "shoal/base/detail/lines.h"
 #include "shoal/base/file.h"
-#include "shoal/base/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/save/persistence.h"

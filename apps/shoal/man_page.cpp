@@ -1,6 +1,6 @@
 // The manual as a man page, generated from the table of verbs and flags.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 #include "shoal/base/text.h"
 #include "sources.h"
 #include "verbs.h"

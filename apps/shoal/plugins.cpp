@@ -1,7 +1,7 @@
 #include "plugins.h"
 
 #include "shoal/base/text.h"
-#include "shoal/resource/registry.h"
+#include "shoal/resource/detail/registry.h"
 #include "sources.h"
 #include "verbs.h"
 

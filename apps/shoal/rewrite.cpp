@@ -2,8 +2,8 @@
 
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
-#include "shoal/source/composer.h"
-#include "shoal/source/yaml.h"
+#include "shoal/source/detail/composer.h"
+#include "shoal/source/detail/yaml.h"
 #include "sources.h"
 
 #include <algorithm>

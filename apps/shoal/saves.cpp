@@ -1,9 +1,9 @@
 #include "saves.h"
 
 #include "shoal/base/text.h"
-#include "shoal/command/saved_commands.h"
+#include "shoal/command/detail/saved_commands.h"
 #include "shoal/document/sjson.h"
-#include "shoal/inspect/describe.h"
+#include "shoal/inspect/describe_entity.h"
 
 #include <algorithm>
 #include <map>

@@ -1,11 +1,11 @@
 // shoal schema: writes component types as a schema file.
 
 #include "scripts.h"
-#include "shoal/base/string_table.h"
+#include "shoal/base/detail/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
 #include "shoal/rewrite/source_text.h"
-#include "shoal/source/json_schema.h"
+#include "shoal/source/detail/json_schema.h"
 #include "shoal/source/schema_file.h"
 #include "sources.h"
 #include "verbs.h"

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #if defined(SHOAL_TOOL_HAS_SCRIPTS)
-#include "shoal/script/lua_types.h"
+#include "shoal/script/detail/lua_types.h"
 #include "shoal/script/scripts.h"
 #endif
 

@@ -4,7 +4,7 @@
 
 #include "arguments.h"
 #include "shoal/base/status.h"
-#include "shoal/resource/registry.h"
+#include "shoal/resource/detail/registry.h"
 #include "shoal/world/world.h"
 
 #include <functional>

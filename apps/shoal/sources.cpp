@@ -9,7 +9,7 @@
 #include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
-#include "shoal/document/traceback.h"
+#include "shoal/document/detail/traceback.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"

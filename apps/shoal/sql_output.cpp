@@ -3,7 +3,7 @@
 #if defined(SHOAL_TOOL_HAS_SQL)
 
 #include "shoal/base/text.h"
-#include "shoal/table/value_text.h"
+#include "shoal/table/detail/value_text.h"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 #include "bay.h"
 
 #include <shoal/base/file.h>
-#include <shoal/inspect/describe.h>
+#include <shoal/inspect/describe_entity.h>
 #include <shoal/inspect/picture.h>
 #include <shoal/inspect/report.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Python as a language of guests (shoal/plugin/guest.h): a world has one, the program itself.
+// Python as a language of guests (shoal/plugin/detail/guest.h): a world has one, the program itself.
 //
 //     PythonHost       calls functions of Python, and keeps what they raise until the world has settled
 //     PythonChannel    a channel of events, with the dtype of its arrays

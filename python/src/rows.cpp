@@ -1,7 +1,7 @@
 // Queries, the batches that their blocks show, and passes written in Python.
 
 #include "guests.h"
-#include "shoal/table/value_text.h"
+#include "shoal/table/detail/value_text.h"
 
 #include <algorithm>
 #include <cmath>

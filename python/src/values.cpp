@@ -1,6 +1,6 @@
 #include "values.h"
 
-#include "shoal/job/work_scope.h"
+#include "shoal/job/detail/work_scope.h"
 
 #include <algorithm>
 #include <cstring>

@@ -13,11 +13,11 @@
 //
 // Thread: the one that has the interpreter's lock.
 
-#include "shoal/base/string_table.h"
+#include "shoal/base/detail/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_manager.h"
 #include "shoal/resource/library.h"
-#include "shoal/table/any_value.h"
+#include "shoal/table/detail/any_value.h"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>

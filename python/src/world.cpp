@@ -2,14 +2,14 @@
 
 #include "shoal/components/debug_name.h"
 #include "shoal/components/tag.h"
+#include "shoal/database/detail/zone_statistics.h"
 #include "shoal/database/spawn_zone.h"
-#include "shoal/database/zone_statistics.h"
-#include "shoal/inspect/describe.h"
+#include "shoal/inspect/describe_entity.h"
 #include "shoal/inspect/picture.h"
 #include "shoal/inspect/report.h"
 #include "shoal/react/position_links.h"
 #include "shoal/save/state_hash.h"
-#include "shoal/table/value_text.h"
+#include "shoal/table/detail/value_text.h"
 #include "shoal/transform/transform.h"
 
 #include <algorithm>

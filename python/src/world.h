@@ -9,8 +9,8 @@
 // Batches, queries and passes refer to holds weakly: only arrays and open `with` blocks count.
 // Thread: the one that has the interpreter's lock. step() gives it up while passes run on several workers.
 
-#include "shoal/plugin/guest.h"
-#include "shoal/query/held_rows.h"
+#include "shoal/plugin/detail/guest.h"
+#include "shoal/query/detail/held_rows.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/library.h"
 #include "shoal/source/compiler.h"

@@ -9,7 +9,7 @@
 
 #include "datagram.h"
 
-#include <shoal/base/memory.h>
+#include <shoal/base/status.h>
 #include <vector>
 
 namespace duel {

@@ -2,7 +2,7 @@
 
 #include "shoal/document/diagnostics.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/inspect/describe.h"
+#include "shoal/inspect/describe_entity.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/query/text_query.h"
 #include "shoal/save/state_difference.h"

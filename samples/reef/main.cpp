@@ -17,7 +17,7 @@
 #include <shoal/base/file.h>
 #include <shoal/base/text.h>
 #include <shoal/document/diagnostics.h>
-#include <shoal/inspect/trace.h>
+#include <shoal/inspect/trace_file.h>
 #include <shoal/save/state_hash.h>
 #include <shoal/source/schema_file.h>
 

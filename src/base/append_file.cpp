@@ -1,4 +1,4 @@
-#include "shoal/base/append_file.h"
+#include "shoal/base/detail/append_file.h"
 
 #include "base/os.h"
 #include "base/os_status.h"

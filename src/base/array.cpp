@@ -1,4 +1,4 @@
-#include "shoal/base/array.h"
+#include "shoal/base/detail/array.h"
 
 #include <cstdint>
 #include <cstring>

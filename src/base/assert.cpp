@@ -1,6 +1,6 @@
 #include "shoal/base/assert.h"
 
-#include "shoal/base/running_pass.h"
+#include "shoal/base/detail/running_pass.h"
 #include "shoal/base/text.h"
 
 #include <atomic>

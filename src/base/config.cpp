@@ -1,4 +1,4 @@
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 #include <cstdio>
 #include <cstdlib>

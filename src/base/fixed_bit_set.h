@@ -2,7 +2,7 @@
 // Which parts of a slab are in use.
 // Thread: a value.
 
-#include "shoal/base/bits.h"
+#include "shoal/base/detail/bits.h"
 
 namespace shoal {
 

@@ -1,4 +1,4 @@
-#include "shoal/base/floating_point.h"
+#include "shoal/base/detail/floating_point.h"
 
 #include <cmath>
 #include <cstdint>

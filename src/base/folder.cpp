@@ -1,4 +1,4 @@
-#include "shoal/base/folder.h"
+#include "shoal/base/detail/folder.h"
 
 #include "base/os.h"
 #include "base/os_status.h"

@@ -1,4 +1,4 @@
-#include "shoal/base/memory.h"
+#include "shoal/base/detail/memory.h"
 
 #include <atomic>
 #include <cstdio>

@@ -3,7 +3,7 @@
 // paths, remove_temporary_files(), and those of clock.h.
 // Thread: any thread.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/page_memory.h"
 
 #include "base/fixed_bit_set.h"
 #include "base/flag_scope.h"
 #include "base/os.h"
 #include "base/shared_pages.h"
-#include "shoal/base/large_pages.h"
+#include "shoal/base/detail/large_pages.h"
 #include "shoal/base/text.h"
 
 #include <utility>

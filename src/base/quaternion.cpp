@@ -1,6 +1,6 @@
 // Rotations, made of operations that round the same on every machine: see floating_point.h.
 
-#include "shoal/base/floating_point.h"
+#include "shoal/base/detail/floating_point.h"
 #include "shoal/base/math.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "shoal/base/shared_library.h"
+#include "shoal/base/detail/shared_library.h"
 
 #include "base/os.h"
 

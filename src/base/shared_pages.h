@@ -9,7 +9,7 @@
 // Thread: that of the pool that owns it.
 
 #include "base/fixed_bit_set.h"
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/page_memory.h"
 
 namespace shoal {
 

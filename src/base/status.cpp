@@ -1,6 +1,6 @@
 #include "shoal/base/status.h"
 
-#include "shoal/base/memory.h"
+#include "shoal/base/detail/memory.h"
 
 #include <cstring>
 #include <span>

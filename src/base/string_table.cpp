@@ -1,8 +1,8 @@
-#include "shoal/base/string_table.h"
+#include "shoal/base/detail/string_table.h"
 
 #include "base/text_lease.h"
-#include "shoal/base/bit_set.h"
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/bit_set.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 

@@ -1,6 +1,6 @@
 #include "shoal/base/text.h"
 
-#include "shoal/base/lines.h"
+#include "shoal/base/detail/lines.h"
 
 #include <algorithm>
 #include <charconv>

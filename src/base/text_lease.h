@@ -3,7 +3,7 @@
 // written; the table begins another one when it collects.
 // Thread: any.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/detail/memory.h"
 
 #include <atomic>
 #include <cstdint>

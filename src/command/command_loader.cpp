@@ -4,11 +4,11 @@
 #include "command/saved_layout.h"
 #include "command/spawn_lists.h"
 #include "command/text_call.h"
-#include "shoal/base/lines.h"
+#include "shoal/base/detail/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/table/saved_rows.h"
-#include "shoal/table/value_check.h"
+#include "shoal/table/detail/saved_rows.h"
+#include "shoal/table/detail/value_check.h"
 
 #include <algorithm>
 #include <cstring>

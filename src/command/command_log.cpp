@@ -2,7 +2,7 @@
 
 #include "command/spawn_lists.h"
 
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 
 #include <algorithm>
 #include <cstring>

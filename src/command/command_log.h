@@ -11,8 +11,8 @@
 #include "command/log_blocks.h"
 #include "command/made_list.h"
 #include "shoal/command/commands.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/waiting_commands.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/waiting_commands.h"
 
 #include <mutex>
 

@@ -7,7 +7,7 @@
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/table/saved_rows.h"
+#include "shoal/table/detail/saved_rows.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,11 +4,11 @@
 
 #include "command/log_blocks.h"
 #include "command/spawn_lists.h"
-#include "shoal/base/bit_set.h"
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/bit_set.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/command/commands.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/table/entity_fields.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/table/detail/entity_fields.h"
 
 #include <tuple>
 

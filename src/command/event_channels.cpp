@@ -1,4 +1,4 @@
-#include "shoal/command/event_channels.h"
+#include "shoal/command/detail/event_channels.h"
 
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"

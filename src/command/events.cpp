@@ -9,10 +9,10 @@
 #include "shoal/command/events.h"
 
 #include "command/log_blocks.h"
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/page_memory.h"
+#include "shoal/job/detail/work_scope.h"
 #include "shoal/job/row_ranges.h"
-#include "shoal/job/work_scope.h"
-#include "shoal/table/access_guard.h"
+#include "shoal/table/detail/access_guard.h"
 
 #include <algorithm>
 #include <atomic>

@@ -9,15 +9,15 @@
 //     pending_blocks  for each chunk: the blocks of pending entities that it took, of kPendingBlock each
 //     runs            for each chunk: a SavedCommandBatch each; it takes the next rows of its list
 //     list/N/entity, number          whom the commands of list N are about; a zone, or when in the chunk
-//     list/N/TYPE/field/...          values of a component type, as a table has them: see table/saved_rows.h
+//     list/N/TYPE/field/...          values of a component type, as a table has them: see table/detail/saved_rows.h
 //     list/N/original, blob, pose    of spawns and copies
-//     list/N/num_overrides, overrides, override_texts, override_values    of spawns: see store/spawn_override.h
+//     list/N/num_overrides, overrides, override_texts, override_values    of spawns: see store/detail/spawn_override.h
 //     list/N/change, text_bytes, text  of names and tags
 //
 // If nothing waits, only the epoch is there. Thread: any.
 
-#include "shoal/command/saved_commands.h"
-#include "shoal/store/waiting_commands.h"
+#include "shoal/command/detail/saved_commands.h"
+#include "shoal/store/detail/waiting_commands.h"
 
 namespace shoal {
 

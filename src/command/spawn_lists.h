@@ -3,7 +3,7 @@
 // Thread: any.
 
 #include "shoal/command/detail/command_recorder.h"
-#include "shoal/store/spawn_override.h"
+#include "shoal/store/detail/spawn_override.h"
 
 #include <cstring>
 

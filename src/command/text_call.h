@@ -3,7 +3,7 @@
 // Thread: the structural thread.
 
 #include "shoal/command/detail/command_recorder.h"
-#include "shoal/store/waiting_commands.h"
+#include "shoal/store/detail/waiting_commands.h"
 
 #include <string>
 

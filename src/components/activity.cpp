@@ -4,7 +4,7 @@
 
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/store/stable_span.h"
+#include "shoal/store/detail/stable_span.h"
 
 namespace shoal {
 

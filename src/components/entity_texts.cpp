@@ -1,10 +1,10 @@
 // Finds, adds and removes names and tags by their rows, as commands ask for it.
 
-#include "shoal/components/entity_texts.h"
+#include "shoal/components/detail/entity_texts.h"
 
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 #include "shoal/base/text.h"
-#include "shoal/table/table.h"
+#include "shoal/table/detail/table.h"
 
 namespace shoal {
 namespace {

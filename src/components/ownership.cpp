@@ -2,12 +2,12 @@
 
 #include "shoal/components/ownership.h"
 
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/stable_span.h"
+#include "shoal/store/detail/stable_span.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,13 +2,13 @@
 
 #include "shoal/components/properties.h"
 
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/stable_span.h"
-#include "shoal/table/value_text.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/stable_span.h"
+#include "shoal/table/detail/value_text.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,12 +1,12 @@
 // The text of properties: flattens nested mappings to paths, reads values, and says which values of the layers below
 // are hidden.
 
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/components/properties.h"
+#include "shoal/resource/detail/old_words.h"
+#include "shoal/resource/detail/registry.h"
 #include "shoal/resource/migration.h"
-#include "shoal/resource/old_words.h"
-#include "shoal/resource/registry.h"
 
 #include <algorithm>
 #include <bit>

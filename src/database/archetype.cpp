@@ -1,4 +1,4 @@
-#include "shoal/database/archetype.h"
+#include "shoal/database/detail/archetype.h"
 
 namespace shoal {
 

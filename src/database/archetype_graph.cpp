@@ -1,8 +1,8 @@
-#include "shoal/database/archetype_graph.h"
+#include "shoal/database/detail/archetype_graph.h"
 
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/table/take_plan.h"
+#include "shoal/table/detail/take_plan.h"
 
 namespace shoal {
 namespace {

@@ -3,7 +3,7 @@
 // Thread: that of the database.
 
 #include "shoal/database/database.h"
-#include "shoal/store/stable_span.h"
+#include "shoal/store/detail/stable_span.h"
 
 namespace shoal {
 

@@ -4,8 +4,8 @@
 // Mostly, entities with the same component types lie side by side, and so do their components. Then each batch is a few
 // stretches, which take no time per entity; otherwise there is a number for each entity and batch.
 
-#include "shoal/base/array.h"
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/array.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/store/store.h"
 
 #include <algorithm>

@@ -7,10 +7,10 @@
 #include "database/rows.h"
 #include "database/selection.h"
 #include "database/spawn_zones.h"
-#include "shoal/base/running_pass.h"
+#include "shoal/base/detail/running_pass.h"
 #include "shoal/base/text.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/waiting_commands.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/waiting_commands.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,14 +1,14 @@
 // The tables of a database in a snapshot.
 
 #include "database/table_name.h"
-#include "shoal/base/lines.h"
+#include "shoal/base/detail/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
-#include "shoal/database/saved_tables.h"
+#include "shoal/database/detail/saved_tables.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/waiting_commands.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/waiting_commands.h"
 
 #include <algorithm>
 #include <utility>

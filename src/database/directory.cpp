@@ -1,4 +1,4 @@
-#include "shoal/database/directory.h"
+#include "shoal/database/detail/directory.h"
 
 #include "shoal/entity/entity_manager.h"
 

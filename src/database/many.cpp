@@ -6,7 +6,7 @@
 #include "database/arguments.h"
 #include "database/rows.h"
 #include "shoal/base/text.h"
-#include "shoal/table/copy_elements.h"
+#include "shoal/table/detail/copy_elements.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "shoal/database/match.h"
+#include "shoal/database/detail/match.h"
 
 namespace shoal {
 

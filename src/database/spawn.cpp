@@ -11,7 +11,7 @@
 #include "database/spawn_zones.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
-#include "shoal/table/copy_elements.h"
+#include "shoal/table/detail/copy_elements.h"
 
 #include <algorithm>
 #include <cstring>

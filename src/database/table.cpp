@@ -1,4 +1,4 @@
-#include "shoal/database/table.h"
+#include "shoal/database/detail/table.h"
 
 #include "shoal/base/text.h"
 

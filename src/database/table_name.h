@@ -1,7 +1,7 @@
 #pragma once
-// What tables are called in a snapshot, and which bits they have there: see shoal/database/saved_tables.h.
+// What tables are called in a snapshot, and which bits they have there: see shoal/database/detail/saved_tables.h.
 
-#include "shoal/base/array.h"
+#include "shoal/base/detail/array.h"
 #include "shoal/base/text.h"
 
 namespace shoal {

@@ -1,4 +1,4 @@
-#include "shoal/database/table_set.h"
+#include "shoal/database/detail/table_set.h"
 
 #include "shoal/base/text.h"
 

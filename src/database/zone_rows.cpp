@@ -12,15 +12,15 @@
 
 #include "database/rows.h"
 #include "database/table_name.h"
-#include "shoal/base/hash_map.h"
-#include "shoal/base/lines.h"
+#include "shoal/base/detail/hash_map.h"
+#include "shoal/base/detail/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
+#include "shoal/entity/detail/saved_entities.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/entity/saved_entities.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/table/saved_rows.h"
-#include "shoal/table/value_check.h"
+#include "shoal/table/detail/saved_rows.h"
+#include "shoal/table/detail/value_check.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "shoal/database/zone_statistics.h"
+#include "shoal/database/detail/zone_statistics.h"
 
 #include "database/memory_shares.h"
 

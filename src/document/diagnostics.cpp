@@ -3,8 +3,8 @@
 #include "shoal/base/assert.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
-#include "shoal/document/scalar_text.h"
-#include "shoal/document/utf8.h"
+#include "shoal/document/detail/scalar_text.h"
+#include "shoal/document/detail/utf8.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "shoal/document/document.h"
+#include "shoal/document/detail/document.h"
 
 #include "document/key_table.h"
 

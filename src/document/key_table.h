@@ -5,8 +5,8 @@
 //
 // Thread: any thread may search once the mapping is closed.
 
-#include "shoal/base/hash_map.h"
-#include "shoal/document/document.h"
+#include "shoal/base/detail/hash_map.h"
+#include "shoal/document/detail/document.h"
 
 namespace shoal::document_detail {
 

@@ -3,8 +3,8 @@
 // Thread: one thread at a time.
 
 #include "document/key_table.h"
-#include "shoal/base/large_pages.h"
-#include "shoal/document/document.h"
+#include "shoal/base/detail/large_pages.h"
+#include "shoal/document/detail/document.h"
 
 #include <algorithm>
 #include <cstdint>

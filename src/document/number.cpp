@@ -1,6 +1,6 @@
-#include "shoal/document/number.h"
+#include "shoal/document/detail/number.h"
 
-#include "shoal/document/scalar_text.h"
+#include "shoal/document/detail/scalar_text.h"
 
 #include <bit>
 #include <charconv>

@@ -5,12 +5,12 @@
 #include "document/scan.h"
 #include "shoal/base/status.h"
 #include "shoal/base/text.h"
+#include "shoal/document/detail/number.h"
+#include "shoal/document/detail/read_options.h"
+#include "shoal/document/detail/scalar_text.h"
+#include "shoal/document/detail/utf8.h"
 #include "shoal/document/json.h"
-#include "shoal/document/number.h"
-#include "shoal/document/read_options.h"
-#include "shoal/document/scalar_text.h"
 #include "shoal/document/sjson.h"
-#include "shoal/document/utf8.h"
 
 #include <charconv>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Which bytes end which tokens, and fast searches for them.
 // Thread: any thread.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 #include <array>
 #include <bit>

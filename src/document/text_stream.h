@@ -4,9 +4,9 @@
 // more. Thread: one thread at a time.
 
 #include "shoal/base/text.h"
-#include "shoal/document/document.h"
+#include "shoal/document/detail/document.h"
+#include "shoal/document/detail/scalar_text.h"
 #include "shoal/document/document_builder.h"
-#include "shoal/document/scalar_text.h"
 
 #include <string>
 #include <type_traits>

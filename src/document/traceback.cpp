@@ -1,6 +1,6 @@
-#include "shoal/document/traceback.h"
+#include "shoal/document/detail/traceback.h"
 
-#include "shoal/base/lines.h"
+#include "shoal/base/detail/lines.h"
 
 #include <algorithm>
 

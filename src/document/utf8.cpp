@@ -1,4 +1,4 @@
-#include "shoal/document/utf8.h"
+#include "shoal/document/detail/utf8.h"
 
 #include <cstring>
 

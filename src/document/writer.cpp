@@ -1,7 +1,7 @@
 #include "document/text_stream.h"
 #include "shoal/base/text.h"
+#include "shoal/document/detail/scalar_text.h"
 #include "shoal/document/json.h"
-#include "shoal/document/scalar_text.h"
 #include "shoal/document/sjson.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "shoal/entity/death_follower.h"
+#include "shoal/entity/detail/death_follower.h"
 
 #include <algorithm>
 

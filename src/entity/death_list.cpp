@@ -1,7 +1,7 @@
-#include "shoal/entity/death_list.h"
+#include "shoal/entity/detail/death_list.h"
 
 #include "shoal/base/text.h"
-#include "shoal/entity/saved_entities.h"
+#include "shoal/entity/detail/saved_entities.h"
 #include "shoal/state/snapshot.h"
 
 #include <algorithm>

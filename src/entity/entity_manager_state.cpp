@@ -1,7 +1,7 @@
 // The lives of entities in a snapshot.
 
 #include "entity/life.h"
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/bit_set.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_manager.h"
 #include "shoal/state/snapshot.h"

@@ -1,4 +1,4 @@
-#include "shoal/entity/free_list.h"
+#include "shoal/entity/detail/free_list.h"
 
 #include <algorithm>
 #include <bit>

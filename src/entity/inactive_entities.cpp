@@ -1,4 +1,4 @@
-#include "shoal/entity/inactive_entities.h"
+#include "shoal/entity/detail/inactive_entities.h"
 
 #include "shoal/base/assert.h"
 

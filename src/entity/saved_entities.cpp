@@ -1,4 +1,4 @@
-#include "shoal/entity/saved_entities.h"
+#include "shoal/entity/detail/saved_entities.h"
 
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"

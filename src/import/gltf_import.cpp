@@ -1,7 +1,7 @@
 // Converts a glTF scene to a source: which nodes become entities, their names and their components.
 
 #include "import/gltf_scene.h"
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/properties.h"
@@ -10,11 +10,11 @@
 #include "shoal/import/gltf.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"
-#include "shoal/resource/old_words.h"
+#include "shoal/resource/detail/old_words.h"
 #include "shoal/source/compiler.h"
-#include "shoal/source/entity_key.h"
+#include "shoal/source/detail/entity_key.h"
 #include "shoal/source/schema_file.h"
-#include "shoal/transform/pose_math.h"
+#include "shoal/transform/detail/pose_math.h"
 #include "shoal/transform/transform_text.h"
 
 #include <algorithm>

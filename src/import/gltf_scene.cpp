@@ -3,8 +3,8 @@
 #include "shoal/base/text.h"
 #include "shoal/document/json.h"
 #include "shoal/import/gltf.h"
-#include "shoal/transform/pose_kernels.h"
-#include "shoal/transform/pose_math.h"
+#include "shoal/transform/detail/pose_kernels.h"
+#include "shoal/transform/detail/pose_math.h"
 #include "shoal/transform/transform_text.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // A glTF file, read and checked: its nodes, skins, and what they refer to.
 // Thread: one thread at a time per Diagnostics.
 
-#include "shoal/document/document.h"
+#include "shoal/document/detail/document.h"
 #include "shoal/transform/transform.h"
 
 #include <optional>

@@ -2,9 +2,9 @@
 // The sections of a report, each implemented in the file of its subject.
 
 #include "inspect/html_writer.h"
+#include "shoal/inspect/detail/timeline.h"
 #include "shoal/inspect/report.h"
-#include "shoal/inspect/timeline.h"
-#include "shoal/world/schedule_graph.h"
+#include "shoal/world/detail/schedule_graph.h"
 
 namespace shoal {
 

@@ -1,7 +1,7 @@
 #pragma once
 // How reports write an amount of memory.
 
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/page_memory.h"
 #include "shoal/document/document_builder.h"
 
 namespace shoal {

@@ -1,6 +1,6 @@
 #include "shoal/inspect/positions.h"
 
-#include "shoal/table/field_of_component.h"
+#include "shoal/table/detail/field_of_component.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 // Passes and gaps of a column are sorted by the mean position of their neighbours, back and forth: the method of
 // Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System Structures", 1981.
 
-#include "shoal/world/schedule_graph.h"
+#include "shoal/world/detail/schedule_graph.h"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #include "shoal/inspect/text_table.h"
 
 #include "shoal/base/assert.h"
-#include "shoal/document/scalar_text.h"
+#include "shoal/document/detail/scalar_text.h"
 
 #include <fmt/format.h>
 

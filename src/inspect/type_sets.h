@@ -2,7 +2,7 @@
 // Sets of component types, named like archetypes: "body + fish". A set grows by one type at a time, in the order of
 // tables.
 
-#include "shoal/table/schema.h"
+#include "shoal/table/detail/schema.h"
 
 #include <map>
 #include <string>

@@ -4,8 +4,8 @@
 
 #include "inspector/http.h"
 #include "inspector/session.h"
+#include "shoal/document/detail/document.h"
 #include "shoal/document/diagnostics.h"
-#include "shoal/document/document.h"
 
 #include <optional>
 #include <string_view>

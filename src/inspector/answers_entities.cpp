@@ -6,10 +6,10 @@
 #include "shoal/base/text.h"
 #include "shoal/components/ownership.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/inspect/describe.h"
+#include "shoal/inspect/describe_entity.h"
 #include "shoal/react/relations.h"
 #include "shoal/save/state_difference.h"
-#include "shoal/source/origins.h"
+#include "shoal/source/detail/origins.h"
 
 #include <algorithm>
 

@@ -7,9 +7,9 @@
 #include "shoal/inspect/positions.h"
 #include "shoal/inspect/report.h"
 #include "shoal/inspect/zone_report.h"
-#include "shoal/store/singletons.h"
+#include "shoal/store/detail/singletons.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/schedule_graph.h"
+#include "shoal/world/detail/schedule_graph.h"
 
 #include <algorithm>
 #include <map>

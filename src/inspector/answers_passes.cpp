@@ -3,8 +3,8 @@
 #include "inspector/answers.h"
 #include "inspector/json_text.h"
 #include "shoal/base/text.h"
-#include "shoal/inspect/timeline.h"
-#include "shoal/world/schedule_graph.h"
+#include "shoal/inspect/detail/timeline.h"
+#include "shoal/world/detail/schedule_graph.h"
 
 namespace shoal::inspect {
 namespace {

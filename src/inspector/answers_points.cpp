@@ -10,7 +10,7 @@
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/inspect/picture.h"
-#include "shoal/table/number_value.h"
+#include "shoal/table/detail/number_value.h"
 
 #include <algorithm>
 #include <bit>

@@ -5,7 +5,7 @@
 #include "inspector/json_text.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/inspect/describe.h"
+#include "shoal/inspect/describe_entity.h"
 #include "shoal/react/observers.h"
 
 #include <algorithm>

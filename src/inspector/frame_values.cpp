@@ -1,7 +1,7 @@
 #include "inspector/frame_values.h"
 
 #include "shoal/save/state_difference.h"
-#include "shoal/table/field_part.h"
+#include "shoal/table/detail/field_part.h"
 
 #include <cstring>
 

@@ -8,7 +8,7 @@
 // Cost: a copy of all fields; comparing looks each entity up. With `many`, only the first component is compared.
 // Thread: const calls on the world, between passes.
 
-#include "shoal/table/value_text.h"
+#include "shoal/table/detail/value_text.h"
 #include "shoal/world/world.h"
 
 #include <unordered_map>

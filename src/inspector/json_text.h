@@ -7,8 +7,8 @@
 //     json.builder.end();
 //     return json.finish();
 
+#include "shoal/document/detail/utf8.h"
 #include "shoal/document/document_builder.h"
-#include "shoal/document/utf8.h"
 
 #include <string>
 #include <string_view>

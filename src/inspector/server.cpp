@@ -8,7 +8,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
-#include "shoal/source/origins.h"
+#include "shoal/source/detail/origins.h"
 
 #include <algorithm>
 #include <charconv>

@@ -5,7 +5,7 @@
 
 #include "inspector/http.h"
 #include "shoal/base/clock.h"
-#include "shoal/command/event_channels.h"
+#include "shoal/command/detail/event_channels.h"
 #include "shoal/inspector/server.h"
 #include "shoal/save/frames.h"
 #include "shoal/sql/sql.h"

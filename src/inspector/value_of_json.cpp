@@ -1,8 +1,8 @@
 #include "inspector/value_of_json.h"
 
 #include "shoal/base/text.h"
-#include "shoal/document/scalar_text.h"
-#include "shoal/table/number_value.h"
+#include "shoal/document/detail/scalar_text.h"
+#include "shoal/table/detail/number_value.h"
 
 #include <cmath>
 #include <cstring>

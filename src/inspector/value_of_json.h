@@ -1,7 +1,7 @@
 #pragma once
 // Values of fields that a request gives as JSON: a number, true, a text, or a list of numbers for vectors and arrays.
 
-#include "shoal/document/document.h"
+#include "shoal/document/detail/document.h"
 #include "shoal/store/field_path.h"
 
 namespace shoal::inspect {

@@ -1,7 +1,7 @@
-#include "shoal/job/crew.h"
+#include "shoal/job/detail/crew.h"
 
 #include "job/loops.h"
-#include "shoal/base/memory.h"
+#include "shoal/base/detail/memory.h"
 
 #include <cstddef>
 

@@ -1,8 +1,8 @@
 #include "shoal/job/executor.h"
 
 #include "job/loops.h"
+#include "shoal/base/detail/memory.h"
 #include "shoal/base/log.h"
-#include "shoal/base/memory.h"
 
 #include <algorithm>
 #include <cstddef>

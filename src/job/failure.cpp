@@ -1,9 +1,9 @@
 // Keeps exceptions. Built with exceptions, unlike most of the runtime: see cmake/rooms.cmake.
 
-#include "shoal/job/failure.h"
+#include "shoal/job/detail/failure.h"
 
+#include "shoal/base/detail/memory.h"
 #include "shoal/base/log.h"
-#include "shoal/base/memory.h"
 #include "shoal/base/text.h"
 
 #include <exception>

@@ -1,6 +1,6 @@
 #include "job/loops.h"
 
-#include "shoal/base/memory.h"
+#include "shoal/base/detail/memory.h"
 
 #include <bit>
 #include <cstddef>

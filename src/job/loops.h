@@ -3,7 +3,7 @@
 // of these.
 // Thread: see each class.
 
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/page_memory.h"
 #include "shoal/job/executor.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "shoal/job/work_scope.h"
+#include "shoal/job/detail/work_scope.h"
 
 #include <atomic>
 #include <utility>

@@ -2,7 +2,7 @@
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"
-#include "shoal/resource/value_change.h"
+#include "shoal/resource/detail/value_change.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,12 +1,12 @@
-#include "shoal/plugin/guest.h"
+#include "shoal/plugin/detail/guest.h"
 
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
-#include "shoal/job/work_scope.h"
+#include "shoal/job/detail/work_scope.h"
 #include "shoal/reload/reloader.h"
-#include "shoal/store/component_manager.h"
-#include "shoal/table/entity_fields.h"
-#include "shoal/table/field_part.h"
+#include "shoal/store/detail/component_manager.h"
+#include "shoal/table/detail/entity_fields.h"
+#include "shoal/table/detail/field_part.h"
 
 #include <algorithm>
 #include <type_traits>

@@ -5,10 +5,10 @@
 #include "plugin/store.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
+#include "shoal/job/detail/work_scope.h"
 #include "shoal/job/row_ranges.h"
-#include "shoal/job/work_scope.h"
 #include "shoal/react/observers.h"
-#include "shoal/store/component_manager.h"
+#include "shoal/store/detail/component_manager.h"
 #include "shoal/world/copy.h"
 
 #include <algorithm>

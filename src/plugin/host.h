@@ -9,7 +9,7 @@
 //
 // The functions only translate. Thread: see shoal_abi.h.
 
-#include "shoal/plugin/guest.h"
+#include "shoal/plugin/detail/guest.h"
 #include "shoal/plugin/shoal_abi.h"
 #include "shoal/resource/migration.h"
 

@@ -1,8 +1,8 @@
 #include "shoal/plugin/plugins.h"
 
 #include "plugin/store.h"
+#include "shoal/base/detail/shared_library.h"
 #include "shoal/base/log.h"
-#include "shoal/base/shared_library.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"
-#include "shoal/document/document.h"
-#include "shoal/resource/blob_format.h"
+#include "shoal/document/detail/document.h"
+#include "shoal/resource/detail/blob_format.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,10 +4,10 @@
 #include "shoal/base/text.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/component_manager.h"
-#include "shoal/table/access_guard.h"
+#include "shoal/store/detail/component_manager.h"
+#include "shoal/table/detail/access_guard.h"
 
-#include "shoal/table/field_part.h"
+#include "shoal/table/detail/field_part.h"
 
 #include <algorithm>
 #include <cstring>

@@ -9,7 +9,7 @@
 // Thread: as for every store.
 
 #include "plugin/host.h"
-#include "shoal/store/owned_rows.h"
+#include "shoal/store/detail/owned_rows.h"
 
 namespace shoal {
 

@@ -1,9 +1,9 @@
 #include "shoal/pose/attached_to_node.h"
 
-#include "shoal/store/component_directory.h"
-#include "shoal/table/field_part.h"
-#include "shoal/transform/pose_kernels.h"
-#include "shoal/transform/pose_math.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/table/detail/field_part.h"
+#include "shoal/transform/detail/pose_kernels.h"
+#include "shoal/transform/detail/pose_math.h"
 
 #include <cstring>
 

@@ -6,8 +6,8 @@
 #include "pose/model_pose_tree.h"
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
-#include "shoal/transform/pose_kernels.h"
-#include "shoal/transform/pose_math.h"
+#include "shoal/transform/detail/pose_kernels.h"
+#include "shoal/transform/detail/pose_math.h"
 
 #include <cstring>
 #include <memory>

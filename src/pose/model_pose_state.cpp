@@ -2,8 +2,8 @@
 
 #include "pose/model_pose_tree.h"
 #include "shoal/base/text.h"
-#include "shoal/entity/saved_entities.h"
-#include "shoal/resource/blob_values.h"
+#include "shoal/entity/detail/saved_entities.h"
+#include "shoal/resource/detail/blob_values.h"
 #include "shoal/state/snapshot.h"
 
 #include <memory>

@@ -2,8 +2,8 @@
 
 #include "shoal/pose/model_pose_text.h"
 
-#include "shoal/base/bytes.h"
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/bytes.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/transform/transform_text.h"
 

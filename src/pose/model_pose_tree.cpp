@@ -3,7 +3,7 @@
 #include "pose/model_pose_tree.h"
 
 #include "shoal/base/text.h"
-#include "shoal/transform/pose_math.h"
+#include "shoal/transform/detail/pose_math.h"
 
 #include <algorithm>
 #include <cstring>

@@ -9,7 +9,7 @@
 // Workers share groups, because the model poses of four blocks are whole cache lines, for any number of nodes.
 
 #include "shoal/pose/model_pose.h"
-#include "shoal/transform/pose_kernels.h"
+#include "shoal/transform/detail/pose_kernels.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "shoal/query/access.h"
+#include "shoal/query/detail/access.h"
 
 #include "shoal/store/store.h"
 

@@ -8,9 +8,9 @@
 // Thread: any number of finders; a block belongs to one loop.
 
 #include "query/term_stores.h"
-#include "shoal/base/bits.h"
-#include "shoal/base/bytes.h"
-#include "shoal/database/table.h"
+#include "shoal/base/detail/bits.h"
+#include "shoal/base/detail/bytes.h"
+#include "shoal/database/detail/table.h"
 
 namespace shoal::detail {
 

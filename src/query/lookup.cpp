@@ -2,7 +2,7 @@
 
 #include "query/plan_state.h"
 #include "shoal/base/text.h"
-#include "shoal/store/component_directory.h"
+#include "shoal/store/detail/component_directory.h"
 
 namespace shoal::detail {
 namespace {

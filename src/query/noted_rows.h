@@ -5,12 +5,12 @@
 //     Added         e3 e4             e7
 //     Removed                                                 e4, and what its component was
 //
-// A mirror of the component type finds them when a loop begins: see store/component_mirror.h. In the first loop of a plan
+// A mirror of the component type finds them when a loop begins: see component_mirror.h. In the first loop of a plan
 // all that is there has been added. A copy of a plan begins anew.
 // Thread: the one that begins a loop.
 
 #include "shoal/query/detail/query_plan.h"
-#include "shoal/store/component_mirror.h"
+#include "shoal/store/detail/component_mirror.h"
 
 #include <memory>
 

@@ -4,10 +4,10 @@
 #include "query/noted_rows.h"
 #include "query/sorted_rows.h"
 #include "query/told_rows.h"
-#include "shoal/database/lock.h"
-#include "shoal/database/match.h"
+#include "shoal/database/detail/lock.h"
+#include "shoal/database/detail/match.h"
 #include "shoal/query/detail/query_plan.h"
-#include "shoal/store/owned_rows.h"
+#include "shoal/store/detail/owned_rows.h"
 
 #include <memory>
 

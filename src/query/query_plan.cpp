@@ -3,8 +3,8 @@
 #include "query/plan_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/owners_by_value.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/owners_by_value.h"
 
 namespace shoal::detail {
 namespace {

@@ -12,7 +12,7 @@
 // Thread: as for the query.
 
 #include "shoal/query/detail/started_loop.h"
-#include "shoal/store/owners_by_value.h"
+#include "shoal/store/detail/owners_by_value.h"
 
 namespace shoal::detail {
 

@@ -6,7 +6,7 @@
 #include "query/plan_state.h"
 #include "query/text_plan.h"
 #include "shoal/command/commands.h"
-#include "shoal/query/held_rows.h"
+#include "shoal/query/detail/held_rows.h"
 
 #include <algorithm>
 #include <cstring>

@@ -11,7 +11,7 @@
 #include "query/plan_state.h"
 #include "query/text_plan.h"
 #include "shoal/base/text.h"
-#include "shoal/store/component_directory.h"
+#include "shoal/store/detail/component_directory.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 #include "query/told_rows.h"
 
-#include "shoal/store/owned_rows.h"
+#include "shoal/store/detail/owned_rows.h"
 
 namespace shoal::detail {
 

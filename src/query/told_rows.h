@@ -11,7 +11,7 @@
 // of a joined store are set one by one.
 
 #include "query/join_block.h"
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/bit_set.h"
 
 namespace shoal::detail {
 

@@ -1,6 +1,6 @@
-#include "shoal/react/journal.h"
+#include "shoal/react/detail/journal.h"
 
-#include "shoal/entity/saved_entities.h"
+#include "shoal/entity/detail/saved_entities.h"
 #include "shoal/state/snapshot.h"
 
 #include <algorithm>

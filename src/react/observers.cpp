@@ -3,9 +3,9 @@
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/component_mirror.h"
-#include "shoal/table/type_name.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/component_mirror.h"
+#include "shoal/table/detail/type_name.h"
 
 #include <algorithm>
 #include <new>

@@ -7,8 +7,8 @@
 #include "shoal/job/row_ranges.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/transform/pose_math.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/transform/detail/pose_math.h"
 
 #include <algorithm>
 #include <cstring>

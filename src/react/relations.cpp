@@ -2,8 +2,8 @@
 
 #include "shoal/base/text.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/relation_index.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/relation_index.h"
 
 #include <algorithm>
 #include <new>

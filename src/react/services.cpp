@@ -2,7 +2,7 @@
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/react/service.h"
-#include "shoal/store/component_directory.h"
+#include "shoal/store/detail/component_directory.h"
 
 #include <algorithm>
 

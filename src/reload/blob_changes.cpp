@@ -1,9 +1,9 @@
 #include "reload/blob_changes.h"
 
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/bit_set.h"
 #include "shoal/database/spawn_zone.h"
-#include "shoal/resource/blob_values.h"
-#include "shoal/table/copy_elements.h"
+#include "shoal/resource/detail/blob_values.h"
+#include "shoal/table/detail/copy_elements.h"
 
 #include <algorithm>
 #include <array>

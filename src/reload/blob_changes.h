@@ -9,7 +9,7 @@
 // Columns with the same layout are compared as a whole. References are compared by their targets, read-only arrays by
 // their contents.
 
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/resource/blob.h"
 
 namespace shoal {

@@ -1,7 +1,7 @@
 #include "reload/reload_overrides.h"
 
-#include "shoal/base/bytes.h"
-#include "shoal/base/string_table.h"
+#include "shoal/base/detail/bytes.h"
+#include "shoal/base/detail/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_manager.h"
 #include "shoal/store/field_path.h"

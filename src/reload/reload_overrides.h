@@ -5,7 +5,7 @@
 #include "reload/blob_changes.h"
 #include "reload/spawn_log.h"
 #include "shoal/components/properties.h"
-#include "shoal/table/field_part.h"
+#include "shoal/table/detail/field_part.h"
 
 #include <vector>
 

@@ -1,11 +1,11 @@
 #include "reload/reload_steps.h"
 
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/bit_set.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/components/ownership.h"
 #include "shoal/pose/model_pose.h"
-#include "shoal/table/field_part.h"
+#include "shoal/table/detail/field_part.h"
 #include "shoal/transform/transform.h"
 
 #include <algorithm>

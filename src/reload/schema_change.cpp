@@ -5,9 +5,9 @@
 #include "shoal/react/service.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/migration.h"
-#include "shoal/store/component_manager.h"
-#include "shoal/table/table.h"
-#include "shoal/world/blob_stores.h"
+#include "shoal/store/detail/component_manager.h"
+#include "shoal/table/detail/table.h"
+#include "shoal/world/detail/blob_stores.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 #include "reload/spawn_log.h"
 
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/bit_set.h"
 #include "shoal/base/text.h"
-#include "shoal/entity/saved_entities.h"
+#include "shoal/entity/detail/saved_entities.h"
 #include "shoal/react/service.h"
 #include "shoal/state/snapshot.h"
 

@@ -8,9 +8,9 @@
 // last one that it was part of. Each settle notes deaths, because ids are reused.
 // Thread: the structural thread of the world.
 
-#include "shoal/base/bit_set.h"
-#include "shoal/base/hash_map.h"
-#include "shoal/entity/death_follower.h"
+#include "shoal/base/detail/bit_set.h"
+#include "shoal/base/detail/hash_map.h"
+#include "shoal/entity/detail/death_follower.h"
 #include "shoal/resource/spawner.h"
 
 #include <vector>

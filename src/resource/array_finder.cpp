@@ -1,9 +1,9 @@
-#include "shoal/resource/array_finder.h"
+#include "shoal/resource/detail/array_finder.h"
 
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 #include "shoal/base/text.h"
-#include "shoal/resource/blob_values.h"
-#include "shoal/table/value_check.h"
+#include "shoal/resource/detail/blob_values.h"
+#include "shoal/table/detail/value_check.h"
 
 namespace shoal {
 

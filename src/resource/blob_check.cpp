@@ -3,11 +3,11 @@
 
 #include "resource/blob_check.h"
 
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 #include "shoal/database/spawn_zone.h"
-#include "shoal/resource/blob_values.h"
-#include "shoal/resource/old_words.h"
-#include "shoal/table/value_check.h"
+#include "shoal/resource/detail/blob_values.h"
+#include "shoal/resource/detail/old_words.h"
+#include "shoal/table/detail/value_check.h"
 
 #include <algorithm>
 #include <bit>

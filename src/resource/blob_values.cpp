@@ -1,6 +1,6 @@
-#include "shoal/resource/blob_values.h"
+#include "shoal/resource/detail/blob_values.h"
 
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>

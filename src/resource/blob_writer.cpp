@@ -3,11 +3,11 @@
 #include "shoal/resource/blob_writer.h"
 
 #include "resource/blob_check.h"
-#include "shoal/base/bytes.h"
-#include "shoal/base/hash_map.h"
-#include "shoal/base/large_pages.h"
+#include "shoal/base/detail/bytes.h"
+#include "shoal/base/detail/hash_map.h"
+#include "shoal/base/detail/large_pages.h"
 #include "shoal/base/text.h"
-#include "shoal/table/copy_elements.h"
+#include "shoal/table/detail/copy_elements.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
-#include "shoal/resource/compile.h"
+#include "shoal/resource/detail/compile.h"
 
 #include "shoal/base/text.h"
 #include "shoal/resource/blob_writer.h"
-#include "shoal/resource/registry.h"
+#include "shoal/resource/detail/registry.h"
 
 #include <cstring>
 

@@ -1,12 +1,12 @@
-#include "shoal/resource/dump.h"
+#include "shoal/resource/detail/dump.h"
 
 #include "resource/blob_check.h"
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 #include "shoal/document/document_builder.h"
+#include "shoal/resource/detail/property_table.h"
+#include "shoal/resource/detail/registry.h"
 #include "shoal/resource/migration.h"
-#include "shoal/resource/property_table.h"
-#include "shoal/resource/registry.h"
-#include "shoal/table/value_text.h"
+#include "shoal/table/detail/value_text.h"
 
 #include <algorithm>
 #include <numeric>

@@ -2,7 +2,7 @@
 // What all kinds of field changes share.
 
 #include "shoal/base/text.h"
-#include "shoal/resource/value_change.h"
+#include "shoal/resource/detail/value_change.h"
 
 #include <algorithm>
 #include <functional>

@@ -3,9 +3,9 @@
 #include "shoal/base/text.h"
 #include "shoal/resource/blob.h"
 #include "shoal/resource/blob_writer.h"
-#include "shoal/resource/image_migration.h"
-#include "shoal/table/copy_elements.h"
-#include "shoal/table/enum_bytes.h"
+#include "shoal/resource/detail/image_migration.h"
+#include "shoal/table/detail/copy_elements.h"
+#include "shoal/table/detail/enum_bytes.h"
 
 #include <algorithm>
 

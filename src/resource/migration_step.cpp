@@ -1,5 +1,5 @@
 #include "resource/field_change.h"
-#include "shoal/table/copy_elements.h"
+#include "shoal/table/detail/copy_elements.h"
 
 namespace shoal {
 

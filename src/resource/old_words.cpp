@@ -1,8 +1,8 @@
-#include "shoal/resource/old_words.h"
+#include "shoal/resource/detail/old_words.h"
 
 #include "shoal/database/spawn_zone.h"
+#include "shoal/resource/detail/property_table.h"
 #include "shoal/resource/migration.h"
-#include "shoal/resource/property_table.h"
 
 namespace shoal::old_words {
 

@@ -1,12 +1,12 @@
 // Tables of named values: writing, searching and reading.
 
-#include "shoal/resource/property_table.h"
+#include "shoal/resource/detail/property_table.h"
 
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
-#include "shoal/resource/old_words.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/table/value_text.h"
+#include "shoal/resource/detail/old_words.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/table/detail/value_text.h"
 
 #include <bit>
 

@@ -1,4 +1,4 @@
-#include "shoal/resource/registry.h"
+#include "shoal/resource/detail/registry.h"
 
 #include "shoal/base/text.h"
 #include "shoal/resource/migration.h"

@@ -1,6 +1,6 @@
-#include "shoal/resource/spawn_instructions.h"
+#include "shoal/resource/detail/spawn_instructions.h"
 
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 #include "shoal/database/spawn_zone.h"
 
 #include <cstring>

@@ -3,8 +3,8 @@
 #include "shoal/base/text.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/document/diagnostics.h"
-#include "shoal/table/number_value.h"
-#include "shoal/table/value_check.h"
+#include "shoal/table/detail/number_value.h"
+#include "shoal/table/detail/value_check.h"
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
 #include "shoal/resource/spawner.h"
-#include "shoal/base/bytes.h"
-#include "shoal/resource/spawn_instructions.h"
+#include "shoal/base/detail/bytes.h"
+#include "shoal/resource/detail/spawn_instructions.h"
 
 #include "resource/spawn_overrides.h"
 #include "shoal/base/text.h"
 #include "shoal/database/spawn_zone.h"
-#include "shoal/resource/property_table.h"
-#include "shoal/table/entity_fields.h"
-#include "shoal/table/table.h"
+#include "shoal/resource/detail/property_table.h"
+#include "shoal/table/detail/entity_fields.h"
+#include "shoal/table/detail/table.h"
 
 #include <algorithm>
 #include <cstring>

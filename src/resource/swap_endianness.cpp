@@ -2,7 +2,7 @@
 // the other order are swapped before they are read, records of this order afterwards.
 
 #include "resource/blob_check.h"
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 #include "shoal/resource/blob_writer.h"
 
 #include <cstring>

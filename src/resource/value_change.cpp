@@ -1,9 +1,9 @@
-#include "shoal/resource/value_change.h"
+#include "shoal/resource/detail/value_change.h"
 
 #include "resource/field_change.h"
-#include "shoal/table/copy_elements.h"
-#include "shoal/table/enum_bytes.h"
-#include "shoal/table/number_value.h"
+#include "shoal/table/detail/copy_elements.h"
+#include "shoal/table/detail/enum_bytes.h"
+#include "shoal/table/detail/number_value.h"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 #pragma once
 // Nodes that have others in them.
 
-#include "shoal/document/document.h"
+#include "shoal/document/detail/document.h"
 
 namespace shoal {
 

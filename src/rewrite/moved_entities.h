@@ -2,8 +2,8 @@
 // Which entities of a tree can be told by their key alone, wherever they are in it.
 // Thread: any thread.
 
-#include "shoal/base/hash_map.h"
-#include "shoal/rewrite/source_tree.h"
+#include "shoal/base/detail/hash_map.h"
+#include "shoal/rewrite/detail/source_tree.h"
 
 namespace shoal {
 

@@ -1,7 +1,7 @@
-#include "shoal/document/scalar_text.h"
+#include "shoal/document/detail/scalar_text.h"
 #include "shoal/rewrite/source_text.h"
-#include "shoal/source/source_files.h"
-#include "shoal/source/source_tokens.h"
+#include "shoal/source/detail/source_files.h"
+#include "shoal/source/detail/source_tokens.h"
 
 #include <algorithm>
 #include <span>

@@ -1,8 +1,8 @@
 #include "shoal/rewrite/source_diff.h"
 
 #include "rewrite/moved_entities.h"
-#include "shoal/base/hash_map.h"
-#include "shoal/base/lines.h"
+#include "shoal/base/detail/hash_map.h"
+#include "shoal/base/detail/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"

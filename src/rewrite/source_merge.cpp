@@ -6,7 +6,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
-#include "shoal/source/source_keys.h"
+#include "shoal/source/detail/source_keys.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,11 +1,11 @@
-#include "shoal/rewrite/source_tree.h"
+#include "shoal/rewrite/detail/source_tree.h"
 
 #include "rewrite/source_tree_builder.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
-#include "shoal/source/entity_key.h"
-#include "shoal/source/source_keys.h"
+#include "shoal/source/detail/entity_key.h"
+#include "shoal/source/detail/source_keys.h"
 
 #include <algorithm>
 #include <utility>

@@ -2,8 +2,8 @@
 // Makes source trees, item by item.
 // Thread: one thread at a time per builder.
 
-#include "shoal/base/hash_map.h"
-#include "shoal/rewrite/source_tree.h"
+#include "shoal/base/detail/hash_map.h"
+#include "shoal/rewrite/detail/source_tree.h"
 
 #include <deque>
 #include <string>

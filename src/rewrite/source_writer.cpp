@@ -1,12 +1,12 @@
 #include "rewrite/container.h"
 #include "shoal/base/text.h"
-#include "shoal/document/scalar_text.h"
+#include "shoal/document/detail/scalar_text.h"
+#include "shoal/document/detail/utf8.h"
 #include "shoal/document/sjson.h"
-#include "shoal/document/utf8.h"
 #include "shoal/rewrite/source_text.h"
-#include "shoal/source/source_tokens.h"
-#include "shoal/source/yaml.h"
-#include "shoal/source/yaml_scalar.h"
+#include "shoal/source/detail/source_tokens.h"
+#include "shoal/source/detail/yaml.h"
+#include "shoal/source/detail/yaml_scalar.h"
 
 #include <algorithm>
 #include <bit>

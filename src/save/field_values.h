@@ -9,8 +9,8 @@
 
 #include "shoal/save/state_difference.h"
 #include "shoal/save/state_hash.h"
-#include "shoal/table/any_value.h"
-#include "shoal/world/state_rows.h"
+#include "shoal/table/detail/any_value.h"
+#include "shoal/world/detail/state_rows.h"
 
 #include <compare>
 #include <string>

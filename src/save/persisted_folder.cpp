@@ -11,8 +11,8 @@
 
 #include "save/state_log.h"
 #include "save/world_state.h"
+#include "shoal/base/detail/folder.h"
 #include "shoal/base/file.h"
-#include "shoal/base/folder.h"
 #include "shoal/base/log.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"

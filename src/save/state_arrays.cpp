@@ -8,14 +8,14 @@
 // another build, unless its arrays have the same offsets and contents.
 
 #include "save/world_state.h"
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 #include "shoal/base/text.h"
-#include "shoal/command/saved_commands.h"
+#include "shoal/command/detail/saved_commands.h"
 #include "shoal/pose/model_pose.h"
-#include "shoal/resource/array_finder.h"
-#include "shoal/resource/blob_values.h"
-#include "shoal/table/saved_rows.h"
-#include "shoal/world/state_rows.h"
+#include "shoal/resource/detail/array_finder.h"
+#include "shoal/resource/detail/blob_values.h"
+#include "shoal/table/detail/saved_rows.h"
+#include "shoal/world/detail/state_rows.h"
 
 #include <algorithm>
 #include <vector>

@@ -3,7 +3,7 @@
 #include "save/field_values.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/world/state_rows.h"
+#include "shoal/world/detail/state_rows.h"
 #include "shoal/world/world.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "save/state_file.h"
 
-#include "shoal/base/large_pages.h"
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/large_pages.h"
+#include "shoal/base/detail/page_memory.h"
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
 #include "shoal/save/save.h"

@@ -1,8 +1,8 @@
 #include "shoal/save/state_hash.h"
 
 #include "save/state_hasher.h"
-#include "shoal/query/access.h"
-#include "shoal/world/state_rows.h"
+#include "shoal/query/detail/access.h"
+#include "shoal/world/detail/state_rows.h"
 #include "shoal/world/world.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 #include "shoal/base/string_id.h"
 #include "shoal/save/state_hash.h"
-#include "shoal/table/schema.h"
+#include "shoal/table/detail/schema.h"
 
 namespace shoal {
 

@@ -1,7 +1,7 @@
 #include "save/state_log.h"
 
 #include "save/state_file.h"
-#include "shoal/base/folder.h"
+#include "shoal/base/detail/folder.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity.h"

@@ -13,7 +13,7 @@
 // destroys states, as long as that thread keeps the two states being written.
 
 #include "save/state_file.h"
-#include "shoal/base/append_file.h"
+#include "shoal/base/detail/append_file.h"
 #include "shoal/state/snapshot.h"
 
 namespace shoal {

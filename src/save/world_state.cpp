@@ -5,11 +5,11 @@
 #include "save/zone_files.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
-#include "shoal/entity/saved_entities.h"
+#include "shoal/entity/detail/saved_entities.h"
 #include "shoal/react/service.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/save/save.h"
-#include "shoal/world/text_uses.h"
+#include "shoal/world/detail/text_uses.h"
 
 #include <algorithm>
 

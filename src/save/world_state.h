@@ -13,7 +13,7 @@
 //
 // Thread: the structural thread of the world.
 
-#include "shoal/base/lines.h"
+#include "shoal/base/detail/lines.h"
 #include "shoal/state/snapshot.h"
 #include "shoal/world/world.h"
 

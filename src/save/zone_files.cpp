@@ -1,7 +1,7 @@
 #include "save/zone_files.h"
 
 #include "save/state_file.h"
-#include "shoal/base/append_file.h"
+#include "shoal/base/detail/append_file.h"
 #include "shoal/base/file.h"
 #include "shoal/base/log.h"
 #include "shoal/base/string_id.h"

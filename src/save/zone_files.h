@@ -14,10 +14,10 @@
 // no parts.
 // Thread: the structural thread of the world.
 
-#include "shoal/base/bit_set.h"
-#include "shoal/base/folder.h"
-#include "shoal/base/hash_map.h"
-#include "shoal/entity/death_follower.h"
+#include "shoal/base/detail/bit_set.h"
+#include "shoal/base/detail/folder.h"
+#include "shoal/base/detail/hash_map.h"
+#include "shoal/entity/detail/death_follower.h"
 #include "shoal/save/zone_streaming.h"
 #include "shoal/world/world.h"
 

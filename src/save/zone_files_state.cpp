@@ -5,7 +5,7 @@
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
-#include "shoal/entity/saved_entities.h"
+#include "shoal/entity/detail/saved_entities.h"
 #include "shoal/state/snapshot.h"
 
 #include <algorithm>

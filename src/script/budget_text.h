@@ -9,7 +9,7 @@
 // Any code that runs for ever calls this again and again. The text is read token by token, and line numbers do not
 // change.
 
-#include "shoal/document/scalar_text.h"
+#include "shoal/document/detail/scalar_text.h"
 
 #include <algorithm>
 #include <string>

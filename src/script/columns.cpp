@@ -2,7 +2,7 @@
 
 #include "script/state.h"
 
-#include "shoal/table/saved_rows.h"
+#include "shoal/table/detail/saved_rows.h"
 
 #include <algorithm>
 #include <cmath>

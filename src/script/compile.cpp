@@ -2,10 +2,10 @@
 
 #include "script/compile.h"
 
-#include "shoal/document/document.h"
-#include "shoal/document/traceback.h"
-#include "shoal/resource/registry.h"
-#include "shoal/table/field_part.h"
+#include "shoal/document/detail/document.h"
+#include "shoal/document/detail/traceback.h"
+#include "shoal/resource/detail/registry.h"
+#include "shoal/table/detail/field_part.h"
 
 #include <algorithm>
 #include <cstring>

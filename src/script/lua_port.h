@@ -1,7 +1,7 @@
 #pragma once
 // The differences between LuaJIT and Lua 5.4. All other sources of the room are the same for both.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 #include <lua.hpp>
 

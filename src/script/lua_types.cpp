@@ -1,7 +1,7 @@
-#include "shoal/script/lua_types.h"
+#include "shoal/script/detail/lua_types.h"
 
 #include "shoal/base/text.h"
-#include "shoal/table/field_part.h"
+#include "shoal/table/detail/field_part.h"
 
 namespace shoal {
 namespace {

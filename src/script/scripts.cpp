@@ -3,7 +3,7 @@
 #include "script/compile.h"
 #include "script/store.h"
 #include "shoal/base/file.h"
-#include "shoal/document/scalar_text.h"
+#include "shoal/document/detail/scalar_text.h"
 
 #include <algorithm>
 

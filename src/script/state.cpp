@@ -1,8 +1,8 @@
 #include "script/state.h"
 
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/bit_set.h"
 #include "shoal/base/log.h"
-#include "shoal/job/work_scope.h"
+#include "shoal/job/detail/work_scope.h"
 
 #include <algorithm>
 #include <cstring>

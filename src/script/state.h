@@ -12,10 +12,10 @@
 // kBodySlots of its stack. To use more slots, call reserve_stack().
 
 #include "script/lua_port.h"
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/random.h"
 #include "shoal/base/text.h"
-#include "shoal/plugin/guest.h"
+#include "shoal/plugin/detail/guest.h"
 #include "shoal/script/scripts.h"
 
 #include <algorithm>

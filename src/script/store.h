@@ -10,7 +10,7 @@
 // when the world settles.
 
 #include "script/state.h"
-#include "shoal/store/owned_rows.h"
+#include "shoal/store/detail/owned_rows.h"
 
 #include <mutex>
 

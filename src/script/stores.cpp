@@ -4,10 +4,10 @@
 #include "script/store.h"
 
 #include "script/compile.h"
-#include "shoal/job/work_scope.h"
+#include "shoal/job/detail/work_scope.h"
 #include "shoal/resource/migration.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/table/field_part.h"
+#include "shoal/table/detail/field_part.h"
 
 #include <algorithm>
 #include <utility>

@@ -2,8 +2,8 @@
 
 #include "script/state.h"
 
-#include "shoal/base/bytes.h"
-#include "shoal/table/enum_bytes.h"
+#include "shoal/base/detail/bytes.h"
+#include "shoal/table/detail/enum_bytes.h"
 
 #include <cstring>
 

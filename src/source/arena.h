@@ -1,7 +1,7 @@
 #pragma once
 // Memory for many small values that are freed together. Nothing is destroyed one by one.
 
-#include "shoal/base/large_pages.h"
+#include "shoal/base/detail/large_pages.h"
 
 #include <cstring>
 #include <new>

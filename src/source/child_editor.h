@@ -15,10 +15,10 @@
 // Cost: a search by path is O(parts of the path), any other O(1) after the first, which is O(descendants); finish() is
 // O(children of the changed entities).
 
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
-#include "shoal/source/composer.h"
+#include "shoal/source/detail/composer.h"
 #include "source/arena.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // What the composer does for the compiler alone: it composes a source that was built in memory, so that what is wrong is
 // reported where its nodes come from; and it knows what files are called.
 
-#include "shoal/source/composer.h"
+#include "shoal/source/detail/composer.h"
 
 namespace shoal {
 

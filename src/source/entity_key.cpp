@@ -1,4 +1,4 @@
-#include "shoal/source/entity_key.h"
+#include "shoal/source/detail/entity_key.h"
 
 #include <algorithm>
 #include <cstdint>

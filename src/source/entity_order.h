@@ -8,10 +8,10 @@
 //
 // Stores of trees take components depth first. Theirs lie as depth_first() says; other components follow the entities.
 
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/string_id.h"
 #include "shoal/database/spawn_zone.h"
-#include "shoal/source/composer.h"
+#include "shoal/source/detail/composer.h"
 
 #include <algorithm>
 #include <numeric>

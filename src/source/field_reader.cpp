@@ -2,8 +2,8 @@
 
 #include "shoal/base/text.h"
 #include "shoal/resource/blob_writer.h"
-#include "shoal/table/enum_bytes.h"
-#include "shoal/table/saved_rows.h"
+#include "shoal/table/detail/enum_bytes.h"
+#include "shoal/table/detail/saved_rows.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,8 +1,8 @@
 #pragma once
 // Reads the bytes of one field from a node, with every check that the field's declaration asks for.
 
-#include "shoal/document/document.h"
-#include "shoal/table/schema.h"
+#include "shoal/document/detail/document.h"
+#include "shoal/table/detail/schema.h"
 
 #include <string>
 #include <string_view>

@@ -2,8 +2,8 @@
 
 #include "shoal/base/text.h"
 #include "shoal/resource/blob.h"
+#include "shoal/resource/detail/registry.h"
 #include "shoal/resource/migration.h"
-#include "shoal/resource/registry.h"
 
 #include <algorithm>
 #include <bit>

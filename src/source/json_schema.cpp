@@ -1,9 +1,9 @@
-#include "shoal/source/json_schema.h"
+#include "shoal/source/detail/json_schema.h"
 
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
-#include "shoal/table/saved_rows.h"
+#include "shoal/table/detail/saved_rows.h"
 
 #include <algorithm>
 #include <cmath>

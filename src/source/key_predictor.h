@@ -2,7 +2,7 @@
 // Finds out which of a few names a key is. Texts that programs write repeat the same keys in the same order, so the
 // name that followed last time is tried first; usually one comparison is enough.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 #include <cstdint>
 #include <cstring>

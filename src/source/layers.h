@@ -2,7 +2,7 @@
 // Merges what several texts say about one component.
 
 #include "shoal/document/document_builder.h"
-#include "shoal/source/composer.h"
+#include "shoal/source/detail/composer.h"
 
 #include <span>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "shoal/source/origins.h"
+#include "shoal/source/detail/origins.h"
 
 #include "shoal/document/diagnostics.h"
 

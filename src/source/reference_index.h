@@ -1,10 +1,10 @@
 #pragma once
 // Finds the entity that a text refers to. docs/formats/source.md, "References", has the rules.
 
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/string_id.h"
-#include "shoal/source/composer.h"
-#include "shoal/source/entity_key.h"
+#include "shoal/source/detail/composer.h"
+#include "shoal/source/detail/entity_key.h"
 
 #include <algorithm>
 #include <string>

@@ -3,8 +3,8 @@
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
-#include "shoal/resource/value_change.h"
-#include "shoal/table/enum_bytes.h"
+#include "shoal/resource/detail/value_change.h"
+#include "shoal/table/detail/enum_bytes.h"
 #include "source/field_reader.h"
 #include "source/schema_text.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 // What the reader and the writer of schema files share.
 
-#include "shoal/table/schema.h"
+#include "shoal/table/detail/schema.h"
 
 namespace shoal {
 

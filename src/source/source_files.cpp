@@ -1,4 +1,4 @@
-#include "shoal/source/source_files.h"
+#include "shoal/source/detail/source_files.h"
 
 #include "shoal/base/clock.h"
 #include "shoal/base/file.h"

@@ -1,4 +1,4 @@
-#include "shoal/source/source_keys.h"
+#include "shoal/source/detail/source_keys.h"
 
 #include "shoal/base/text.h"
 

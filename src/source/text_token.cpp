@@ -1,9 +1,9 @@
 #include "source/text_token.h"
 
+#include "shoal/document/detail/scalar_text.h"
 #include "shoal/document/json.h"
-#include "shoal/document/scalar_text.h"
 #include "shoal/document/sjson.h"
-#include "shoal/source/source_files.h"
+#include "shoal/source/detail/source_files.h"
 
 #include <cstring>
 

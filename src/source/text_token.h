@@ -2,7 +2,7 @@
 // Reading in each format, and where its tokens are found.
 // Thread: one thread at a time per Diagnostics.
 
-#include "shoal/source/source_tokens.h"
+#include "shoal/source/detail/source_tokens.h"
 
 namespace shoal {
 

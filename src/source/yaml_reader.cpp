@@ -1,9 +1,9 @@
 #include "shoal/base/text.h"
+#include "shoal/document/detail/scalar_text.h"
+#include "shoal/document/detail/utf8.h"
 #include "shoal/document/document_builder.h"
-#include "shoal/document/scalar_text.h"
-#include "shoal/document/utf8.h"
-#include "shoal/source/yaml.h"
-#include "shoal/source/yaml_scalar.h"
+#include "shoal/source/detail/yaml.h"
+#include "shoal/source/detail/yaml_scalar.h"
 #include "source/text_token.h"
 
 #include <limits>

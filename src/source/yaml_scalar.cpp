@@ -1,8 +1,8 @@
-#include "shoal/source/yaml_scalar.h"
+#include "shoal/source/detail/yaml_scalar.h"
 
 #include "shoal/base/text.h"
-#include "shoal/document/number.h"
-#include "shoal/document/scalar_text.h"
+#include "shoal/document/detail/number.h"
+#include "shoal/document/detail/scalar_text.h"
 
 #include <charconv>
 #include <span>

@@ -1,6 +1,6 @@
 #include "sql/component_rows.h"
 
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/bit_set.h"
 
 namespace shoal::sql {
 

@@ -3,8 +3,8 @@
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/table/enum_bytes.h"
-#include "shoal/table/visit_value.h"
+#include "shoal/table/detail/enum_bytes.h"
+#include "shoal/table/detail/visit_value.h"
 #include "sql/session.h"
 
 #include <cmath>

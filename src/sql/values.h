@@ -1,8 +1,8 @@
 #pragma once
 // Converts values of fields to values of SQLite and back.
 
-#include "shoal/base/string_table.h"
-#include "shoal/table/any_value.h"
+#include "shoal/base/detail/string_table.h"
+#include "shoal/table/detail/any_value.h"
 
 #include <sqlite3.h>
 

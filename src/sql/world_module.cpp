@@ -4,7 +4,7 @@
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
-#include "shoal/database/zone_statistics.h"
+#include "shoal/database/detail/zone_statistics.h"
 #include "shoal/inspect/report.h"
 #include "shoal/transform/transform.h"
 #include "sql/component_rows.h"

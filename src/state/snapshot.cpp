@@ -1,7 +1,7 @@
 #include "shoal/state/snapshot.h"
 
-#include "shoal/base/page_memory.h"
-#include "shoal/base/string_table.h"
+#include "shoal/base/detail/page_memory.h"
+#include "shoal/base/detail/string_table.h"
 #include "shoal/base/text.h"
 #include "state/old_paths.h"
 

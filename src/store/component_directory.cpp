@@ -1,9 +1,9 @@
-#include "shoal/store/component_directory.h"
+#include "shoal/store/detail/component_directory.h"
 
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"
-#include "shoal/store/waiting_commands.h"
-#include "shoal/table/type_name.h"
+#include "shoal/store/detail/waiting_commands.h"
+#include "shoal/table/detail/type_name.h"
 
 #include <algorithm>
 #include <utility>

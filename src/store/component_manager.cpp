@@ -1,4 +1,4 @@
-#include "shoal/store/component_manager.h"
+#include "shoal/store/detail/component_manager.h"
 
 namespace shoal {
 

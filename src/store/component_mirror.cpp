@@ -1,10 +1,10 @@
-#include "shoal/store/component_mirror.h"
+#include "shoal/store/detail/component_mirror.h"
 
 #include "shoal/base/text.h"
-#include "shoal/entity/saved_entities.h"
+#include "shoal/entity/detail/saved_entities.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/table/copy_elements.h"
-#include "shoal/table/table.h"
+#include "shoal/table/detail/copy_elements.h"
+#include "shoal/table/detail/table.h"
 
 #include <algorithm>
 #include <cstring>

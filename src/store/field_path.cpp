@@ -1,13 +1,13 @@
 #include "shoal/store/field_path.h"
 
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
 #include "shoal/entity/entity_manager.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/table/access_guard.h"
-#include "shoal/table/table.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/table/detail/access_guard.h"
+#include "shoal/table/detail/table.h"
 
 #include <charconv>
 

@@ -1,10 +1,10 @@
-#include "shoal/store/owned_rows.h"
+#include "shoal/store/detail/owned_rows.h"
 
+#include "shoal/base/detail/running_pass.h"
 #include "shoal/base/random.h"
-#include "shoal/base/running_pass.h"
 #include "shoal/base/text.h"
-#include "shoal/store/owners_by_value.h"
-#include "shoal/store/stable_span.h"
+#include "shoal/store/detail/owners_by_value.h"
+#include "shoal/store/detail/stable_span.h"
 
 #include <algorithm>
 #include <cstring>

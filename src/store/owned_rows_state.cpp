@@ -3,7 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/owned_rows.h"
+#include "shoal/store/detail/owned_rows.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // The lists of the owners of each value, and the rows that are made of them.
 
-#include "shoal/store/owners_by_value.h"
+#include "shoal/store/detail/owners_by_value.h"
 
 #include <algorithm>
 #include <thread>

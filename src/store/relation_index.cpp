@@ -1,4 +1,4 @@
-#include "shoal/store/relation_index.h"
+#include "shoal/store/detail/relation_index.h"
 
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"

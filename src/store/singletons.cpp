@@ -1,13 +1,13 @@
-#include "shoal/store/singletons.h"
+#include "shoal/store/detail/singletons.h"
 
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"
-#include "shoal/entity/saved_entities.h"
+#include "shoal/entity/detail/saved_entities.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/component_manager.h"
-#include "shoal/table/access_guard.h"
-#include "shoal/table/table.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/component_manager.h"
+#include "shoal/table/detail/access_guard.h"
+#include "shoal/table/detail/table.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "shoal/store/spawn_override.h"
+#include "shoal/store/detail/spawn_override.h"
 
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
 #include "shoal/entity/entity.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/table/value_check.h"
+#include "shoal/table/detail/value_check.h"
 
 namespace shoal {
 namespace {

@@ -3,11 +3,11 @@
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/owned_rows.h"
-#include "shoal/table/entity_fields.h"
-#include "shoal/table/field_part.h"
-#include "shoal/table/table.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/owned_rows.h"
+#include "shoal/table/detail/entity_fields.h"
+#include "shoal/table/detail/field_part.h"
+#include "shoal/table/detail/table.h"
 
 #include <algorithm>
 

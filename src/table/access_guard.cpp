@@ -1,4 +1,4 @@
-#include "shoal/table/access_guard.h"
+#include "shoal/table/detail/access_guard.h"
 
 namespace shoal {
 namespace {

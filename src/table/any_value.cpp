@@ -1,11 +1,11 @@
-#include "shoal/table/any_value.h"
+#include "shoal/table/detail/any_value.h"
 
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
 #include "shoal/document/sjson.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/table/enum_bytes.h"
-#include "shoal/table/visit_value.h"
+#include "shoal/table/detail/enum_bytes.h"
+#include "shoal/table/detail/visit_value.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,7 +1,7 @@
 #include "shoal/table/detail/change_stamps.h"
 
-#include "shoal/base/bits.h"
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/bits.h"
+#include "shoal/base/detail/page_memory.h"
 #include "shoal/state/snapshot.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "shoal/table/copy_elements.h"
+#include "shoal/table/detail/copy_elements.h"
 
 #include "shoal/base/assert.h"
 

@@ -1,4 +1,4 @@
-#include "shoal/table/enum_bytes.h"
+#include "shoal/table/detail/enum_bytes.h"
 
 #include <bit>
 #include <cstring>

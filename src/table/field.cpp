@@ -1,4 +1,4 @@
-#include "shoal/table/field.h"
+#include "shoal/table/detail/field.h"
 
 namespace shoal {
 namespace {

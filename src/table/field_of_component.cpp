@@ -1,4 +1,4 @@
-#include "shoal/table/field_of_component.h"
+#include "shoal/table/detail/field_of_component.h"
 
 namespace shoal {
 

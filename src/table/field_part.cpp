@@ -1,8 +1,8 @@
-#include "shoal/table/field_part.h"
+#include "shoal/table/detail/field_part.h"
 
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
-#include "shoal/table/saved_rows.h"
+#include "shoal/table/detail/saved_rows.h"
 
 #include <charconv>
 

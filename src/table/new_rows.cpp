@@ -1,4 +1,4 @@
-#include "shoal/table/new_rows.h"
+#include "shoal/table/detail/new_rows.h"
 
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"

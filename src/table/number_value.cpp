@@ -1,7 +1,7 @@
-#include "shoal/table/number_value.h"
+#include "shoal/table/detail/number_value.h"
 
-#include "shoal/base/bytes.h"
-#include "shoal/table/visit_value.h"
+#include "shoal/base/detail/bytes.h"
+#include "shoal/table/detail/visit_value.h"
 
 #include <cmath>
 #include <limits>

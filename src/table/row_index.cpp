@@ -1,6 +1,6 @@
-#include "shoal/table/row_index.h"
+#include "shoal/table/detail/row_index.h"
 
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>

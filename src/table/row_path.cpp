@@ -1,4 +1,4 @@
-#include "shoal/table/row_path.h"
+#include "shoal/table/detail/row_path.h"
 
 namespace shoal {
 

@@ -2,7 +2,7 @@
 
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"
-#include "shoal/table/schema.h"
+#include "shoal/table/detail/schema.h"
 
 #if SHOAL_CHECKED
 namespace shoal {

@@ -1,11 +1,11 @@
-#include "shoal/table/schema.h"
+#include "shoal/table/detail/schema.h"
 
-#include "shoal/base/hash_map.h"
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/hash_map.h"
+#include "shoal/base/detail/page_memory.h"
 #include "shoal/base/text.h"
 #include "shoal/table/describe.h"
-#include "shoal/table/enum_bytes.h"
-#include "shoal/table/number_value.h"
+#include "shoal/table/detail/enum_bytes.h"
+#include "shoal/table/detail/number_value.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/page_memory.h"
 #include "shoal/base/text.h"
-#include "shoal/table/schema.h"
+#include "shoal/table/detail/schema.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "shoal/table/table.h"
+#include "shoal/table/detail/table.h"
 
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/bit_set.h"
 #include "shoal/entity/entity_manager.h"
-#include "shoal/table/access_guard.h"
-#include "shoal/table/take_plan.h"
+#include "shoal/table/detail/access_guard.h"
+#include "shoal/table/detail/take_plan.h"
 
 #include <algorithm>
 #include <cstring>

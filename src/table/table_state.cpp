@@ -2,9 +2,9 @@
 
 #include "shoal/base/text.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/table/saved_rows.h"
-#include "shoal/table/table.h"
-#include "shoal/table/value_check.h"
+#include "shoal/table/detail/saved_rows.h"
+#include "shoal/table/detail/table.h"
+#include "shoal/table/detail/value_check.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Checks of everything that a table promises, for tests and for checked builds.
 
 #include "shoal/base/text.h"
-#include "shoal/table/table.h"
+#include "shoal/table/detail/table.h"
 
 #include <utility>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "shoal/table/take_plan.h"
+#include "shoal/table/detail/take_plan.h"
 
 namespace shoal {
 

@@ -1,8 +1,8 @@
-#include "shoal/table/value_check.h"
+#include "shoal/table/detail/value_check.h"
 
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/table/enum_bytes.h"
+#include "shoal/table/detail/enum_bytes.h"
 
 #include <algorithm>
 #include <cstring>

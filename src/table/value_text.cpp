@@ -1,12 +1,12 @@
-#include "shoal/table/value_text.h"
+#include "shoal/table/detail/value_text.h"
 
-#include "shoal/base/bytes.h"
-#include "shoal/base/string_table.h"
+#include "shoal/base/detail/bytes.h"
+#include "shoal/base/detail/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/table/enum_bytes.h"
-#include "shoal/table/visit_value.h"
+#include "shoal/table/detail/enum_bytes.h"
+#include "shoal/table/detail/visit_value.h"
 
 #include <charconv>
 #include <cmath>

@@ -3,7 +3,7 @@
 //
 // Highway includes this file once for each instruction set.
 
-#include "shoal/transform/pose_kernels.h"
+#include "shoal/transform/detail/pose_kernels.h"
 
 #include "transform/highway_targets.h"
 

@@ -1,9 +1,9 @@
 // Finds the pose nearest to a matrix.
 
-#include "shoal/transform/pose_math.h"
+#include "shoal/transform/detail/pose_math.h"
 
 #include "shoal/base/text.h"
-#include "shoal/transform/pose_kernels.h"
+#include "shoal/transform/detail/pose_kernels.h"
 
 #include <cmath>
 #include <cstddef>

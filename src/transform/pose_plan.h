@@ -6,8 +6,8 @@
 //
 // Thread: one thread fills the plan; compute() shares the ranges among the workers of an executor.
 
-#include "shoal/base/array.h"
-#include "shoal/transform/pose_kernels.h"
+#include "shoal/base/detail/array.h"
+#include "shoal/transform/detail/pose_kernels.h"
 
 #include <span>
 

@@ -5,9 +5,9 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/stable_span.h"
-#include "shoal/transform/pose_math.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/stable_span.h"
+#include "shoal/transform/detail/pose_math.h"
 #include "transform/transform_work.h"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/store/stable_span.h"
-#include "shoal/table/access_guard.h"
-#include "shoal/transform/pose_math.h"
+#include "shoal/store/detail/stable_span.h"
+#include "shoal/table/detail/access_guard.h"
+#include "shoal/transform/detail/pose_math.h"
 #include "transform/transform_work.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include "shoal/transform/transform_text.h"
 
-#include "shoal/base/bytes.h"
-#include "shoal/base/floating_point.h"
+#include "shoal/base/detail/bytes.h"
+#include "shoal/base/detail/floating_point.h"
 #include "shoal/base/text.h"
 
 #include <cmath>

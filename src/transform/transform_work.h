@@ -15,9 +15,9 @@
 // put on the list again. The rows of a span in ascending order, outside of a batch, are not marked: the call computes
 // the list before it returns.
 
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/bit_set.h"
 #include "shoal/job/executor.h"
-#include "shoal/table/column.h"
+#include "shoal/table/detail/column.h"
 #include "shoal/transform/transform.h"
 #include "transform/pose_plan.h"
 

@@ -2,7 +2,7 @@
 
 #include "shoal/base/text.h"
 #include "shoal/components/properties.h"
-#include "shoal/table/table.h"
+#include "shoal/table/detail/table.h"
 #include "shoal/world/world.h"
 #include "world/built_ins.h"
 

@@ -1,4 +1,4 @@
-#include "shoal/world/named_components.h"
+#include "shoal/world/detail/named_components.h"
 
 #include "shoal/base/text.h"
 

@@ -2,7 +2,7 @@
 
 #include "world/schedule_order.h"
 
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/bit_set.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 //
 // Thread: the functions are pure.
 
-#include "shoal/query/access.h"
-#include "shoal/world/schedule_graph.h"
+#include "shoal/query/detail/access.h"
+#include "shoal/world/detail/schedule_graph.h"
 
 #include <string>
 #include <string_view>

@@ -4,9 +4,9 @@
 #include "shoal/base/text.h"
 #include "shoal/components/properties.h"
 #include "shoal/database/spawn_zone.h"
-#include "shoal/resource/current_blob.h"
-#include "shoal/store/component_manager.h"
-#include "shoal/world/blob_stores.h"
+#include "shoal/resource/detail/current_blob.h"
+#include "shoal/store/detail/component_manager.h"
+#include "shoal/world/detail/blob_stores.h"
 #include "shoal/world/world.h"
 #include "world/built_ins.h"
 

@@ -1,7 +1,7 @@
-#include "shoal/world/state_rows.h"
+#include "shoal/world/detail/state_rows.h"
 
 #include "shoal/database/database.h"
-#include "shoal/table/field_part.h"
+#include "shoal/table/detail/field_part.h"
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
-#include "shoal/world/text_uses.h"
+#include "shoal/world/detail/text_uses.h"
 
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 #include "shoal/base/text.h"
 #include "shoal/components/properties.h"
 #include "shoal/database/database.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/react/service.h"
-#include "shoal/table/field_part.h"
-#include "shoal/world/state_rows.h"
+#include "shoal/table/detail/field_part.h"
+#include "shoal/world/detail/state_rows.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "shoal/world/world.h"
 
 #include "shoal/base/clock.h"
-#include "shoal/base/floating_point.h"
+#include "shoal/base/detail/floating_point.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
@@ -14,9 +14,9 @@
 #include "shoal/react/observers.h"
 #include "shoal/react/position_links.h"
 #include "shoal/react/relations.h"
-#include "shoal/store/component_manager.h"
+#include "shoal/store/detail/component_manager.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/text_uses.h"
+#include "shoal/world/detail/text_uses.h"
 #include "shoal/world/trace.h"
 #include "world/world_host.h"
 

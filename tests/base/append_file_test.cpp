@@ -1,4 +1,4 @@
-#include "shoal/base/append_file.h"
+#include "shoal/base/detail/append_file.h"
 
 #include "shoal/base/file.h"
 #include "support/testing.h"

@@ -1,6 +1,6 @@
 // The array against std::vector, with the elements that it copies as bytes and with those that it does not.
 
-#include "shoal/base/array.h"
+#include "shoal/base/detail/array.h"
 
 #include "shoal/base/random.h"
 #include "support/testing.h"

@@ -1,7 +1,7 @@
 #include "shoal/base/assert.h"
 
+#include "shoal/base/detail/running_pass.h"
 #include "shoal/base/log.h"
-#include "shoal/base/running_pass.h"
 
 #include <gtest/gtest.h>
 

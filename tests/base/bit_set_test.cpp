@@ -1,4 +1,4 @@
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/bit_set.h"
 
 #include "support/testing.h"
 

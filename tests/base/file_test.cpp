@@ -1,6 +1,6 @@
 #include "shoal/base/file.h"
+#include "shoal/base/detail/folder.h"
 #include "shoal/base/file_watch.h"
-#include "shoal/base/folder.h"
 
 #include "shoal/base/clock.h"
 #include "support/testing.h"

@@ -1,6 +1,6 @@
 // Sines and cosines, and how a thread rounds.
 
-#include "shoal/base/floating_point.h"
+#include "shoal/base/detail/floating_point.h"
 
 #include "support/testing.h"
 

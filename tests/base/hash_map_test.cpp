@@ -1,4 +1,4 @@
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/hash_map.h"
 
 #include "shoal/base/text.h"
 #include "support/testing.h"

@@ -1,5 +1,5 @@
-#include "shoal/base/memory.h"
-#include "shoal/base/array.h"
+#include "shoal/base/detail/memory.h"
+#include "shoal/base/detail/array.h"
 
 #include "shoal/base/random.h"
 #include "support/testing.h"

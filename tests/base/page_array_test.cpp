@@ -1,4 +1,4 @@
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/page_memory.h"
 #include "support/address_space.h"
 #include "support/testing.h"
 

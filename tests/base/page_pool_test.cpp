@@ -1,4 +1,4 @@
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/page_memory.h"
 #include "shoal/base/random.h"
 #include "support/testing.h"
 

@@ -1,11 +1,11 @@
 #include "shoal/base/text.h"
 
-#include "shoal/base/bit_set.h"
-#include "shoal/base/lines.h"
+#include "shoal/base/detail/bit_set.h"
+#include "shoal/base/detail/lines.h"
+#include "shoal/base/detail/string_table.h"
 #include "shoal/base/log.h"
 #include "shoal/base/math.h"
 #include "shoal/base/string_id.h"
-#include "shoal/base/string_table.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>

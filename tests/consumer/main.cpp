@@ -1,6 +1,5 @@
 // What another project does first: it includes public headers, links one library, and gets answers.
 
-#include <shoal/base/string_table.h>
 #include <shoal/base/text.h>
 #include <shoal/entity/entity_manager.h>
 #include <shoal/plugin/plugins.h>

@@ -1,9 +1,9 @@
 // Archetypes and the ways between them.
 
-#include "shoal/database/archetype_graph.h"
+#include "shoal/database/detail/archetype_graph.h"
 
 #include "shoal/base/random.h"
-#include "shoal/table/take_plan.h"
+#include "shoal/table/detail/take_plan.h"
 #include "support/database_fixture.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Where the row of each entity is.
 
-#include "shoal/database/directory.h"
+#include "shoal/database/detail/directory.h"
 
 #include "shoal/base/random.h"
 #include "shoal/entity/entity_manager.h"

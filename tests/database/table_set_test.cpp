@@ -1,9 +1,9 @@
 // The tables of a database, by archetype and zone.
 
-#include "shoal/database/table_set.h"
+#include "shoal/database/detail/table_set.h"
 
 #include "shoal/base/random.h"
-#include "shoal/database/archetype_graph.h"
+#include "shoal/database/detail/archetype_graph.h"
 #include "support/database_fixture.h"
 
 #include <gtest/gtest.h>

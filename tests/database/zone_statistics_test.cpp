@@ -1,6 +1,6 @@
 // What a database holds per zone adds up to what it holds.
 
-#include "shoal/database/zone_statistics.h"
+#include "shoal/database/detail/zone_statistics.h"
 
 #include "support/database_testing.h"
 

@@ -1,6 +1,6 @@
 // What the printers of tools/debugger are shown: a program that gdb stops in show().
 
-#include "shoal/inspect/describe.h"
+#include "shoal/inspect/describe_entity.h"
 
 #include <cstdio>
 

@@ -4,8 +4,8 @@
 
 #include "determinism/scenario.h"
 
+#include "shoal/base/detail/lines.h"
 #include "shoal/base/file.h"
-#include "shoal/base/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"

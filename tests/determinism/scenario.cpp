@@ -1,6 +1,6 @@
 #include "determinism/scenario.h"
 
-#include "shoal/base/floating_point.h"
+#include "shoal/base/detail/floating_point.h"
 #include "shoal/base/text.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/activity.h"
@@ -13,9 +13,9 @@
 #include "shoal/react/position_links.h"
 #include "shoal/save/save.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/table/field_part.h"
-#include "shoal/transform/pose_kernels.h"
-#include "shoal/transform/pose_math.h"
+#include "shoal/table/detail/field_part.h"
+#include "shoal/transform/detail/pose_kernels.h"
+#include "shoal/transform/detail/pose_math.h"
 #include "shoal/world/world.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "document_testing.h"
+#include "shoal/document/detail/scalar_text.h"
 #include "shoal/document/document_builder.h"
-#include "shoal/document/scalar_text.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>

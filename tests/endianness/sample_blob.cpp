@@ -5,7 +5,7 @@
 
 #include "resource/samples.h"
 #include "shoal/base/file.h"
-#include "shoal/resource/dump.h"
+#include "shoal/resource/detail/dump.h"
 
 #include <bit>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "shoal/entity/death_list.h"
+#include "shoal/entity/detail/death_list.h"
 #include "shoal/entity/entity_manager.h"
 #include "support/testing.h"
 

@@ -6,8 +6,8 @@
 #include "shoal/document/json.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"
-#include "shoal/rewrite/source_tree.h"
-#include "shoal/transform/pose_kernels.h"
+#include "shoal/rewrite/detail/source_tree.h"
+#include "shoal/transform/detail/pose_kernels.h"
 #include "shoal/transform/transform_text.h"
 #include "support/source_fixture.h"
 

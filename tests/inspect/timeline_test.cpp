@@ -1,4 +1,4 @@
-#include "shoal/inspect/timeline.h"
+#include "shoal/inspect/detail/timeline.h"
 
 #include "shoal/world/world.h"
 

@@ -3,7 +3,7 @@
 
 #include "inspector/http_client.h"
 #include "shoal/inspector/server.h"
-#include "shoal/source/origins.h"
+#include "shoal/source/detail/origins.h"
 #include "support/json.h"
 #include "support/whole_world.h"
 

@@ -1,4 +1,4 @@
-#include "shoal/job/crew.h"
+#include "shoal/job/detail/crew.h"
 
 #include "shoal/job/row_ranges.h"
 #include "support/testing.h"

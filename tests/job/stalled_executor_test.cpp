@@ -1,6 +1,6 @@
 // Threads of an executor that never come, come late, or stop with a chunk in their hands: all work finishes.
 
-#include "shoal/job/crew.h"
+#include "shoal/job/detail/crew.h"
 #include "shoal/job/row_ranges.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"

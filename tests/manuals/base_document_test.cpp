@@ -1,10 +1,10 @@
 // What the headers of base and document show.
 
-#include "shoal/base/array.h"
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/array.h"
+#include "shoal/base/detail/bit_set.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/file.h"
 #include "shoal/base/file_watch.h"
-#include "shoal/base/hash_map.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
 #include "support/testing.h"

@@ -3,7 +3,7 @@
 #include "shoal/command/commands.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/ownership.h"
-#include "shoal/inspect/describe.h"
+#include "shoal/inspect/describe_entity.h"
 #include "shoal/inspect/report.h"
 #include "shoal/react/observers.h"
 #include "shoal/react/relations.h"

@@ -17,9 +17,9 @@
 #include "shoal/save/zone_streaming.h"
 #include "shoal/source/compiler.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/clock.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
+#include "shoal/world/fixed_step.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 

@@ -3,7 +3,7 @@
 #include "manuals/fish.h"
 #include "shoal/command/commands.h"
 #include "shoal/job/executor.h"
-#include "shoal/query/held_rows.h"
+#include "shoal/query/detail/held_rows.h"
 #include "shoal/query/query.h"
 #include "shoal/query/text_query.h"
 #include "shoal/query/typed_database.h"

@@ -1,9 +1,9 @@
 // What the headers of reports and pictures of schedules show.
 
 #include "shoal/base/file.h"
+#include "shoal/inspect/detail/timeline.h"
 #include "shoal/inspect/html_report.h"
 #include "shoal/inspect/schedule_picture.h"
-#include "shoal/inspect/timeline.h"
 #include "shoal/world/trace.h"
 #include "shoal/world/world.h"
 

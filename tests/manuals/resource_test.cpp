@@ -6,10 +6,10 @@
 #include "shoal/components/point_mass.h"
 #include "shoal/document/sjson.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/resource/detail/registry.h"
+#include "shoal/resource/detail/value_change.h"
 #include "shoal/resource/migration.h"
-#include "shoal/resource/registry.h"
 #include "shoal/resource/spawner.h"
-#include "shoal/resource/value_change.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 

@@ -2,8 +2,8 @@
 
 #include "shoal/components/point_mass.h"
 #include "shoal/document/sjson.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/stable_span.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/stable_span.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"

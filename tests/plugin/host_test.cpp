@@ -5,7 +5,7 @@
 #include "shoal/base/log.h"
 #include "shoal/document/json.h"
 #include "shoal/resource/blob_writer.h"
-#include "shoal/store/component_manager.h"
+#include "shoal/store/detail/component_manager.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/entity_blob.h"
 #include "support/testing.h"

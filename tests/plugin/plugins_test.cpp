@@ -13,7 +13,7 @@
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/table/table.h"
+#include "shoal/table/detail/table.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
 #include "shoal/world/world.h"

@@ -5,7 +5,7 @@
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/spawner.h"
-#include "shoal/transform/pose_kernels.h"
+#include "shoal/transform/detail/pose_kernels.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 #include "shoal/base/log.h"
 #include "shoal/query/query.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/waiting_commands.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/waiting_commands.h"
 #include "support/database_testing.h"
 #include "support/thread_pool_executor.h"
 

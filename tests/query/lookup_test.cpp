@@ -6,7 +6,7 @@
 #include "shoal/base/random.h"
 #include "shoal/query/query.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/component_directory.h"
+#include "shoal/store/detail/component_directory.h"
 #include "support/testing.h"
 
 #include <map>

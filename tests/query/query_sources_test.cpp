@@ -4,8 +4,8 @@
 #include "shoal/base/random.h"
 #include "shoal/command/commands.h"
 #include "shoal/query/query.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/waiting_commands.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/waiting_commands.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 

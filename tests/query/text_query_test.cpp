@@ -7,7 +7,7 @@
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/job/executor.h"
-#include "shoal/query/held_rows.h"
+#include "shoal/query/detail/held_rows.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"
 

@@ -4,7 +4,7 @@
 #include "shoal/react/observers.h"
 #include "shoal/react/relations.h"
 #include "shoal/react/service.h"
-#include "shoal/store/component_directory.h"
+#include "shoal/store/detail/component_directory.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"
 

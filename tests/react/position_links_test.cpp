@@ -6,7 +6,7 @@
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/transform/pose_kernels.h"
+#include "shoal/transform/detail/pose_kernels.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/logged.h"

@@ -17,7 +17,7 @@
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/table/field_part.h"
+#include "shoal/table/detail/field_part.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/world.h"

@@ -1,7 +1,7 @@
 // A blob as it is used: in memory that nobody may write to, and gone once its components are in their stores.
 
 #include "resource/samples.h"
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/page_memory.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/store/manager.h"
 #include "support/stores.h"

@@ -1,7 +1,7 @@
 // Hostile and damaged blobs: an error that says what and where, or a clean load; never anything else.
 
 #include "resource/random_blob.h"
-#include "shoal/resource/dump.h"
+#include "shoal/resource/detail/dump.h"
 #include "shoal/resource/spawner.h"
 #include "support/message_counts.h"
 #include "support/testing.h"

@@ -1,11 +1,11 @@
-#include "shoal/resource/dump.h"
+#include "shoal/resource/detail/dump.h"
 
 #include "resource/random_blob.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
-#include "shoal/resource/registry.h"
+#include "shoal/resource/detail/registry.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>

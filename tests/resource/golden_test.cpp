@@ -3,7 +3,7 @@
 
 #include "resource/samples.h"
 #include "shoal/base/file.h"
-#include "shoal/resource/dump.h"
+#include "shoal/resource/detail/dump.h"
 
 #include <gtest/gtest.h>
 

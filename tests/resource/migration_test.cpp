@@ -2,8 +2,8 @@
 
 #include "shoal/resource/migration.h"
 #include "resource/samples.h"
+#include "shoal/resource/detail/value_change.h"
 #include "shoal/resource/spawner.h"
-#include "shoal/resource/value_change.h"
 #include "shoal/store/manager.h"
 #include "support/stores.h"
 #include "support/testing.h"

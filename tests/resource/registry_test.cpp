@@ -1,4 +1,4 @@
-#include "shoal/resource/registry.h"
+#include "shoal/resource/detail/registry.h"
 
 #include "resource/samples.h"
 #include "support/testing.h"

@@ -2,7 +2,7 @@
 // A naive model of what sources say, and texts that say it in many ways, for the tests of differences and merges.
 
 #include "shoal/base/text.h"
-#include "shoal/rewrite/source_tree.h"
+#include "shoal/rewrite/detail/source_tree.h"
 #include "support/testing.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
-#include "shoal/source/source_files.h"
+#include "shoal/source/detail/source_files.h"
 
 #include "support/random_tree.h"
 #include "support/testing.h"

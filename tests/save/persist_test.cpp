@@ -3,8 +3,8 @@
 #include "shoal/save/frames.h"
 #include "shoal/save/persistence.h"
 
+#include "shoal/base/detail/folder.h"
 #include "shoal/base/file.h"
-#include "shoal/base/folder.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"

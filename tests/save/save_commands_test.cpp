@@ -3,7 +3,7 @@
 #include "save/state_file.h"
 #include "shoal/base/file.h"
 #include "shoal/base/log.h"
-#include "shoal/command/saved_commands.h"
+#include "shoal/command/detail/saved_commands.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/library.h"

@@ -7,7 +7,7 @@
 #include "shoal/save/state_hash.h"
 #include "shoal/save/zone_streaming.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/relation_index.h"
+#include "shoal/store/detail/relation_index.h"
 #include "shoal/world/entity_blob.h"
 
 #include "support/changed_state.h"

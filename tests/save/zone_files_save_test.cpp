@@ -1,7 +1,7 @@
 // Worlds that are saved, kept, persisted and recorded while zones of them lie in files.
 
+#include "shoal/base/detail/folder.h"
 #include "shoal/base/file.h"
-#include "shoal/base/folder.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/react/observers.h"

@@ -6,8 +6,8 @@
 #include "shoal/save/zone_streaming.h"
 #include "shoal/world/copy.h"
 
+#include "shoal/base/detail/folder.h"
 #include "shoal/base/file.h"
-#include "shoal/base/folder.h"
 #include "shoal/base/log.h"
 #include "shoal/components/ownership.h"
 #include "shoal/entity/entity_text.h"

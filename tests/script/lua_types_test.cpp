@@ -2,7 +2,7 @@
 
 #include "script_world.h"
 
-#include "shoal/script/lua_types.h"
+#include "shoal/script/detail/lua_types.h"
 
 #include <cstdlib>
 #include <fstream>

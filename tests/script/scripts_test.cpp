@@ -2,16 +2,16 @@
 
 #include "script_world.h"
 
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/bit_set.h"
+#include "shoal/base/detail/string_table.h"
 #include "shoal/base/log.h"
-#include "shoal/base/string_table.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
 #include "shoal/source/compiler.h"
 #include "shoal/state/snapshot.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/named_components.h"
+#include "shoal/world/detail/named_components.h"
 #include "support/logged.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "shoal/components/properties.h"
 
-#include "shoal/resource/dump.h"
+#include "shoal/resource/detail/dump.h"
 #include "support/source_fixture.h"
 
 #include <string>

@@ -1,6 +1,6 @@
 // Where the values of entities come from: the texts that declare their components, and those that change them.
 
-#include "shoal/source/origins.h"
+#include "shoal/source/detail/origins.h"
 
 #include "shoal/base/string_id.h"
 #include "support/source_fixture.h"

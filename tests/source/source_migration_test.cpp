@@ -2,7 +2,7 @@
 
 #include "shoal/base/file.h"
 #include "shoal/resource/blob.h"
-#include "shoal/resource/dump.h"
+#include "shoal/resource/detail/dump.h"
 #include "shoal/resource/migration.h"
 #include "support/source_fixture.h"
 

@@ -1,6 +1,6 @@
 // Where keys and values of a text are, in each format.
 
-#include "shoal/source/source_tokens.h"
+#include "shoal/source/detail/source_tokens.h"
 
 #include "shoal/base/text.h"
 #include "support/testing.h"

@@ -1,6 +1,6 @@
 // The reader of YAML: what docs/formats/yaml.md says, with places, limits and messages.
 
-#include "shoal/source/yaml.h"
+#include "shoal/source/detail/yaml.h"
 
 #include "shoal/base/file.h"
 #include "shoal/base/random.h"

@@ -4,7 +4,7 @@
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/sql/sql.h"
-#include "shoal/table/number_value.h"
+#include "shoal/table/detail/number_value.h"
 #include "sql/catalog.h"
 
 #include <gtest/gtest.h>

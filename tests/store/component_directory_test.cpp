@@ -1,6 +1,6 @@
 // Which store keeps which component type, without a world.
 
-#include "shoal/store/component_directory.h"
+#include "shoal/store/detail/component_directory.h"
 
 #include "support/manager_testing.h"
 

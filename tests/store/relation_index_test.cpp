@@ -1,8 +1,8 @@
 // What tells stores apart: mirrors that find what has changed, and indices of who refers to whom.
 
-#include "shoal/store/relation_index.h"
+#include "shoal/store/detail/relation_index.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/store/component_mirror.h"
+#include "shoal/store/detail/component_mirror.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"
 

@@ -173,18 +173,43 @@ Lines broken_system_includes(const Path& root) {
 
 Lines broken_detail_includes(const Path& root) {
     Lines broken;
-    for (const std::string folder : {"include", "src", "tests", "apps", "samples", "examples", "bench", "fuzz"})
-        for (const Path& file : files_beneath(root, folder, {".h", ".cpp"})) {
-            const std::string name = std::filesystem::relative(file, root).string();
-            if (name.starts_with("tests/structure/fixtures")) continue;
-            for (const Include& include : read_includes(file)) {
-                const std::size_t detail = include.name.find("/detail/");
-                if (!include.name.starts_with("shoal/") || detail == std::string::npos) continue;
-                const std::string room = include.name.substr(6, detail - 6);
-                if (!starts_with_any(name, {"include/shoal/" + room + "/", "src/" + room + "/", "tests/" + room + "/"}))
+    for (const std::string folder : {"samples", "examples", "plugins", "tests/consumer"})
+        for (const Path& file : files_beneath(root, folder, {".h", ".c", ".cpp"}))
+            for (const Include& include : read_includes(file))
+                if (include.name.starts_with("shoal/") && include.name.find("/detail/") != std::string::npos)
                     broken.push_back(place(root, file, include.line, "includes \"" + include.name + "\""));
-            }
-        }
+    return broken;
+}
+
+Lines public_headers(const Path& root) {
+    Lines headers;
+    for (const Path& file : files_beneath(root, "include/shoal", {".h"})) {
+        const std::string name = std::filesystem::relative(file, root / "include/shoal").string();
+        if (name.find("/detail/") == std::string::npos) headers.push_back(name);
+    }
+    return headers;
+}
+
+Lines shared_header_names(const Path& root) {
+    Lines names, shared;
+    for (const std::string& header : public_headers(root)) names.push_back(Path(header).filename().string());
+    std::sort(names.begin(), names.end());
+    for (std::size_t i = 1; i < names.size(); ++i)
+        if (names[i] == names[i - 1] && (shared.empty() || shared.back() != names[i])) shared.push_back(names[i]);
+    return shared;
+}
+
+Lines broken_header_list(const Path& root) {
+    Lines listed, broken;
+    for (const std::string& line : read_lines(root / "docs" / "headers.md"))
+        if (line.starts_with("| [")) listed.push_back(line.substr(3, line.find(']') - 3));
+    const Lines headers = public_headers(root);
+    for (const std::string& header : headers)
+        if (std::count(listed.begin(), listed.end(), header) != 1)
+            broken.push_back("docs/headers.md: lists " + header + " not once");
+    for (const std::string& name : listed)
+        if (std::find(headers.begin(), headers.end(), name) == headers.end())
+            broken.push_back("docs/headers.md: " + name + " is not a public header");
     return broken;
 }
 

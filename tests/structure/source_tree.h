@@ -55,8 +55,18 @@ std::vector<Function> functions_beneath(const Path& root, const Lines& folders);
 /// Returns the places of those with more than `limit` lines.
 Lines functions_longer_than(const Path& root, const std::vector<Function>& functions, int limit);
 
-/// What only templates of a room need lies in include/shoal/<room>/detail/. Nobody outside of the room includes it.
+/// Headers in include/shoal/<room>/detail/ are for shoal itself. Programs of users, and what is shown to them, do not include
+/// them: samples, examples, plugins, and the project that uses the installed libraries.
 Lines broken_detail_includes(const Path& root);
+
+/// Returns the public headers, as `room/name.h`, sorted.
+Lines public_headers(const Path& root);
+
+/// Returns the names that several public headers have.
+Lines shared_header_names(const Path& root);
+
+/// docs/headers.md lists each public header once, and nothing else.
+Lines broken_header_list(const Path& root);
 
 /// Returns the public headers of the runtime's rooms that shoal/shoal.h does not bring.
 Lines headers_not_in_shoal_h(const Path& root);

@@ -1,6 +1,6 @@
 // The tree keeps its own rules, and each rule is shown to notice when it is broken.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 #include "source_tree.h"
 
 #include <gtest/gtest.h>
@@ -38,16 +38,14 @@ TEST(Rooms, an_upward_include_is_noticed) {
     EXPECT_TRUE(mentions(broken, "src/lower/lower.cpp:5: includes \"shoal/cellar/cellar.h\", which is in no room"));
 }
 
-TEST(Rooms, details_are_included_in_their_room_only) {
+TEST(Rooms, users_do_not_include_details) {
     const Lines broken = broken_detail_includes(project_root());
     EXPECT_TRUE(broken.empty()) << to_text(broken);
 }
 
-TEST(Rooms, a_foreign_detail_is_noticed) {
+TEST(Rooms, a_detail_that_a_user_includes_is_noticed) {
     EXPECT_EQ(broken_detail_includes(fixture("details")),
-              (Lines{"src/lower/lower.cpp:2: includes \"shoal/upper/detail/cells.h\"",
-                     "tests/lower/lower_test.cpp:2: includes \"shoal/upper/detail/cells.h\"",
-                     "apps/tool.cpp:1: includes \"shoal/lower/detail/slots.h\""}));
+              (Lines{"samples/sample.cpp:1: includes \"shoal/lower/detail/slots.h\""}));
 }
 
 TEST(Rooms, the_picture_shows_every_room) {
@@ -66,6 +64,20 @@ TEST(PublicHeaders, all_of_the_runtime_are_brought_by_shoal_h) {
     const Lines missing = headers_not_in_shoal_h(project_root());
     EXPECT_TRUE(missing.empty()) << to_text(missing);
     EXPECT_EQ(headers_not_in_shoal_h(fixture("details")), Lines{"shoal/lower/lower.h"});
+}
+
+// A public header is one that a program names something of. What only shoal's own code needs is in a detail/ folder.
+TEST(PublicHeaders, are_at_most_90_and_have_different_names) {
+    EXPECT_LE(public_headers(project_root()).size(), 90u) << to_text(public_headers(project_root()));
+    EXPECT_TRUE(shared_header_names(project_root()).empty()) << to_text(shared_header_names(project_root()));
+    EXPECT_EQ(shared_header_names(fixture("header_list")), Lines{"table.h"});
+}
+
+TEST(PublicHeaders, are_listed_by_what_they_are_for) {
+    EXPECT_TRUE(broken_header_list(project_root()).empty()) << to_text(broken_header_list(project_root()));
+    EXPECT_EQ(broken_header_list(fixture("header_list")),
+              (Lines{"docs/headers.md: lists lower/table.h not once",
+                     "docs/headers.md: upper/gone.h is not a public header"}));
 }
 
 TEST(PublicHeaders, include_only_ours_and_quick_standard_ones) {

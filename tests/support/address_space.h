@@ -1,7 +1,7 @@
 #pragma once
 // Runs code where memory is short.
 
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/page_memory.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>

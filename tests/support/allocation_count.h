@@ -1,7 +1,7 @@
 #pragma once
 // Counts allocations of bookkeeping memory.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/detail/memory.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #pragma once
 // What the tests of the database share.
 
-#include "shoal/database/lock.h"
-#include "shoal/database/match.h"
+#include "shoal/database/detail/lock.h"
+#include "shoal/database/detail/match.h"
 #include "support/database_fixture.h"
 #include "support/manager_testing.h"

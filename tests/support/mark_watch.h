@@ -2,10 +2,10 @@
 // Finds values that were written, and components that were enabled or disabled, without a mark, in the tables of a
 // store.
 
-#include "shoal/base/bit_set.h"
+#include "shoal/base/detail/bit_set.h"
 #include "shoal/base/text.h"
 #include "shoal/store/store.h"
-#include "shoal/table/table.h"
+#include "shoal/table/detail/table.h"
 
 #include <gtest/gtest.h>
 

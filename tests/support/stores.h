@@ -2,7 +2,7 @@
 // A directory of some stores, without a world.
 
 #include "shoal/base/assert.h"
-#include "shoal/store/component_directory.h"
+#include "shoal/store/detail/component_directory.h"
 
 namespace shoal_test {
 

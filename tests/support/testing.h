@@ -1,7 +1,7 @@
 #pragma once
 // What all tests share: the seed, operation counts by build, and a check that no bookkeeping memory leaks.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/detail/memory.h"
 #include "shoal/base/random.h"
 
 #include <gtest/gtest.h>

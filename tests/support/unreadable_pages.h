@@ -1,7 +1,7 @@
 #pragma once
 // Memory that ends the program when it is read, to show what a call does not look at.
 
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/page_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include "shoal/reload/reloader.h"
 #include "shoal/save/persistence.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/table/field_part.h"
+#include "shoal/table/detail/field_part.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/changed_state.h"

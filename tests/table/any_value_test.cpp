@@ -1,8 +1,8 @@
 // Values whose type is known at run time: conversions, and their text.
 
-#include "shoal/table/any_value.h"
+#include "shoal/table/detail/any_value.h"
 
-#include "shoal/base/string_table.h"
+#include "shoal/base/detail/string_table.h"
 #include "shoal/table/describe.h"
 #include "support/testing.h"
 

@@ -1,6 +1,6 @@
 // Elements of every size copied in every way, against one memcpy each.
 
-#include "shoal/table/copy_elements.h"
+#include "shoal/table/detail/copy_elements.h"
 
 #include "support/testing.h"
 

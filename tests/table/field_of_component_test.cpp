@@ -1,6 +1,6 @@
 // Fields of tables that hold one component, or several, and of components with structs.
 
-#include "shoal/table/field_of_component.h"
+#include "shoal/table/detail/field_of_component.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>

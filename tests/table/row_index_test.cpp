@@ -1,6 +1,6 @@
 // The three kinds of row index against a naive map.
 
-#include "shoal/table/row_index.h"
+#include "shoal/table/detail/row_index.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Schemas made from definitions: places, every error, and the layout hash.
 
-#include "shoal/table/schema.h"
+#include "shoal/table/detail/schema.h"
 #include "shoal/table/describe.h"
 #include "support/testing.h"
 

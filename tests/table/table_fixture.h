@@ -1,7 +1,7 @@
 #pragma once
 // Components for the table tests, and what a table with them should hold: a plain vector of rows.
 
-#include "shoal/table/table.h"
+#include "shoal/table/detail/table.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>

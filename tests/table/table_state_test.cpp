@@ -3,7 +3,7 @@
 #include "shoal/state/snapshot.h"
 
 #include "shoal/table/describe.h"
-#include "shoal/table/saved_rows.h"
+#include "shoal/table/detail/saved_rows.h"
 
 #include "table/table_fixture.h"
 

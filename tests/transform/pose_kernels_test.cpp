@@ -1,9 +1,9 @@
 // The loops that compute world poses, with each instruction set, against one row at a time.
 
-#include "shoal/transform/pose_kernels.h"
+#include "shoal/transform/detail/pose_kernels.h"
 
-#include "shoal/table/row_index.h"
-#include "shoal/transform/pose_math.h"
+#include "shoal/table/detail/row_index.h"
+#include "shoal/transform/detail/pose_math.h"
 #include "support/testing.h"
 #include "transform/highway_targets.h"
 #include "transform_testing.h"

@@ -1,6 +1,6 @@
 // Transforms in immediate mode: structure and poses, which are up to date at once or at the end of a batch.
 
-#include "shoal/transform/pose_math.h"
+#include "shoal/transform/detail/pose_math.h"
 #include "transform_testing.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Memory that runs out, at each allocation of what a world does in turn. What reserves pages returns an error and leaves the
 // world as it was, or does less and says so; what allocates bookkeeping memory ends the program with the name of the owner.
 
+#include "shoal/base/detail/page_memory.h"
 #include "shoal/base/log.h"
-#include "shoal/base/page_memory.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/save/frames.h"
 #include "shoal/save/persistence.h"

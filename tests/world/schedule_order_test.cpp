@@ -3,8 +3,8 @@
 #include "shoal/world/schedule.h"
 
 #include "shoal/database/database.h"
-#include "shoal/table/table.h"
-#include "shoal/world/schedule_graph.h"
+#include "shoal/table/detail/table.h"
+#include "shoal/world/detail/schedule_graph.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 

@@ -1,8 +1,8 @@
 // What a schedule counts, and adding, removing and disabling passes.
 
 #include "shoal/base/clock.h"
+#include "shoal/base/detail/running_pass.h"
 #include "shoal/base/log.h"
-#include "shoal/base/running_pass.h"
 #include "shoal/command/commands.h"
 #include "shoal/query/query.h"
 #include "shoal/world/world.h"

@@ -1,8 +1,8 @@
 // Passes side by side: passes that conflict never overlap and keep their order, with any executor.
 
 #include "shoal/base/clock.h"
+#include "shoal/base/detail/running_pass.h"
 #include "shoal/base/random.h"
-#include "shoal/base/running_pass.h"
 #include "shoal/database/database.h"
 #include "shoal/world/schedule.h"
 

@@ -1,7 +1,7 @@
 // Values that a spawn gives entities of a resource in place of those that the resource has: in every kind of store.
 
-#include "shoal/base/bit_set.h"
-#include "shoal/base/string_table.h"
+#include "shoal/base/detail/bit_set.h"
+#include "shoal/base/detail/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/ownership.h"
@@ -14,7 +14,7 @@
 #include "shoal/save/persistence.h"
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
-#include "shoal/store/spawn_override.h"
+#include "shoal/store/detail/spawn_override.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/logged.h"

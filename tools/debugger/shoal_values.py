@@ -211,7 +211,7 @@ DESCRIBE_HELP = """shoal-describe WORLD ENTITY: tells all about an entity. Both 
 shown, such as 21:1, or 21 for the one that has this number now. The program links shoal::inspect and calls or refers to
 shoal_describe_entity()."""
 DESCRIBE_MISSING = """the program has no shoal_describe_entity(), which tells about entities; link shoal::inspect, and refer to it:
-`[[gnu::used]] static const auto describes = &shoal_describe_entity;`, of shoal/inspect/describe.h"""
+`[[gnu::used]] static const auto describes = &shoal_describe_entity;`, of shoal/inspect/describe_entity.h"""
 DESCRIBE_USAGE = "write `shoal-describe WORLD ENTITY`, such as `shoal-describe world boat`"
 
 

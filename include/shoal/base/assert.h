@@ -6,7 +6,7 @@
 // check; only checked builds (SHOAL_CHECKED) compile it.
 // Thread: set the handler before other threads start. Any thread may assert.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 namespace shoal {
 

@@ -2,7 +2,7 @@
 // A clock for measuring durations, and one for times of day.
 // Thread: any thread.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 #include <cstdint>
 

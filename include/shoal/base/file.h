@@ -4,7 +4,7 @@
 // written, and nothing else: a link stays a link, and the file that it names is replaced.
 // Thread: any thread; two threads must not write the same file.
 
-#include "shoal/base/page_memory.h"
+#include "shoal/base/detail/page_memory.h"
 #include "shoal/base/status.h"
 
 #include <cstddef>

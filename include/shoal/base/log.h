@@ -2,7 +2,7 @@
 // Messages for people, sent through one hook. The default hook writes `shoal: warning: text` to standard error.
 // Thread: set the hook before other threads start. Any thread may log, so the hook is called from any thread.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 #include <cstdint>
 #include <string_view>

@@ -1,10 +1,10 @@
 #pragma once
 // The few math types that fields are made of: plain structs of floats. An engine's own types of the same size and order
-// can replace them (see FieldTraits in table/field.h).
+// can replace them (see FieldTraits in table/detail/field.h).
 // Conventions: right-handed, metres, quaternions as [x y z w], matrices applied to column vectors.
 // Thread: values.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 namespace shoal {
 

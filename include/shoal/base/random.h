@@ -3,7 +3,7 @@
 // Thread: a value.
 // Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 // 0 means no name; no known text has this hash.
 // Thread: values.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Builds short texts and messages, without <iostream> or printf in a public header.
 // Thread: any thread.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 #include <cstdint>
 #include <source_location>

@@ -16,7 +16,7 @@
 // bring, may refer to it; for everything else it is a dead entity. Do not keep it: after 64 settles that create
 // entities its number is used again.
 //
-// Commands belong to the world, or to the directory of the stores (see store/component_directory.h); a database without
+// Commands belong to the world, or to the directory of the stores (see component_directory.h); a database without
 // a world has its own. They reach whichever store keeps a component type: a database, a manager, the transforms, the
 // owners, or a store of another class that has Store::add_values(). A component type that nobody keeps yet goes to
 // the database of the world, which makes one for that. An entity that is created with components of other
@@ -65,11 +65,11 @@
 // pass, not from a chunk of another loop.
 
 #include "shoal/command/detail/command_recorder.h"
-#include "shoal/command/loop_scope.h"
+#include "shoal/command/detail/loop_scope.h"
 #include "shoal/database/database.h"
-#include "shoal/store/spawn_override.h"
-#include "shoal/store/waiting_commands.h"
-#include "shoal/table/field_mistake.h"
+#include "shoal/store/detail/spawn_override.h"
+#include "shoal/store/detail/waiting_commands.h"
+#include "shoal/table/detail/field_mistake.h"
 
 namespace shoal {
 

@@ -29,7 +29,7 @@
 // is told who is back by world.observers().on_remove<Inactive>().
 // Thread: as for stores: the structural thread of the world.
 
-#include "shoal/store/owned_rows.h"
+#include "shoal/store/detail/owned_rows.h"
 #include "shoal/table/describe.h"
 
 namespace shoal {

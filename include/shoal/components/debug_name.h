@@ -8,7 +8,7 @@
 // which the spawner fills.
 // Thread: as for Manager and StringTable.
 
-#include "shoal/base/string_table.h"
+#include "shoal/base/detail/string_table.h"
 #include "shoal/store/manager.h"
 
 namespace shoal {

@@ -16,7 +16,7 @@
 //
 // Thread: the structural thread of the entity manager; any thread makes const calls between its calls.
 
-#include "shoal/store/owned_rows.h"
+#include "shoal/store/detail/owned_rows.h"
 #include "shoal/table/describe.h"
 
 namespace shoal {

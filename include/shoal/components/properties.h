@@ -23,11 +23,11 @@
 // Use a field of a component for what every entity of a kind has and loops read: it costs a load, a property a search.
 // Thread: calls that set are structural; any thread looks values up between them.
 
-#include "shoal/base/string_table.h"
+#include "shoal/base/detail/string_table.h"
+#include "shoal/resource/detail/property_table.h"
 #include "shoal/resource/library.h"
-#include "shoal/resource/property_table.h"
-#include "shoal/store/owned_rows.h"
-#include "shoal/table/any_value.h"
+#include "shoal/store/detail/owned_rows.h"
+#include "shoal/table/detail/any_value.h"
 
 namespace shoal {
 

@@ -38,13 +38,13 @@
 // Thread: structural calls from one thread at a time, and not while a loop or a world's schedule runs (see
 // DatabaseLock; asserted); const calls from any thread between them.
 
-#include "shoal/database/archetype_graph.h"
+#include "shoal/database/detail/archetype_graph.h"
 #include "shoal/database/detail/component_slots.h"
-#include "shoal/database/directory.h"
-#include "shoal/database/table_set.h"
-#include "shoal/database/values.h"
-#include "shoal/store/component_manager.h"
-#include "shoal/table/new_rows.h"
+#include "shoal/database/detail/directory.h"
+#include "shoal/database/detail/table_set.h"
+#include "shoal/database/detail/values.h"
+#include "shoal/store/detail/component_manager.h"
+#include "shoal/table/detail/new_rows.h"
 
 #include <type_traits>
 
@@ -436,7 +436,7 @@ public:
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
     /// With the numbers of tables and archetypes, which decide in which order queries visit rows; outside of a directory also
-    /// with the commands that wait: see command/saved_commands.h.
+    /// with the commands that wait: see command/detail/saved_commands.h.
     SHOAL_API void save(SnapshotWriter& to) const override;
     /// As Store::load(). Errors: also a component type that this database does not have.
     SHOAL_API Status load(SnapshotReader& from) override;
@@ -606,7 +606,7 @@ SHOAL_API Database* find_database(const ComponentDirectory& directory);
 
 }  // namespace shoal
 
+#include "shoal/database/detail/field.h"
+#include "shoal/database/detail/lock.h"
+#include "shoal/database/detail/match.h"
 #include "shoal/database/detail/typed_calls.h"
-#include "shoal/database/field.h"
-#include "shoal/database/lock.h"
-#include "shoal/database/match.h"

@@ -16,7 +16,7 @@
 // Thread: immutable; any thread.
 
 #include "shoal/base/math.h"
-#include "shoal/store/zone.h"
+#include "shoal/store/detail/zone.h"
 
 namespace shoal {
 

@@ -8,7 +8,7 @@
 //
 // A component type with one of these names but other fields is an ordinary one.
 
-#include "shoal/store/zone.h"
+#include "shoal/store/detail/zone.h"
 #include "shoal/table/describe.h"
 
 namespace shoal {

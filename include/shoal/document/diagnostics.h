@@ -15,8 +15,8 @@
 // a tab; a byte order mark does not count.
 // Thread: one thread at a time per Diagnostics, even for const calls, which fill a cache.
 
-#include "shoal/base/array.h"
-#include "shoal/base/config.h"
+#include "shoal/base/detail/array.h"
+#include "shoal/base/detail/config.h"
 
 #include <cstddef>
 #include <cstdint>

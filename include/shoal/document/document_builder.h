@@ -16,7 +16,7 @@
 // Lifetime: the documents that nodes come from must outlive the one that is built.
 // Thread: one thread at a time per builder.
 
-#include "shoal/document/document.h"
+#include "shoal/document/detail/document.h"
 
 #include <cstdint>
 #include <string_view>

@@ -3,8 +3,8 @@
 // Thread: calls are independent; one thread at a time per Diagnostics.
 
 #include "shoal/base/status.h"
-#include "shoal/document/document.h"
-#include "shoal/document/read_options.h"
+#include "shoal/document/detail/document.h"
+#include "shoal/document/detail/read_options.h"
 
 #include <cstdint>
 #include <string>

@@ -11,7 +11,7 @@
 // An id is valid in one process and one EntityManager only. Files name entities by GUID or by their index in the file.
 // Thread: a value.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 #include <cstdint>
 #include <type_traits>

@@ -16,9 +16,9 @@
 // While the passes of a world run, only const calls are allowed; others end the program. Passes take Commands.
 // Source: Frykholm, "Building a data-oriented entity system", part 1.
 
-#include "shoal/entity/death_list.h"
-#include "shoal/entity/free_list.h"
-#include "shoal/entity/inactive_entities.h"
+#include "shoal/entity/detail/death_list.h"
+#include "shoal/entity/detail/free_list.h"
+#include "shoal/entity/detail/inactive_entities.h"
 
 namespace shoal {
 

@@ -19,7 +19,7 @@
 
 #include "shoal/base/status.h"
 #include "shoal/document/diagnostics.h"
-#include "shoal/resource/registry.h"
+#include "shoal/resource/detail/registry.h"
 
 #include <cstdint>
 #include <optional>

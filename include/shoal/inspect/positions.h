@@ -9,7 +9,7 @@
 //
 // Thread: as for the table.
 
-#include "shoal/table/table.h"
+#include "shoal/table/detail/table.h"
 
 #include <cstring>
 #include <optional>

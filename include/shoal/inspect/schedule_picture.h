@@ -18,7 +18,7 @@
 // Thread: any; calls are independent.
 
 #include "shoal/inspect/report.h"
-#include "shoal/world/schedule_graph.h"
+#include "shoal/world/detail/schedule_graph.h"
 
 #include <span>
 #include <string>

@@ -6,7 +6,7 @@
 //
 // Thread: any; calls are independent.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 
 #include <cstdint>
 #include <string>

@@ -13,7 +13,7 @@
 // A report is a copy: it refers to nothing.
 // Thread: report_zones is a const call on the database; the rest may run on any thread.
 
-#include "shoal/database/zone_statistics.h"
+#include "shoal/database/detail/zone_statistics.h"
 
 #include <string>
 #include <vector>

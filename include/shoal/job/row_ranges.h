@@ -10,10 +10,10 @@
 // calling thread.
 // Thread: see executor.h.
 
-#include "shoal/base/row_range.h"
+#include "shoal/base/detail/row_range.h"
+#include "shoal/job/detail/failure.h"
+#include "shoal/job/detail/work_scope.h"
 #include "shoal/job/executor.h"
-#include "shoal/job/failure.h"
-#include "shoal/job/work_scope.h"
 
 namespace shoal {
 

@@ -27,7 +27,7 @@
 // Lifetime: the world outlives the plugins.
 // Thread: the structural thread of the world, between its steps.
 
-#include "shoal/base/array.h"
+#include "shoal/base/detail/array.h"
 #include "shoal/base/status.h"
 
 #include <span>

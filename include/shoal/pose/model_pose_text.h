@@ -16,7 +16,7 @@
 // Thread: as for the registry.
 
 #include "shoal/pose/model_pose.h"
-#include "shoal/resource/registry.h"
+#include "shoal/resource/detail/registry.h"
 
 namespace shoal {
 

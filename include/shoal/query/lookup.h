@@ -19,9 +19,9 @@
 
 #include "shoal/database/database.h"
 #include "shoal/query/detail/terms.h"
+#include "shoal/store/detail/owned_rows.h"
 #include "shoal/store/field_path.h"
-#include "shoal/store/owned_rows.h"
-#include "shoal/table/field_mistake.h"
+#include "shoal/table/detail/field_mistake.h"
 
 namespace shoal {
 

@@ -24,7 +24,7 @@
 //     Without<T>          those that lack T                     nothing
 //
 // What is read cannot be written by accident: an `auto&&` of it is const, in any layout. A reference to a field that is
-// split, and a pointer to one, is a value that is used as one (see table/column.h): `p.x += 1`, `if (wind) v += *wind`.
+// split, and a pointer to one, is a value that is used as one (see column.h): `p.x += 1`, `if (wind) v += *wind`.
 //
 // all_fields<T> stands for the component itself, in any of these: the function gets a `const T&`, a `T&` or a pointer to
 // const T. T may be kept in any layout: where its fields lie in columns, what the function names is loaded before the

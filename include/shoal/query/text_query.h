@@ -23,7 +23,7 @@
 // tag with other characters than a name stands in quotes, #"needs light". `^body` and `$wind` may be compared too. While the
 // world has no `wind`, no row is visited. A comparison is < <= > >= == != between a field, or a part of one, and a
 // number, true, false, or a text in quotes or an enumerator's name without. `health < 10` names the only field of "health",
-// and `world_pose.position.y < 10` is about the position of its matrix (table/field_part.h).
+// and `world_pose.position.y < 10` is about the position of its matrix (table/detail/field_part.h).
 // A disabled component counts as missing. Inactive entities are passed over, unless a term names "inactive". Of
 // several components of one entity, the first is looked at.
 //
@@ -34,9 +34,9 @@
 // Thread: as for a Query.
 
 #include "shoal/document/diagnostics.h"
-#include "shoal/query/access.h"
-#include "shoal/table/any_value.h"
-#include "shoal/table/field_part.h"
+#include "shoal/query/detail/access.h"
+#include "shoal/table/detail/any_value.h"
+#include "shoal/table/detail/field_part.h"
 
 namespace shoal {
 

@@ -33,10 +33,10 @@
 // called, journal.h keeps the same facts.
 // Thread: the structural thread of the world.
 
-#include "shoal/react/journal.h"
+#include "shoal/react/detail/journal.h"
 #include "shoal/react/service.h"
 #include "shoal/store/store.h"
-#include "shoal/table/column.h"
+#include "shoal/table/detail/column.h"
 
 #include <cstddef>
 #include <type_traits>
@@ -184,7 +184,7 @@ public:
     /// Ends an observer; one that has ended is ignored. Requires: no passes run.
     SHOAL_API void remove(ObserverId id);
 
-    /// Keeps a journal that names at most `max_entities` from now on; 0: none (see react/journal.h). Requires: no
+    /// Keeps a journal that names at most `max_entities` from now on; 0: none (see journal.h). Requires: no
     /// passes run; no observer runs.
     SHOAL_API void keep_journal(std::size_t max_entities);
     bool keeps_journal() const { return journal_.is_kept(); }

@@ -29,8 +29,8 @@
 #include "shoal/database/grid_zones.h"
 #include "shoal/react/service.h"
 #include "shoal/store/store.h"
-#include "shoal/table/column.h"
-#include "shoal/table/field_part.h"
+#include "shoal/table/detail/column.h"
+#include "shoal/table/detail/field_part.h"
 
 namespace shoal {
 

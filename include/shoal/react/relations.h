@@ -20,9 +20,9 @@
 
 #include "shoal/entity/entity_manager.h"
 #include "shoal/react/service.h"
-#include "shoal/store/referrers.h"
+#include "shoal/store/detail/referrers.h"
 #include "shoal/store/store.h"
-#include "shoal/table/column.h"
+#include "shoal/table/detail/column.h"
 
 namespace shoal {
 

@@ -28,10 +28,10 @@
 // and does not override the hook costs nothing.
 // Thread: the structural thread of the world.
 
-#include "shoal/base/array.h"
+#include "shoal/base/detail/array.h"
 #include "shoal/base/status.h"
 #include "shoal/entity/entity.h"
-#include "shoal/store/zone.h"
+#include "shoal/store/detail/zone.h"
 
 #include <span>
 #include <string>

@@ -9,8 +9,8 @@
 // The check takes time and memory linear in the size of the blob, whatever its content. A blob never changes.
 // Thread: any thread may read. Moving a blob does not move its bytes.
 
-#include "shoal/base/page_memory.h"
-#include "shoal/resource/blob_format.h"
+#include "shoal/base/detail/page_memory.h"
+#include "shoal/resource/detail/blob_format.h"
 #include "shoal/store/store.h"
 
 #include <string>

@@ -12,7 +12,7 @@
 // The same calls give the same bytes, on every machine. blob_format.h and docs/formats/blob.md have the format.
 // Thread: one thread at a time per writer.
 
-#include "shoal/resource/blob_format.h"
+#include "shoal/resource/detail/blob_format.h"
 #include "shoal/store/store.h"
 
 #include <string_view>

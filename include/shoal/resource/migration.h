@@ -30,8 +30,8 @@
 // once.
 // Thread: one thread adds the steps before any blob is migrated; then any thread may migrate.
 
-#include "shoal/resource/registry.h"
-#include "shoal/table/any_value.h"
+#include "shoal/resource/detail/registry.h"
+#include "shoal/table/detail/any_value.h"
 
 #include <vector>
 

@@ -12,12 +12,12 @@
 // components of database/spawn_zone.h go to no store: they control how an entity is placed in a database.
 // Thread: the structural thread of the directory.
 
-#include "shoal/base/string_table.h"
+#include "shoal/base/detail/string_table.h"
 #include "shoal/entity/entity_manager.h"
 #include "shoal/resource/blob.h"
-#include "shoal/resource/registry.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/spawn_override.h"
+#include "shoal/resource/detail/registry.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/spawn_override.h"
 
 namespace shoal {
 

@@ -15,7 +15,7 @@
 // both texts, and whose parent differs, was moved.
 // Thread: any thread.
 
-#include "shoal/rewrite/source_tree.h"
+#include "shoal/rewrite/detail/source_tree.h"
 
 #include <string>
 #include <string_view>

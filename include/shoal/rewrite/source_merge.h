@@ -15,7 +15,7 @@
 // their spelling and their position in the text. Comments merge like values, but never conflict.
 // Thread: one thread at a time per Diagnostics.
 
-#include "shoal/rewrite/source_tree.h"
+#include "shoal/rewrite/detail/source_tree.h"
 
 #include <optional>
 

@@ -19,11 +19,11 @@
 // several texts may be mixed if one Diagnostics has the texts and one SourceComments their comments.
 // Thread: one thread at a time per object.
 
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/status.h"
-#include "shoal/document/document.h"
-#include "shoal/document/read_options.h"
-#include "shoal/source/source_files.h"
+#include "shoal/document/detail/document.h"
+#include "shoal/document/detail/read_options.h"
+#include "shoal/source/detail/source_files.h"
 
 #include <string>
 #include <string_view>

@@ -15,7 +15,7 @@
 // Requires for each call: the world is at rest (WorldServices::is_at_rest()).
 // Thread: the structural thread of the world.
 
-#include "shoal/base/array.h"
+#include "shoal/base/detail/array.h"
 #include "shoal/base/status.h"
 
 #include <cstddef>

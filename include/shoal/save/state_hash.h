@@ -19,8 +19,8 @@
 // Rows of unloaded zones are not covered.
 // Thread: the structural thread of the world, while no passes run.
 
-#include "shoal/base/array.h"
-#include "shoal/store/zone.h"
+#include "shoal/base/detail/array.h"
+#include "shoal/store/detail/zone.h"
 
 #include <string_view>
 

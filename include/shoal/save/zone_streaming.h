@@ -37,7 +37,7 @@
 
 #include "shoal/base/status.h"
 #include "shoal/react/service.h"
-#include "shoal/store/zone.h"
+#include "shoal/store/detail/zone.h"
 
 #include <cstdint>
 

@@ -36,7 +36,7 @@
 // passes. Built with LuaJIT as shoal::script, with 32-bit ids. Lifetime: the world outlives the scripts.
 // Thread: the structural thread of the world, between its steps.
 
-#include "shoal/base/array.h"
+#include "shoal/base/detail/array.h"
 #include "shoal/base/status.h"
 
 #include <cstddef>

@@ -16,10 +16,10 @@
 // Thread: one thread at a time per Diagnostics; the registry is only read.
 
 #include "shoal/resource/blob_writer.h"
-#include "shoal/resource/registry.h"
-#include "shoal/source/composer.h"
+#include "shoal/resource/detail/registry.h"
+#include "shoal/source/detail/composer.h"
+#include "shoal/source/detail/source_rules.h"
 #include "shoal/source/inputs.h"
-#include "shoal/source/source_rules.h"
 
 #include <string>
 #include <vector>

@@ -25,8 +25,8 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/status.h"
-#include "shoal/source/composer.h"
-#include "shoal/source/source_rules.h"
+#include "shoal/source/detail/composer.h"
+#include "shoal/source/detail/source_rules.h"
 
 #include <string>
 #include <unordered_map>

@@ -17,9 +17,9 @@
 //
 // Thread: one thread at a time per registry and Diagnostics.
 
-#include "shoal/resource/registry.h"
+#include "shoal/resource/detail/registry.h"
 #include "shoal/source/compiler.h"
-#include "shoal/table/value_text.h"
+#include "shoal/table/detail/value_text.h"
 
 #include <string>
 

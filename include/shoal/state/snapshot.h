@@ -22,8 +22,8 @@
 // What is read may come from a file that somebody made to do harm. The reader checks sizes; whoever reads checks values.
 // Thread: one at a time for all states that share blocks.
 
-#include "shoal/base/bits.h"
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/bits.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/status.h"
 
 #include <span>

@@ -23,9 +23,9 @@
 // Thread: reading as for const calls of the store. A pass may write if it declares that it writes the field.
 
 #include "shoal/store/store.h"
-#include "shoal/table/any_value.h"
-#include "shoal/table/field_part.h"
-#include "shoal/table/found_value.h"
+#include "shoal/table/detail/any_value.h"
+#include "shoal/table/detail/field_part.h"
+#include "shoal/table/detail/found_value.h"
 
 namespace shoal {
 

@@ -14,10 +14,10 @@
 // The manager alone decides where a field lies; `split` and `whole` in the declaration change that, not this code.
 // Thread: as for ComponentManager.
 
-#include "shoal/store/component_manager.h"
-#include "shoal/store/stable_span.h"
-#include "shoal/table/column.h"
-#include "shoal/table/new_rows.h"
+#include "shoal/store/detail/component_manager.h"
+#include "shoal/store/detail/stable_span.h"
+#include "shoal/table/detail/column.h"
+#include "shoal/table/detail/new_rows.h"
 
 namespace shoal {
 
@@ -137,7 +137,7 @@ public:
 
     // --- columns -------------------------------------------------------------------------------------------------
 
-    /// Shape: num_rows(). Lifetime: until the next structural call; see table/column.h for what checked builds find.
+    /// Shape: num_rows(). Lifetime: until the next structural call; see column.h for what checked builds find.
     std::span<const Entity> entities() const { return core_.table().entities(); }
     template <auto kMember>
     ReadColumn<kMember> column() const {

@@ -7,13 +7,13 @@
 //
 // Thread: structural calls (spawn, drop, settle) from one thread at a time, as for the world that they belong to.
 
+#include "shoal/base/detail/page_memory.h"
+#include "shoal/base/detail/row_range.h"
 #include "shoal/base/math.h"
-#include "shoal/base/page_memory.h"
-#include "shoal/base/row_range.h"
 #include "shoal/base/status.h"
 #include "shoal/entity/entity.h"
-#include "shoal/store/zone.h"
-#include "shoal/table/schema.h"
+#include "shoal/store/detail/zone.h"
+#include "shoal/table/detail/schema.h"
 
 #include <span>
 

@@ -28,9 +28,9 @@
 //     enum class Shape : std::uint8_t { kBox, kSphere };
 //     SHOAL_ENUM(Shape, (kBox, "box"), (kSphere, "sphere"))  // or plain: SHOAL_ENUM(Shape, kBox, kSphere)
 
-#include "shoal/table/attributes.h"
-#include "shoal/table/preprocessor.h"
-#include "shoal/table/schema.h"
+#include "shoal/table/detail/attributes.h"
+#include "shoal/table/detail/preprocessor.h"
+#include "shoal/table/detail/schema.h"
 
 namespace shoal {
 

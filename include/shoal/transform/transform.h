@@ -35,7 +35,7 @@
 // may set poses, link and compute.
 // Source: Frykholm, "Building a data-oriented entity system", part 3.
 
-#include "shoal/store/owned_rows.h"
+#include "shoal/store/detail/owned_rows.h"
 #include "shoal/table/describe.h"
 
 namespace shoal {

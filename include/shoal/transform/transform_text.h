@@ -15,7 +15,7 @@
 // both in one place are an error. Transforms are spawned before other component types.
 // Thread: as for the registry.
 
-#include "shoal/resource/registry.h"
+#include "shoal/resource/detail/registry.h"
 #include "shoal/transform/transform.h"
 
 #include <string_view>

@@ -47,7 +47,7 @@
 // Thread: one thread at a time; all workers call the functions of passes at once.
 
 #include "shoal/base/status.h"
-#include "shoal/world/schedule_rows.h"
+#include "shoal/world/detail/schedule_rows.h"
 
 #include <initializer_list>
 #include <span>

@@ -6,10 +6,10 @@
 //     for (int frame = 0; frame < 100; ++frame) world.step(dt);       // a few nanoseconds per event, and no allocation
 //     if (Status s = write_trace(path, trace); !s) return report(s);  // for chrome://tracing or Perfetto
 //
-// write_trace() is in inspect/trace.h.
+// write_trace() is in inspect/trace_file.h.
 // Thread: each worker calls add() for itself; call everything else while no schedule with this trace runs.
 
-#include "shoal/base/array.h"
+#include "shoal/base/detail/array.h"
 
 #include <cstdint>
 #include <string>

@@ -11,7 +11,7 @@
 //
 // What a world is made of, each with a header that tells more:
 //
-//     directory()   which store keeps which component type                       store/component_directory.h
+//     directory()   which store keeps which component type                       store/detail/component_directory.h
 //     schedule()    the passes, and their order                                  world/schedule.h
 //     commands()    what passes ask for, carried out when the world settles      command/commands.h
 //     services()    what a settle does besides: those below, and a program's     react/service.h
@@ -29,17 +29,17 @@
 // share one entity manager: each removes the rows of dead entities when it settles.
 // Thread: one structural thread at a time per world. For what a pass may do, see schedule.h.
 
+#include "shoal/base/detail/string_table.h"
 #include "shoal/base/random.h"
-#include "shoal/base/string_table.h"
-#include "shoal/command/event_channels.h"
+#include "shoal/command/detail/event_channels.h"
 #include "shoal/query/lookup.h"
 #include "shoal/react/service.h"
 #include "shoal/resource/library.h"
 #include "shoal/resource/spawner.h"
-#include "shoal/store/component_directory.h"
-#include "shoal/store/waiting_commands.h"
+#include "shoal/store/detail/component_directory.h"
+#include "shoal/store/detail/waiting_commands.h"
+#include "shoal/world/detail/world_options.h"
 #include "shoal/world/schedule.h"
-#include "shoal/world/world_options.h"
 
 namespace shoal {
 
@@ -110,7 +110,7 @@ public:
     /// one is asked for. Requires: it is attached; no passes run, and the world is not settling.
     SHOAL_API void detach(Store& store);
 
-    /// Returns the one component of type T, and marks it as written: see store/singletons.h. Requires: no passes run, which
+    /// Returns the one component of type T, and marks it as written: see singletons.h. Requires: no passes run, which
     /// name it in queries, Singleton<Read<&Wind::force>>. Lifetime: until the next structural call about it.
     template <class T>
     T& singleton() {
@@ -132,7 +132,7 @@ public:
     }
     /// Returns the commands of the pass that the calling thread runs, or those from outside: see command/commands.h.
     Commands& commands() { return WaitingCommands::of_directory(directory_).here(); }
-    /// Returns this world's channel of events of type T, and all of its channels: see command/event_channels.h.
+    /// Returns this world's channel of events of type T, and all of its channels: see command/detail/event_channels.h.
     /// Requires: the first call for a type comes when no passes run. Lifetime: as the world.
     template <class T>
     Events<T>& events() {
@@ -179,7 +179,7 @@ public:
 
     // --- resources -------------------------------------------------------------------------------------------------
 
-    /// The functions that spawn component types in place of stores, and the migrations: see resource/registry.h.
+    /// The functions that spawn component types in place of stores, and the migrations: see resource/detail/registry.h.
     ComponentRegistry& registry() { return registry_; }
     /// Makes a manager, or what WorldOptions::default_store says, for each component type of the blob that has neither
     /// a store nor a spawn function. Errors: the schema of a store differs from the blob's; managers made before stay.

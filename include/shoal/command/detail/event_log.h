@@ -7,8 +7,8 @@
 //
 // Thread: see events.h.
 
-#include "shoal/base/config.h"
-#include "shoal/base/memory.h"
+#include "shoal/base/detail/config.h"
+#include "shoal/base/detail/memory.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,7 @@
 //
 // Thread: all calls from any thread.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/detail/memory.h"
 
 #include <cstdint>
 

@@ -2,8 +2,8 @@
 // The calls of Database with C++ types. Included by database.h.
 
 #include "shoal/database/database.h"
+#include "shoal/database/detail/row_move.h"
 #include "shoal/database/detail/typed_slots.h"
-#include "shoal/database/row_move.h"
 
 namespace shoal {
 

@@ -3,7 +3,7 @@
 // where every database keeps the component type, or the table used last. It is a cache and no identity: that is the
 // component's name.
 
-#include "shoal/database/table.h"
+#include "shoal/database/detail/table.h"
 
 namespace shoal {
 

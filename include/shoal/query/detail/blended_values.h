@@ -8,7 +8,7 @@
 // not touch. See row_loop.h.
 // Thread: values of one row.
 
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 #include "shoal/query/detail/terms.h"
 
 namespace shoal::detail {

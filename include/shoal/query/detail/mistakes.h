@@ -4,7 +4,7 @@
 //
 // Thread: types, and values at compile time.
 
-#include "shoal/query/access.h"
+#include "shoal/query/detail/access.h"
 #include "shoal/query/detail/singleton_terms.h"
 #include "shoal/query/detail/terms.h"
 

@@ -14,8 +14,8 @@
 // rows alone, and so does how they are cut for several threads.
 // Thread: as for the query.
 
-#include "shoal/job/failure.h"
-#include "shoal/query/access.h"
+#include "shoal/job/detail/failure.h"
+#include "shoal/query/detail/access.h"
 #include "shoal/query/detail/started_loop.h"
 
 namespace shoal {

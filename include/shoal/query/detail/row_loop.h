@@ -8,9 +8,9 @@
 //
 // Thread: any number of loops, on rows that do not overlap.
 
-#include "shoal/base/bits.h"
-#include "shoal/base/row_range.h"
-#include "shoal/command/loop_scope.h"
+#include "shoal/base/detail/bits.h"
+#include "shoal/base/detail/row_range.h"
+#include "shoal/command/detail/loop_scope.h"
 #include "shoal/query/detail/blended_values.h"
 #include "shoal/query/detail/query_plan.h"
 

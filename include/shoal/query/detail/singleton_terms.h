@@ -10,10 +10,10 @@
 // for each chunk. Only a query of singletons alone writes: it visits one row, that of the first singleton.
 // Thread: as for the query.
 
-#include "shoal/query/access.h"
+#include "shoal/query/detail/access.h"
 #include "shoal/query/detail/started_loop.h"
 #include "shoal/query/detail/terms.h"
-#include "shoal/store/component_directory.h"
+#include "shoal/store/detail/component_directory.h"
 
 #include <array>
 

@@ -6,12 +6,12 @@
 //
 // Thread: started and waited for by one thread.
 
-#include "shoal/base/row_range.h"
-#include "shoal/command/loop_scope.h"
+#include "shoal/base/detail/row_range.h"
+#include "shoal/command/detail/loop_scope.h"
 #include "shoal/entity/entity_manager.h"
-#include "shoal/job/failure.h"
+#include "shoal/job/detail/failure.h"
 #include "shoal/job/row_ranges.h"
-#include "shoal/table/table.h"
+#include "shoal/table/detail/table.h"
 
 namespace shoal {
 

@@ -6,10 +6,10 @@
 //
 // Thread: they are types, and values of one row.
 
-#include "shoal/command/loop_scope.h"
+#include "shoal/command/detail/loop_scope.h"
 #include "shoal/query/detail/query_plan.h"
 #include "shoal/store/manager.h"
-#include "shoal/table/found_value.h"
+#include "shoal/table/detail/found_value.h"
 
 #include <cstddef>
 
@@ -110,7 +110,7 @@ struct Without : detail::Term<detail::TermKind{.is_field = false, .excludes = tr
 /// entities are passed over: what befell them is not visited later either. All that a loop finds counts as seen when it
 /// begins, also if its function throws. What a query has seen is not part of the state of a world: where that goes back, or is
 /// loaded, the query finds how it differs from what it saw last. Observers go back with the world: see react/observers.h.
-/// Cost: a mirror of the component type (see store/component_mirror.h), which compares the blocks of rows that were written.
+/// Cost: a mirror of the component type (see component_mirror.h), which compares the blocks of rows that were written.
 template <class T>
 struct Added : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
     using Component = T;

@@ -6,7 +6,7 @@
 // Thread: as for the query; each run of rows has writers of its own.
 
 #include "shoal/command/events.h"
-#include "shoal/query/access.h"
+#include "shoal/query/detail/access.h"
 #include "shoal/query/detail/terms.h"
 
 namespace shoal {

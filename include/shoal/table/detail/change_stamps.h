@@ -13,9 +13,9 @@
 // and marks from before it go into the stamps.
 // Thread: that of the table.
 
-#include "shoal/base/array.h"
 #include "shoal/base/assert.h"
-#include "shoal/base/row_range.h"
+#include "shoal/base/detail/array.h"
+#include "shoal/base/detail/row_range.h"
 #include "shoal/base/status.h"
 
 namespace shoal {

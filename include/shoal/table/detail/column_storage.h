@@ -10,10 +10,10 @@
 // Rows are elements here, and nothing more: whoever moves them repairs the index, links and stamps.
 // Thread: that of the table.
 
-#include "shoal/base/page_memory.h"
-#include "shoal/table/copy_elements.h"
+#include "shoal/base/detail/page_memory.h"
+#include "shoal/table/detail/copy_elements.h"
 #include "shoal/table/detail/row_versions.h"
-#include "shoal/table/schema.h"
+#include "shoal/table/detail/schema.h"
 
 #include <span>
 

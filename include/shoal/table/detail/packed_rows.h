@@ -8,7 +8,7 @@
 // Thread: the structural thread of the table.
 
 #include "shoal/table/detail/change_stamps.h"
-#include "shoal/table/row_index.h"
+#include "shoal/table/detail/row_index.h"
 
 namespace shoal {
 

@@ -9,9 +9,9 @@
 // end_swap() the caller swaps the rows.
 // Thread: that of the table.
 
-#include "shoal/base/row_range.h"
+#include "shoal/base/detail/row_range.h"
 #include "shoal/base/status.h"
-#include "shoal/table/row_index.h"
+#include "shoal/table/detail/row_index.h"
 
 #include <span>
 

@@ -8,10 +8,10 @@
 // Rows that are added to columns that stay where they are change neither: what was looked up before is still right.
 // Thread: as for the table.
 
-#include "shoal/base/config.h"
+#include "shoal/base/detail/config.h"
 #if SHOAL_CHECKED
-#include "shoal/table/access_guard.h"
 #include "shoal/table/describe.h"
+#include "shoal/table/detail/access_guard.h"
 
 namespace shoal {
 template <auto kMember>

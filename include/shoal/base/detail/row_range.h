@@ -1,0 +1,20 @@
+#pragma once
+// A range of rows, or of anything else that has an index.
+// Thread: a value.
+
+#include "shoal/base/detail/config.h"
+
+#include <cstdint>
+
+namespace shoal {
+
+/// Rows begin to end - 1.
+struct RowRange {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+
+    constexpr std::uint32_t size() const { return end - begin; }
+    friend constexpr bool operator==(const RowRange&, const RowRange&) = default;
+};
+
+}  // namespace shoal

@@ -1,0 +1,80 @@
+#pragma once
+// The event channels of a world: one for each type of events, and one for each name that code without C++ types has
+// asked for. events.h says what a channel is.
+//
+//     Events<Collision>& hits = channels.of<Collision>();               // also World::events<Collision>()
+//     Result<detail::EventLog*> sounds = channels.named("sounds", 16);  // 16 bytes each
+//
+// Thread: one structural thread.
+
+#include "shoal/base/detail/array.h"
+#include "shoal/base/status.h"
+#include "shoal/command/events.h"
+
+namespace shoal {
+
+class SnapshotReader;
+class SnapshotWriter;
+
+class EventChannels {
+public:
+    EventChannels() = default;
+    SHOAL_API ~EventChannels();
+    EventChannels(const EventChannels&) = delete;
+    EventChannels& operator=(const EventChannels&) = delete;
+
+    /// Returns the channel of events of type T. The first call makes it. Requires: at the first call, no passes run.
+    /// Lifetime: as this. In a shared library with hidden symbols, types are other types; give it the reference.
+    template <class T>
+    Events<T>& of() {
+        if (void* owned = find(&detail::event_type<T>)) return *static_cast<Events<T>*>(owned);
+        auto& made = *make_owned<Events<T>>("world");
+        own({&detail::event_type<T>, &made, &made.log_, destroy<Events<T>>, detail::event_name<T>()});
+        return made;
+    }
+    /// Returns the channel of a name whose events are bytes. The first call makes it.
+    /// Errors: its events have another size. Requires: no passes run. Lifetime: until end() was called as often.
+    SHOAL_API Result<detail::EventLog*> named(std::string_view name, std::uint32_t event_bytes);
+    SHOAL_API void end(const detail::EventLog& events);
+
+    /// Refuses writes from outside of passes from now on, because passes run, or allows them again.
+    SHOAL_API void hold(bool holds);
+    /// Ends the frame of all: see Events::end_frame().
+    SHOAL_API void end_frame();
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (const Channel& channel : channels_) visit(static_cast<const detail::EventLog&>(*channel.log));
+    }
+    /// Calls visit(name, count) with how many events each channel had in the frame that ended last.
+    template <class Visit>
+    void for_each_count(Visit&& visit) const {
+        for (const Channel& channel : channels_)
+            visit(channel.name, std::uint64_t(channel.log->read_last().size() / channel.log->event_bytes()));
+    }
+
+    SHOAL_API void save(SnapshotWriter& to) const;
+    /// Channels that the state does not have are empty then. Errors: what was saved does not fit.
+    SHOAL_API Status load(SnapshotReader& from);
+
+private:
+    struct Channel {
+        const void* type;  // the object, if it has a name alone
+        void* object;
+        detail::EventLog* log;
+        void (*destroy)(void* object);
+        std::string_view name;
+        bool has_type() const { return type != object; }
+    };
+    template <class S>
+    static void destroy(void* object) {
+        destroy_owned("world", static_cast<S*>(object));
+    }
+    SHOAL_API void* find(const void* type) const;
+    SHOAL_API void own(const Channel& channel);
+    std::string part_name(const Channel& channel) const;
+
+    Array<Channel> channels_{Owner("world")};
+    bool is_held_ = false;
+};
+
+}  // namespace shoal

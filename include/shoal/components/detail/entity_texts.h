@@ -1,0 +1,16 @@
+#pragma once
+// The names and tags that commands give to entities, in whichever store keeps them.
+// Thread: the structural thread of the world.
+
+#include "shoal/base/detail/string_table.h"
+#include "shoal/store/detail/waiting_commands.h"
+#include "shoal/store/store.h"
+
+namespace shoal {
+
+/// Names a living entity, gives it a tag, or takes one away, and interns the text. `component` is DebugName or Tag, which
+/// `store` keeps. Errors: a tag without a text; no memory; another text has the same hash. Nothing has changed.
+SHOAL_API Status change_text_in(Store& store, const Schema& component, StringTable& texts, TextChange change,
+                                Entity entity, std::string_view text);
+
+}  // namespace shoal

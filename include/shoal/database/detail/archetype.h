@@ -1,0 +1,72 @@
+#pragma once
+// An archetype is a set of component types. Entities of one archetype and one zone lie in one table. Its columns are
+// those of the component types, in the order of their numbers:
+//
+//     archetype {position 0, mass 2}     schema columns    position.value | mass.value
+//                                          first_column(0) = 0, first_column(2) = 1, first_column(1) = none
+//
+// A database numbers component types in the order of their registration, and archetypes in the order in which they
+// form. The numbers mean nothing to another database.
+// Thread: immutable once made; any thread.
+
+#include "shoal/base/detail/bit_set.h"
+#include "shoal/table/detail/schema.h"
+
+namespace shoal {
+
+/// A component type of one database.
+struct ComponentType {
+    std::uint32_t number = 0xFFFFFFFF;  ///< index into Database::schemas()
+
+    explicit operator bool() const { return number != 0xFFFFFFFF; }
+    friend bool operator==(ComponentType, ComponentType) = default;
+};
+
+inline constexpr std::uint32_t kNoColumn = 0xFFFF;
+
+class Archetype {
+public:
+    /// `components` are in ascending order; `schemas` are their schemas. Requires: fewer than kNoColumn columns in all.
+    SHOAL_API Archetype(std::uint32_t number, std::span<const ComponentType> components,
+                        std::span<const Schema* const> schemas);
+    Archetype(const Archetype&) = delete;
+    Archetype& operator=(const Archetype&) = delete;
+
+    std::uint32_t number() const { return number_; }
+    /// Its component types: one bit per number.
+    const BitSet& signature() const { return signature_; }
+    /// Ascending.
+    std::span<const ComponentType> components() const { return {components_.data(), components_.size()}; }
+    /// The enableable component types: a bit per row says whether it has them. Ascending.
+    std::span<const ComponentType> enableable() const { return {enableable_.data(), enableable_.size()}; }
+    /// The component types of which an entity may have several: the first value is in the row. Ascending.
+    SHOAL_API std::span<const ComponentType> many() const;
+    bool has(ComponentType component) const { return signature_.test(component.number); }
+    /// Returns the first column of a component type, or kNoColumn; its other columns follow. A component type without
+    /// fields has a number too, but no column there.
+    std::uint32_t first_column(ComponentType component) const {
+        return component.number < first_column_.size() ? first_column_[component.number] : kNoColumn;
+    }
+    /// Whether first_column() is not kNoColumn: a faster has().
+    bool has_column_of(ComponentType component) const { return first_column(component) != kNoColumn; }
+    /// Returns the index of `component` in enableable(), or -1.
+    int enableable_index(ComponentType component) const {
+        for (std::size_t i = 0; i < enableable_.size(); ++i)
+            if (enableable_[i] == component) return static_cast<int>(i);
+        return -1;
+    }
+
+    /// All columns of a row. See Schema::combine.
+    const Schema& schema() const { return schema_; }
+
+private:
+    std::uint32_t number_;
+    BitSet signature_{Owner("archetype")};
+    Array<ComponentType> components_{Owner("archetype")};
+    Array<ComponentType> enableable_{Owner("archetype")};
+    Array<ComponentType> many_{Owner("archetype")};
+    Array<std::uint16_t> first_column_{Owner("archetype")};  // by component type number
+    Schema schema_;
+};
+
+}  // namespace shoal

@@ -1,0 +1,195 @@
+#pragma once
+// The rows of one archetype in one zone: a table, and a bit per row for each enableable component type.
+//
+//     row                 0    1    2   ...  num_rows-1
+//     entity              e0   e1   e2
+//     columns             ..   ..   ..          those of the archetype's schema
+//     bits of "asleep"    1    0    1           an enableable component type: does the entity have it now?
+//
+// For passes and queries: read columns, or write unmarked columns and mark them when the loop has ended. Only the
+// Database adds and removes rows.
+// Lifetime: a table that stays empty is removed after many settles, and its number is used again; then
+// Database::table_list_epoch() grows. Thread: as for Table.
+
+#include "shoal/database/detail/archetype.h"
+#include "shoal/store/detail/zone.h"
+#include "shoal/table/detail/column.h"
+#include "shoal/table/detail/row_path.h"
+
+namespace shoal {
+
+/// An address that stands for a list of C++ types; nullptr for none.
+using TypedKey = const void*;
+
+/// A bit per row in page memory, 64-byte aligned: jobs cut at multiples of 512 rows share no cache line.
+class PresenceBits {
+public:
+    explicit PresenceBits(PagePool& pool) : pool_(&pool) {}
+    SHOAL_API ~PresenceBits();
+    PresenceBits(PresenceBits&& other) noexcept
+        : pool_(other.pool_), words_(other.words_), num_words_(other.num_words_) {
+        other.words_ = nullptr, other.num_words_ = 0;
+    }
+    PresenceBits& operator=(PresenceBits&&) = delete;
+
+    /// For how many rows there is room.
+    std::uint32_t num_reached() const { return static_cast<std::uint32_t>(num_words_ * 64); }
+    bool get(std::uint32_t row) const { return test_bit(words_, row); }
+    void set(std::uint32_t row, bool value) { set_bit(words_, row, value); }
+    void set(RowRange rows, bool value) { set_bits(words_, rows.begin, rows.end, value); }
+    /// Makes room for `num_rows` rows. Errors: no memory; nothing has changed.
+    SHOAL_API Status reserve(std::uint32_t num_rows);
+    SHOAL_API void release();
+    /// Shape: bit row % 64 of word row / 64.
+    std::uint64_t* words() { return words_; }
+    const std::uint64_t* words() const { return words_; }
+    std::size_t num_bytes() const { return num_words_ * sizeof(std::uint64_t); }
+
+private:
+    PagePool* pool_;
+    std::uint64_t* words_ = nullptr;
+    std::size_t num_words_ = 0;
+};
+
+class DatabaseTable {
+public:
+    SHOAL_API DatabaseTable(std::uint32_t number, const Archetype& type, Zone zone, PagePool& pool,
+                            std::uint32_t capacity_rows, RowIndex& index);
+    DatabaseTable(const DatabaseTable&) = delete;
+    DatabaseTable& operator=(const DatabaseTable&) = delete;
+
+    std::uint32_t number() const { return number_; }
+    const Archetype& type() const { return *type_; }
+    std::uint32_t type_number() const { return type_number_; }
+    Zone zone() const { return zone_; }
+    std::uint32_t num_rows() const { return table_.num_rows(); }
+    /// Whether rows are bytes and nothing more: no opaque columns, no enableable component types, and no further values
+    /// elsewhere.
+    bool is_plain() const { return table_.is_plain() && presence_.empty() && !has_many_; }
+    /// Whether entities may have several components of a type: the first is in the row, the database has the others.
+    bool has_many() const { return has_many_; }
+    std::span<const Entity> entities() const { return table_.entities(); }
+    const detail::RowVersions& row_versions() const { return table_.row_versions(); }
+    /// Columns are found with first_column(). Requires: no structural call is made through it.
+    Table& table() { return table_; }
+    const Table& table() const { return table_; }
+    std::uint32_t first_column(ComponentType component) const { return type_->first_column(component); }
+    /// Writes rows and bits, or reads them; see Table::load(). `schemas`: of the component types of the database, by number.
+    SHOAL_API void save(SnapshotWriter& to, std::span<const Schema* const> schemas) const;
+    SHOAL_API Status load(SnapshotReader& from, std::span<const Schema* const> schemas);
+    /// Rows and bits.
+    SHOAL_API MemoryUse memory_use() const;
+    /// Checks rows and bits. Cost: O(rows).
+    SHOAL_API Status validate() const;
+
+    /// The bits of an enableable component type; nullptr for one that every row has, or none.
+    /// Shape: bit row % 64 of word row / 64. Bits past the last row are arbitrary.
+    const std::uint64_t* presence(ComponentType component) const {
+        const int index = type_->enableable_index(component);
+        return index < 0 ? nullptr : presence_[static_cast<std::size_t>(index)].words();
+    }
+    /// Requires: row < num_rows().
+    bool has(ComponentType component, std::uint32_t row) const {
+        if (!type_->has(component)) return false;
+        const std::uint64_t* bits = presence(component);
+        return bits == nullptr || test_bit(bits, row);
+    }
+
+    /// The view of a field of `component`, whose C++ type is that of the member. Requires: the archetype has it.
+    template <auto kMember>
+    ReadColumn<kMember> column(ComponentType component) const {
+        const std::uint32_t first = required_column(component);
+        return make_column<kMember, const ValueOf<kMember>>(
+            [this, first](std::uint32_t c) { return table_.column(first + c); }, struct_offset<kMember>(), num_rows(),
+            table_, first);
+    }
+    /// The same for a pass that marks what it wrote when it has ended: see mark_written.
+    template <auto kMember>
+    WriteColumn<kMember> unmarked_column(ComponentType component) {
+        const std::uint32_t first = required_column(component);
+        return make_column<kMember, ValueOf<kMember>>(
+            [this, first](std::uint32_t c) { return table_.unmarked_column(first + c); }, struct_offset<kMember>(),
+            num_rows(), table_, first);
+    }
+    template <auto kMember>
+    void mark_written(ComponentType component, RowRange rows) {
+        const std::uint32_t first = required_column(component) + FieldLayout<kMember>::kFirstColumn;
+        for (std::uint32_t c = 0; c < FieldLayout<kMember>::kNumColumns; ++c) table_.mark_written(first + c, rows);
+    }
+
+    /// Where a member lies in its struct, for components kept whole.
+    template <auto kMember>
+    static std::size_t struct_offset() {
+        if constexpr (FieldLayout<kMember>::kLayout == ColumnLayout::kWhole)
+            return FieldLayout<kMember>::struct_offset();
+        else
+            return 0;
+    }
+
+private:
+    friend class Database;
+    friend class RowMove;
+    friend struct MovedRow;
+
+    std::uint32_t required_column(ComponentType component) const {
+        const std::uint32_t first = first_column(component);
+        SHOAL_ASSERT(first != kNoColumn, "the archetype of this table does not have the component");
+        return first;
+    }
+    /// Whether a row can be appended without memory, a bit, or a note that the table is not empty any more.
+    bool has_reserved_plain_row() const { return has_reserved_row() && presence_.empty(); }
+    bool has_reserved_row() const { return table_.has_room() && table_.num_rows() != 0; }
+
+    /// What a step does to the bit of one enableable component type.
+    struct StepBit {
+        enum class Change : std::uint8_t { kKeep, kEnable, kDisable };
+
+        PresenceBits* from;  // nullptr: only the target has the component type
+        PresenceBits* to;
+        Change change;
+    };
+
+    /// The last way that an entity went from here by gaining or losing components.
+    struct Step {
+        TypedKey key = nullptr;  // which components
+        DatabaseTable* target = nullptr;
+        RowPath path;
+        Array<std::byte*> gained{Owner("database table")};  // columns in the target, as the call names them
+        Array<StepBit> bits{Owner("database table")};       // by place in target->type().enableable()
+
+        /// Whether the target has room for the bits of one more row.
+        bool has_reserved_bits() const { return target->num_rows() < num_reached; }
+        /// Looks up how far the bits of the target reach.
+        SHOAL_API void look_up_reach();
+        /// Writes the bits of a row that goes to the end of the target; those of the last row of `from` take their place.
+        /// Apart, so that rows without bits do not pay for what this keeps in registers.
+        __attribute__((noinline)) SHOAL_API void move_bits(const DatabaseTable& from, std::uint32_t row) const;
+
+        std::uint32_t num_reached = 0;  // rows of the target that all bits have room for; they only gain room
+    };
+
+    /// The component type that was last enabled or disabled by a call with C++ types.
+    struct LastEnableable {
+        TypedKey key = nullptr;  // which component type
+        PresenceBits* bits = nullptr;
+    };
+
+    /// Remembers that a call with one C++ type has enabled or disabled a component type.
+    void note_enableable(ComponentType component, TypedKey key) {
+        if (const int index = type_->enableable_index(component); index >= 0 && key != nullptr)
+            last_enableable_ = {key, &presence_[static_cast<std::size_t>(index)]};
+    }
+
+    std::uint32_t number_;
+    Zone zone_;
+    std::uint32_t type_number_;  // here, beside what loops need of the table
+    bool has_many_;
+    Table table_;
+    const Archetype* type_;
+    Array<PresenceBits> presence_{Owner("database table")};  // by place in type().enableable()
+    Step last_added_, last_removed_;
+    LastEnableable last_enableable_;
+    std::uint32_t num_wanted_ = 0;  // rows that the call under way will add
+};
+
+}  // namespace shoal

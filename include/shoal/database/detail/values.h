@@ -1,0 +1,82 @@
+#pragma once
+// The options of a database, and the arguments and results of its calls.
+// Thread: values.
+
+#include "shoal/database/detail/table.h"
+
+namespace shoal {
+
+struct DatabaseOptions {
+    Zone first_zone = 0;  ///< of entities that get their first row by add(), or that are spawned without a zone
+    std::uint32_t capacity_rows = kDefaultCapacityRows - 1;  ///< of each table
+};
+
+/// Values of one component type for the entities of a call. Without a source of values there are defaults (of an opaque
+/// field, that of its C++ type); at most one source is set. An open struct of views. Lifetime: the call.
+struct ComponentValues {
+    ComponentType component;
+    const std::byte* images = nullptr;            ///< struct images, the first entity's first
+    std::size_t stride = 0;                       ///< bytes from image to image; 0: one image for all
+    std::span<const std::byte* const> columns{};  ///< or columns: one per column of the schema, an element per entity
+    /// Or a function that writes one row, for C++ types that are more than bytes.
+    void (*write)(const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
+                  std::size_t entity) = nullptr;
+    const void* context = nullptr;
+    bool is_disabled = false;  ///< of an enableable component type: the entity has it, disabled
+
+    bool has_values() const { return images != nullptr || !columns.empty() || write != nullptr; }
+};
+
+/// Returns the values of a component type, or nullptr.
+inline const ComponentValues* find_values(std::span<const ComponentValues> values, ComponentType component) {
+    for (const ComponentValues& given : values)
+        if (given.component == component) return &given;
+    return nullptr;
+}
+
+/// Where an entity lies. Lifetime: until the next structural call.
+struct DatabaseRow {
+    DatabaseTable* table = nullptr;
+    std::uint32_t row = kNilRow;
+    [[no_unique_address]] detail::KnownRow
+        known{};  ///< with it, checked builds find rows that are older, or of another database
+
+    explicit operator bool() const { return table != nullptr; }
+    friend bool operator==(DatabaseRow a, DatabaseRow b) { return a.table == b.table && a.row == b.row; }
+};
+
+namespace detail {
+
+/// Ends the program: the row is nil or has gone, or its entity does not have the component.
+[[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_row(DatabaseRow row, const Schema& component);
+/// The same; the schema is looked up here, out of the way of the callers.
+template <class T>
+[[noreturn]] SHOAL_NOINLINE void refuse_row_of(DatabaseTable* table, std::uint32_t row) {
+    refuse_row({table, row}, schema_of<T>());
+}
+
+/// Exists if one looks like a component that is not declared: a struct that is neither an entity nor a list.
+template <class... Ts>
+using IfUndeclared =
+    std::enable_if_t<((std::is_class_v<Ts> && std::is_aggregate_v<Ts> && !std::is_same_v<Ts, Entity> &&
+                       !DescribedComponent<ComponentOfGiven<Ts>> && !requires(const Ts& list) { list.data(); }) ||
+                      ...)>;
+/// What calls of stores with these return, so that the compiler says this and does not list all other calls.
+template <class... Ts>
+struct Undeclared {
+    static_assert(kIsDescribed<Undeclared>, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+};
+struct UndeclaredCalls {
+    template <class... Ts, class... Given, class = IfUndeclared<Ts..., Given...>>
+    Undeclared<Given...> create(const Given&...);
+    template <class... Ts, class... Given, class = IfUndeclared<Ts..., Given...>>
+    Undeclared<Given...> insert(const Given&...);
+    template <class... Ts, class... Given, class = IfUndeclared<Ts..., Given...>>
+    Undeclared<Given...> add(const Given&...);
+    template <class... Ts, class... Given, class = IfUndeclared<Ts..., Given...>>
+    Undeclared<Given...> remove(const Given&...);
+};
+
+}  // namespace detail
+
+}  // namespace shoal

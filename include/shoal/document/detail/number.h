@@ -1,0 +1,33 @@
+#pragma once
+// Parses numbers in the syntax of JSON.
+// Thread: any thread.
+
+#include "shoal/base/detail/config.h"
+
+#include <cstdint>
+
+namespace shoal {
+
+enum class NumberForm : std::uint8_t {
+    kMalformed,  ///< not a JSON number
+    kInteger,
+    kLargeInteger,  ///< above the largest int64
+    kDouble,
+    kTooLarge,  ///< beyond the largest double
+};
+
+struct ParsedNumber {
+    NumberForm form;
+    const char* end;  ///< where reading stopped; the caller checks what follows
+    union {
+        std::int64_t integer;
+        std::uint64_t large_integer;
+        double number;
+    };
+};
+
+/// Reads the longest number at the start of [begin, end). Integers that do not fit into 64 bits become doubles. Doubles
+/// are rounded correctly.
+SHOAL_API ParsedNumber parse_number(const char* begin, const char* end);
+
+}  // namespace shoal

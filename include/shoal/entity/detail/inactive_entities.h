@@ -1,0 +1,77 @@
+#pragma once
+// Which living entities are inactive: queries pass over their rows, in every store.
+//
+//     index                          1  2  3  4  5
+//     by itself, says a store        1  0  0  0  0     the entity has the component Inactive (components/activity.h)
+//     from above, say transforms     0  1  1  0  0     an entity above it in their tree is inactive
+//     inactive                       1  1  1  0  0     one of them says so
+//
+// An entity manager has one, and takes the dead out. Each store says what it knows, so that several worlds may share the
+// entities. Transforms follow: they are told who became active or inactive by itself, and say who is below.
+// Thread: the structural thread changes it, which ends the program while passes run; any thread reads it between these calls.
+
+#include "shoal/base/detail/bit_set.h"
+#include "shoal/base/detail/row_range.h"
+#include "shoal/base/detail/running_pass.h"
+#include "shoal/entity/entity.h"
+
+namespace shoal {
+
+class InactiveEntities {
+public:
+    /// Called with living entities that became active or inactive by themselves, and with inactive ones that have died.
+    using FollowFunction = void (*)(void* speaker, std::span<const Entity> changed);
+
+    explicit InactiveEntities(const PassHold& hold) : hold_(hold) {}
+    bool empty() const { return num_inactive_ == 0; }
+    std::uint64_t size() const { return num_inactive_; }
+    /// Requires: the entity lives, or is null.
+    bool has(Entity entity) const { return inactive_.test(entity.index()); }
+
+    /// Begins to listen to a store: one that says who is inactive by itself, or with a function, one that follows.
+    SHOAL_API void add_speaker(void* speaker, FollowFunction follow = nullptr);
+    /// Takes back all that a store has said. Requires: it was added.
+    SHOAL_API void remove_speaker(void* speaker);
+
+    /// Notes whether living entities are inactive by themselves, and tells those that follow. Requires: added.
+    SHOAL_API void set_by_itself(const void* speaker, std::span<const Entity> entities, bool is_inactive);
+    /// Notes whether a living entity is inactive because one above it is. Returns whether is_inactive_for() changed.
+    /// Requires: added, as one that follows.
+    SHOAL_API bool set_from_above(const void* speaker, Entity entity, bool is_inactive);
+    /// Whether an entity is inactive by itself, or from above as this store says. Requires: as above.
+    SHOAL_API bool is_inactive_for(const void* speaker, Entity entity) const;
+    /// Forgets an entity that has died, and tells those that follow if it was inactive.
+    SHOAL_API void forget(Entity entity);
+    /// Forgets all that was said. Nobody is told.
+    SHOAL_API void forget_all();
+
+    /// Calls visit(RowRange) for each run of rows whose owners are not inactive. Shape: owners: by row.
+    template <class Visit>
+    void for_each_active(std::span<const Entity> owners, RowRange rows, Visit&& visit) const {
+        for (std::uint32_t row = rows.begin; row < rows.end;) {
+            while (row < rows.end && has(owners[row])) ++row;
+            const std::uint32_t begin = row;
+            while (row < rows.end && !has(owners[row])) ++row;
+            if (begin < row) visit(RowRange{begin, row});
+        }
+    }
+
+private:
+    struct Speaker {
+        void* store;
+        FollowFunction follow;
+        BitSet said;  // by index
+    };
+
+    Speaker& speaker(const void* store);
+    bool is_by_itself(std::size_t index) const;
+    void note(std::size_t index);
+    void tell(std::span<const Entity> changed);
+
+    const PassHold& hold_;
+    Array<Speaker> speakers_{Owner("inactive entities")};
+    BitSet inactive_{Owner("inactive entities")};  // by index: what the speakers come to
+    std::uint64_t num_inactive_ = 0;
+};
+
+}  // namespace shoal

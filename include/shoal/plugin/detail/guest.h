@@ -1,0 +1,292 @@
+#pragma once
+// What code in other languages adds to a world. Plugins in C and scripts in Lua are guests: each has passes, queries,
+// event channels and observers, which are removed when the guest is unloaded, and recreated when stores change.
+//
+//     GuestHost       all guests of one language in a world
+//     Guest           one plugin or script: what it has made, and what a failed load undoes
+//     GuestQuery      a text query; the language defines its columns
+//     GuestPass       a pass of the schedule; it is paused while something it needs is missing
+//     GuestChannel    a channel of events, by its name
+//     GuestObserver   a function that is called for additions, removals and changes
+//     SpawnedImages   the components passed to a store of a guest, in one form
+//
+// A language derives its host from GuestHost and its parts from GuestPart, and adds its own functions and data.
+//
+//     load     is_loading = true | the code of the guest runs | end_load(keep)
+//     reload   suspend() the older one | load the newer one | on an error: resume() the older one
+//     unload   remove_parts() | the language's own parts | remove_channels()
+//
+// Thread: the structural thread of the world, between its steps, except for GuestPass::run().
+
+#include "shoal/query/text_query.h"
+#include "shoal/react/observers.h"
+#include "shoal/react/service.h"
+#include "shoal/world/detail/named_components.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace shoal {
+
+class OwnedRows;
+class SchemaChange;
+class Table;
+struct SpawnBatch;
+struct Guest;
+struct GuestHost;
+
+/// Something that a guest has made, with its language's own data.
+struct GuestPart {
+    explicit GuestPart(Guest& of) : guest(of) {}
+    GuestPart(const GuestPart&) = delete;
+    GuestPart& operator=(const GuestPart&) = delete;
+    /// Destroys and frees it.
+    virtual void destroy() = 0;
+
+    Guest& guest;
+
+protected:
+    ~GuestPart() = default;
+};
+
+/// A value that a query shows for each row: a field, or a part of one.
+struct GuestColumn {
+    std::string name;  ///< "wheel.angle"
+    ValueType type{};
+    std::size_t component = 0;  ///< index in TextQuery::components()
+    std::uint32_t column = 0;   ///< index in Schema::columns()
+    std::uint32_t offset = 0;   ///< bytes into its elements
+};
+inline constexpr std::size_t kMostGuestColumns = 64;
+
+/// A text query of a guest. Requires: its language calls make() before using `query`.
+struct SHOAL_API GuestQuery : GuestPart {
+    GuestQuery(Guest& of, std::string_view of_text, Array<std::string>&& of_columns)
+        : GuestPart(of), text(of_text), column_names(std::move(of_columns)) {}
+
+    /// Makes it again. Errors: the same as TextQuery::make() and find_columns(); the query is then empty, and `problem`
+    /// is set.
+    Status make();
+    void forget();
+    std::uint64_t num_rows() const { return query ? query->num_rows() : 0; }
+
+    const std::string text;
+    const Array<std::string> column_names;
+    std::optional<TextQuery> query;  ///< empty while something that the text names is missing
+    Array<GuestColumn> columns{Owner("guests")};
+    Status problem;
+
+protected:
+    ~GuestQuery() = default;
+    /// Finds the columns in `query`. Errors: one is missing, or the language cannot represent it.
+    virtual Status find_columns() = 0;
+    virtual void forget_columns() {}
+    /// For find_columns(): of the components that the text writes, loops write only `columns`.
+    void limit_writes();
+};
+
+/// The meaning of a column's name, such as "wheel.angle" or "^wheel.angle", in a query.
+struct NamedColumn {
+    std::size_t component = 0;  ///< index in TextQuery::components()
+    const Schema* schema = nullptr;
+    std::string_view field;
+};
+/// Errors: it names no field, or a component that the query does not show.
+SHOAL_API Result<NamedColumn> find_named_column(const TextQuery& query, std::string_view name);
+
+/// A channel of events that a guest has opened.
+struct GuestChannel : GuestPart {
+    GuestChannel(Guest& of, std::string_view named, detail::EventLog& of_world)
+        : GuestPart(of), log(of_world), name(named) {}
+
+    detail::EventLog& log;
+    const std::string name;
+
+protected:
+    ~GuestChannel() = default;
+};
+
+/// A pass of a guest.
+struct SHOAL_API GuestPass : GuestPart {
+    GuestPass(Guest& of, std::string_view named) : GuestPart(of), name(named) {}
+    virtual void run(const PassContext& context, Executor& executor) = 0;
+
+    /// Finds what it accesses now. Errors: a store, a channel or the query is missing.
+    Status find_accesses();
+    /// Whether it has declared that it reads, or writes, a channel.
+    bool declares(const GuestChannel& channel, bool writes) const;
+    /// Finds what it accesses; pauses it if something is missing, else resumes it.
+    void renew();
+
+    const std::string name;
+    GuestQuery* query = nullptr;  ///< only for this pass, and destroyed with it; nullptr: run() does not visit rows
+    Array<std::string> reads{Owner("guests")}, writes{Owner("guests")};          ///< besides the query's
+    Array<std::string> reads_from{Owner("guests")}, writes_to{Owner("guests")};  ///< channels
+    Array<std::string> after{Owner("guests")}, before{Owner("guests")};          ///< passes
+    std::uint32_t every_frames = 0;                                              ///< 0: in every frame
+    float every_seconds = 0;
+    Array<Access> accesses{Owner("guests")};
+    bool is_added = false;       ///< to the schedule
+    bool is_everything = false;  ///< it declares nothing, and its host runs one pass at a time: it may do anything
+    bool rests = false;          ///< paused, because something it needs is missing
+    bool is_told = false;        ///< whether the log has reported this
+
+protected:
+    ~GuestPass() = default;
+};
+
+/// An observer of a guest, with the data to add it again.
+struct GuestObserver {
+    ComponentId component{};
+    ObserverKind kind = ObserverKind::kAdd;
+    std::string name{};   ///< of the component type
+    std::string field{};  ///< empty: any
+    // For GuestHost::tell(): an address, or a reference to a function of the language.
+    std::uintptr_t function = 0;
+    void* context = nullptr;
+    // Maintained by the guest.
+    std::uint32_t number = 0;
+    ObserverId id{};
+    const Store* store = nullptr;  ///< the observed store; nullptr: no store keeps the component type
+};
+
+/// One plugin or script.
+struct SHOAL_API Guest {
+    /// Joins the host as its last guest.
+    Guest(GuestHost& of, std::string_view named);
+    Guest(const Guest&) = delete;
+    Guest& operator=(const Guest&) = delete;
+    /// Requires: everything it has made was removed.
+    ~Guest();
+
+    /// Makes a query and adds it. Errors: the same as GuestQuery::make(); the query is destroyed.
+    Status add(GuestQuery& made);
+    /// Requires: no pass uses it.
+    void remove(GuestQuery& query);
+    /// Adds a pass to the schedule. Errors: the same as GuestPass::find_accesses(); its name is taken; the passes could
+    /// no longer be ordered, unless the guest is loading and may add others. On an error, it is destroyed with its
+    /// query.
+    Status add(GuestPass& made);
+    /// Errors: the program has removed the pass from the schedule.
+    Status remove(GuestPass& pass);
+    GuestPass* find_pass(std::string_view named) const;
+    Array<std::string> pass_names() const;
+    GuestChannel* find_channel(std::string_view named) const;
+    /// Adds an observer, and returns its number. Errors: no store keeps the component type, or it has no such field.
+    Result<std::uint32_t> add(GuestObserver observer);
+    /// Errors: it has no such observer.
+    Status remove_observer(std::int64_t number);
+
+    /// Declares a component type: makes its table, or changes the fields of an existing one.
+    /// Errors: the same as World::manager() and begin_schema_change(); a query, pass or observer of a guest names it.
+    Status declare(const Schema& schema);
+    /// Notes entities that were made during loading.
+    void note_made(std::span<const Entity> entities);
+    /// Ends a load. Unless `keep`, destroys the entities that it has made, and undoes declare().
+    void end_load(bool keep);
+
+    /// suspend() removes passes and observers from the world; resume() adds them again. Errors: the same as add(); the
+    /// rest stays out.
+    void suspend();
+    Status resume();
+    /// Makes queries, passes and observers again.
+    void renew();
+    /// Removes passes, observers and queries, the last one first.
+    void remove_parts();
+    void remove_channels();
+
+    GuestHost& host;
+    World& world;
+    const std::string name;
+    Array<GuestPass*> passes{Owner("guests")};
+    Array<GuestQuery*> queries{Owner("guests")};
+    Array<GuestChannel*> channels{Owner("guests")};
+    Array<GuestObserver> observers{Owner("guests")};
+    std::uint32_t num_observers = 0;  ///< number of observers added so far
+    bool is_active = true;            ///< false: suspended while a newer version is tried
+    bool is_loading = false;
+    // During loading.
+    Array<Entity> made_entities{Owner("guests")};
+    Array<Store*> made_stores{Owner("guests")};
+    Array<SchemaChange*> changes{Owner("guests")};
+};
+
+/// The components of a batch as struct images that refer to the copies' entities: for stores that guests implement.
+struct SHOAL_API SpawnedImages {
+    SpawnedImages(const SpawnBatch& batch, const Schema& schema);
+
+    Array<Entity> owners{Owner("guests")};   ///< of all copies
+    Array<Entity> parents{Owner("guests")};  ///< of the owners; empty: none has a parent
+    Array<std::byte> images{Owner("guests")};
+};
+/// Copies a row from columns, one per Schema::columns(), to a struct image.
+SHOAL_API void read_columns(const Schema& schema, std::span<const std::byte* const> columns, std::size_t row,
+                            std::byte* image);
+/// The same from a table of one component type.
+SHOAL_API void read_image(const Table& table, const Schema& schema, std::uint32_t row, std::byte* image);
+/// Returns those of `entities` that are dead and have a row, for OwnedRowsOptions::remove_dead.
+SHOAL_API Array<Entity> dead_owners(const OwnedRows& rows, std::span<const Entity> entities);
+
+/// Copies a component of an entity from any store to a struct image, except fields with C++ types.
+/// Errors: the entity is dead, or does not have it.
+SHOAL_API Status read_component(const World& world, const KeptComponent& kept, Entity entity, std::byte* image);
+
+/// Words for messages about the guests of a language.
+struct GuestWords {
+    const char* guest;           ///< "plugin"
+    const char* how_to_declare;  ///< what to do about a component type that no store keeps
+    const char* how_to_open;     ///< what to do about a channel that the guest has not opened
+};
+
+/// All guests of one language in a world.
+struct SHOAL_API GuestHost : WorldService {
+    GuestHost(World& of, std::string_view service_name, const GuestWords& words_for_guests, bool one_at_a_time);
+    ~GuestHost() override;
+
+    /// Calls the function of an observer.
+    virtual void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) = 0;
+    /// Frees the function of a removed observer.
+    virtual void end(const GuestObserver& /*observer*/) {}
+    /// Makes the queries, passes and observers of all guests again, because stores have changed. A pass that needs a
+    /// missing store is paused until it is there.
+    virtual void renew_all();
+    void fields_changed() override { renew_all(); }
+    void forget(const Store& store) override;
+    void before_commands(const SettleContext& context) override;
+
+    /// Removes passes that are gone for good from the after() and before() of other passes, unless their names are in
+    /// use.
+    void forget_passes(const Array<std::string>& names);
+    /// Errors: no store keeps it.
+    virtual Result<KeptComponent> find_kept(std::string_view component);
+    /// Returns a guest that has queries, passes or observers of a component type, or nullptr. `but`: skip this one.
+    const Guest* find_user(const Schema& component, const Store& store, const Guest* but = nullptr) const;
+    Guest* find_guest(std::string_view name) const;
+    /// Ends the program if a pass or a function of a guest is running: for calls that load and unload guests.
+    void require_idle() const;
+
+    World& world;
+    const GuestWords words;
+    const bool runs_one_at_a_time;  ///< its language is single-threaded
+    bool is_exchanging = false;     ///< guests are being replaced; paused parts may resume afterwards
+    bool has_lost_stores = false;   ///< since guests were renewed; the next settle renews them again
+    std::uint32_t num_calls = 0;    ///< running functions of guests, except passes
+    Array<Guest*> guests{Owner("guests")};
+};
+
+/// The scope of a call of a guest's function, in which no guest is loaded or unloaded.
+class GuestCallScope {
+public:
+    explicit GuestCallScope(GuestHost& host) : host_(host) { ++host_.num_calls; }
+    GuestCallScope(const GuestCallScope&) = delete;
+    GuestCallScope& operator=(const GuestCallScope&) = delete;
+    ~GuestCallScope() { --host_.num_calls; }
+
+private:
+    GuestHost& host_;
+};
+
+}  // namespace shoal

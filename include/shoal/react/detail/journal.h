@@ -1,0 +1,78 @@
+#pragma once
+// The journal of a world: which entities gained or lost which component types, for code that asks when it has time,
+// such as an index, a renderer or a replica.
+//
+//     world.observers().keep_journal(100'000);
+//     std::uint64_t seen = world.stamp();  // and all is copied
+//     world.step(dt);
+//     const Journal journal = world.observers().journal(seen);
+//     if (!journal.is_complete) copy_all();  // too much has changed since
+//     for (const JournalEntry& entry : journal.entries) apply(entry.component, entry.kind, entry.entities);
+//     seen = world.stamp();
+//
+//     stamp 7 | "mesh" added: e3 e4 e9 | "wet" removed: e3 | stamp 8 | "wet" added: e1 | ...
+//
+// An entry tells how a settle differs from the one before, as observers do (see observers.h). A component that was both
+// added and removed in between has no entry, and entries hold no values: changed_since() of a query finds written rows.
+// The journal covers all stores of the world, including those attached later. It is bounded: when its entries name more
+// entities than the limit, the entries of the oldest settles are dropped. Calling keep_journal() again drops all of
+// them.
+// Thread: the structural thread of the world.
+
+#include "shoal/base/detail/array.h"
+#include "shoal/entity/entity.h"
+#include "shoal/table/detail/schema.h"
+
+#include <span>
+
+namespace shoal {
+
+class SnapshotReader;
+class SnapshotWriter;
+
+/// Entities that have gained or lost components of one type, at one settle.
+struct JournalEntry {
+    enum class Kind : std::uint8_t { kAdded, kRemoved };
+
+    std::uint64_t stamp = 0;  ///< World::stamp() before the settle
+    ComponentId component;
+    Kind kind = Kind::kAdded;
+    std::span<const Entity> entities;
+};
+
+/// The changes at or after a stamp. They are complete only if the journal was already kept at that stamp.
+/// Lifetime: until the next settle, or keep_journal().
+struct Journal {
+    bool is_complete = false;  ///< false: older changes were dropped, or were never kept
+    std::span<const JournalEntry> entries;
+};
+
+/// Keeps the entries of a world. Programs use it through World.
+class ChangeJournal {
+public:
+    /// Keeps entries that name at most `max_entities` (0: none), for changes at or after `stamp`. Drops all earlier
+    /// entries.
+    SHOAL_API void keep(std::size_t max_entities, std::uint64_t stamp);
+    bool is_kept() const { return max_entities_ != 0; }
+    /// Returns the changes at or after `stamp`.
+    SHOAL_API Journal since(std::uint64_t stamp) const;
+
+    /// Adds an entry, unless `entities` is empty. Requires: `stamp` is not less than in earlier calls.
+    SHOAL_API void add(std::uint64_t stamp, ComponentId component, JournalEntry::Kind kind,
+                       std::span<const Entity> entities);
+    /// save() writes the entries. load() replaces the entries with what save() wrote, if the journal is kept.
+    SHOAL_API void save(SnapshotWriter& to) const;
+    SHOAL_API Status load(SnapshotReader& from, std::uint64_t stamp);
+    /// Drops the oldest settles until the entries name few enough entities.
+    SHOAL_API void trim();
+
+private:
+    std::size_t max_entities_ = 0;
+    std::size_t num_entities_ = 0;
+    std::uint64_t complete_from_ = 0;
+    std::size_t begin_ = 0;                            // the first entry that is not dropped
+    Array<JournalEntry> entries_{Owner("journal")};    // by stamp
+    Array<Array<Entity>> entities_{Owner("journal")};  // by entry
+};
+
+}  // namespace shoal

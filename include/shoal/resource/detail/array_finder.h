@@ -1,0 +1,34 @@
+#pragma once
+// Finds read-only arrays in the blobs of a library. Values in rows may come from a file, so they are checked.
+// Thread: const calls of the library.
+
+#include "shoal/resource/library.h"
+#include "shoal/table/detail/schema.h"
+
+#include <span>
+#include <string>
+
+namespace shoal {
+
+struct BlobArrayEntry;
+
+class ArrayFinder {
+public:
+    explicit ArrayFinder(const ResourceLibrary& library) : library_(library) {}
+
+    /// Whether a blob of the library has this array, with elements of this type; an empty array is always there.
+    SHOAL_API bool has(const BlobArrayBase& array, FieldType element_type);
+    /// Describes what is wrong with the array looked up last.
+    SHOAL_API std::string problem(const Schema& component, const Field& field) const;
+
+private:
+    const ResourceLibrary& library_;
+    const Blob* blob_ = nullptr;
+    std::span<const BlobArrayEntry> arrays_;
+};
+
+/// Errors: values in structs of a component type refer to arrays that the library does not have. Without a library,
+/// nothing is checked.
+SHOAL_API Status check_arrays(const ResourceLibrary* library, const Schema& schema, std::span<const std::byte> images);
+
+}  // namespace shoal

@@ -1,0 +1,52 @@
+#pragma once
+// Turns values of rows into the values of a blob: references to entities into indices of blob entities, read-only
+// arrays into copies, and string ids into themselves with their texts. For code that saves rows: see
+// world/entity_blob.h. Also finds the arrays that values in rows refer to.
+// Thread: values; one thread at a time.
+
+#include "shoal/base/detail/string_table.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/resource/library.h"
+
+namespace shoal {
+
+/// The program's data that saving needs. An open struct of references.
+struct BlobValueSources {
+    const StringTable* texts = nullptr;        ///< has the texts of string ids, which are saved with them
+    const ResourceLibrary* library = nullptr;  ///< has the read-only arrays, which are copied
+    /// Returns the index of an entity in the blob, or kNoBlobEntity.
+    std::uint32_t (*blob_entity_of)(void* context, Entity entity) = nullptr;
+    void* context = nullptr;
+};
+
+class BlobValues {
+public:
+    BlobValues(BlobWriter& writer, const BlobValueSources& sources) : writer_(writer), sources_(sources) {}
+
+    /// Whether values of a field differ between rows and a blob.
+    SHOAL_API bool needs_translation(const Field& field) const;
+    /// Translates a field of rows. Shape: `first` is the field in the first row, `stride` the bytes from row to row.
+    /// Errors: the library does not have a read-only array; two texts have one hash.
+    SHOAL_API Status translate(const Schema& schema, const Field& field, std::byte* first, std::size_t stride,
+                               std::size_t num_rows);
+    /// The number of references to entities that are not in the blob; they are null there.
+    std::uint64_t num_lost_references() const { return num_lost_references_; }
+
+private:
+    Status translate_value(const Schema& schema, const Field& field, std::byte* value);
+    Status copy_array(const Schema& schema, const Field& field, std::byte* value);
+
+    BlobWriter& writer_;
+    BlobValueSources sources_;
+    std::uint64_t num_lost_references_ = 0;
+};
+
+/// The bytes of a section of a blob; empty if it has none of that kind. Lifetime: as the blob.
+SHOAL_API std::span<const std::byte> section_bytes(const Blob& blob, BlobSectionKind kind);
+/// The read-only arrays of a blob, by offset. Lifetime: as the blob.
+SHOAL_API std::span<const BlobArrayEntry> arrays_of(const Blob& blob);
+/// Returns the one of `arrays` that contains all values of `array`, or nullptr. Cost: O(log arrays).
+SHOAL_API const BlobArrayEntry* find_array(std::span<const BlobArrayEntry> arrays, const BlobArrayBase& array,
+                                           FieldType element_type);
+
+}  // namespace shoal

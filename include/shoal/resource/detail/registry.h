@@ -1,0 +1,145 @@
+#pragma once
+// The registered component types by name: schema, compile function, spawn order, spawn function.
+//
+//     ComponentRegistry registry;
+//     if (Status s = registry.add<PointMass>(); !s) return report(s);  // text and blob know it
+//     if (Status s = registry.set_compile_function("light", compile_light, nullptr, 20); !s) return report(s);
+//
+// A component type may consist of functions only, without a schema: one compiles it to bytes and one spawns them.
+//
+//     Status spawn_song(void* context, const SpawnBatch& batch, std::span<const std::span<const std::byte>> bytes) {
+//         auto& singers = *static_cast<Singers*>(context);
+//         for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
+//             for (std::size_t i = 0; i < bytes.size(); ++i) singers.teach(batch.owner(copy, i), bytes[i]);
+//         return {};
+//     }
+//
+//     if (Status s = tool.set_bytes_compile_function("song", compile_song, nullptr); !s) return report(s);
+//     if (Status s = world.registry().set_bytes_spawn_function("song", spawn_song, &singers); !s) return report(s);
+//
+// The compiler processes the component types in spawn order (then by name) and writes them to the blob in that
+// order; the spawner follows the blob.
+// Thread: filled by one thread; then any thread may read.
+
+#include "shoal/base/detail/hash_map.h"
+#include "shoal/resource/detail/compile.h"
+#include "shoal/store/store.h"
+#include "shoal/table/describe.h"
+
+namespace shoal {
+
+/// Spawns all components of one type in a blob, instead of a store.
+/// Errors: nothing of the batch is kept. When a later component type fails, the entities of the batch are destroyed;
+/// what was kept for them must be removed as for any dead entity.
+using SpawnFunction = Status (*)(void* context, const SpawnBatch& batch);
+
+/// The same for components that are bytes. Shape: bytes: batch.entity_index.size(); the same for all copies;
+/// 16-byte aligned. Errors: as above. Lifetime of the bytes: as the blob.
+using BytesSpawnFunction = Status (*)(void* context, const SpawnBatch& batch,
+                                      std::span<const std::span<const std::byte>> bytes);
+
+/// Whether the components of a schema are bytes: it has one field `bytes`, a read-only array of uint8. Registries make
+/// such schemas, so that bytes are stored, checked and shown like every other component.
+SHOAL_API bool is_bytes_component(const Schema& schema);
+
+/// How the compiler lays out the components of one type in a blob.
+enum class BlobOrder : std::uint8_t {
+    kEntities,    ///< in the order of entities in the blob, so component types have the same order
+    kDepthFirst,  ///< every tree as one range, parents before children: for stores with such rows
+};
+
+class Migrations;
+
+/// A component type by name. An open struct that the registry fills in.
+struct RegisteredComponent {
+    std::string name;
+    ComponentId id;
+    const Schema* schema = nullptr;  ///< nullptr: only functions are registered so far
+    std::int32_t spawn_order = 0;
+    CompileFunction compile = nullptr;  ///< nullptr: the compiler's default, which follows the schema
+    void* compile_context = nullptr;
+    CompileScope compile_scope = CompileScope::kComponent;
+    BlobOrder blob_order = BlobOrder::kEntities;
+    std::span<const std::string_view> more_keys{};  ///< keys besides fields that the compile function reads
+    SpawnFunction spawn = nullptr;                  ///< nullptr: a store spawns it
+    void* spawn_context = nullptr;
+    BytesSpawnFunction spawn_bytes = nullptr;  ///< in place of `spawn`
+    Migrations* migrations = nullptr;          ///< nullptr: none
+
+    bool has_spawn_function() const { return spawn != nullptr || spawn_bytes != nullptr; }
+};
+
+class ComponentRegistry {
+public:
+    ComponentRegistry() = default;
+    SHOAL_API ~ComponentRegistry();
+    ComponentRegistry(const ComponentRegistry&) = delete;
+    ComponentRegistry& operator=(const ComponentRegistry&) = delete;
+
+    /// Adds a component type; adding an equal schema again does nothing. The schema is copied.
+    /// Errors: another schema has the name, or another name has the identifier; the message shows both.
+    SHOAL_API Status add(const Schema& schema);
+    template <DescribedComponent T>
+    Status add() {
+        return add(schema_of<T>());
+    }
+
+    /// Compiles components named `name` with `function`, after types of lower spawn order. The schema may be added
+    /// later, but must exist when a source is compiled. nullptr: the default function, with this order. `more_keys`:
+    /// the keys that `function` reads besides the fields, for hints.
+    /// Errors: another function was set, or another name has the identifier. Lifetime: the keys outlive the registry.
+    SHOAL_API Status set_compile_function(std::string_view name, CompileFunction function, void* context,
+                                          std::int32_t spawn_order = 0, CompileScope scope = CompileScope::kComponent,
+                                          std::span<const std::string_view> more_keys = {});
+
+    /// Sets the order of components named `name` in a blob. Errors: another name has the identifier.
+    SHOAL_API Status set_blob_order(std::string_view name, BlobOrder order);
+
+    /// Spawns components named `name` with `function` instead of a store.
+    /// Errors: another function was set, or another name has the identifier.
+    SHOAL_API Status set_spawn_function(std::string_view name, SpawnFunction function, void* context);
+
+    /// Compiles components named `name` to bytes, which `function` sets with CompileOutput::set_bytes, and makes
+    /// a schema for them. An entity has at most one.
+    /// Errors: the name has another schema or compile function, or is not a valid name. Nothing has changed.
+    SHOAL_API Status set_bytes_compile_function(std::string_view name, CompileFunction function, void* context,
+                                                std::int32_t spawn_order = 0);
+    /// Spawns components named `name`, which were compiled to bytes, with `function`.
+    /// Errors: as above, with another spawn function.
+    SHOAL_API Status set_bytes_spawn_function(std::string_view name, BytesSpawnFunction function, void* context);
+
+    /// Adds a component type, and returns its migrations from older versions: see migration.h.
+    /// Requires: no other schema has the name. Lifetime: as the registry.
+    SHOAL_API Migrations& migrations(const Schema& schema);
+    template <DescribedComponent T>
+    Migrations& migrations() {
+        return migrations(schema_of<T>());
+    }
+
+    /// Removes the compile and spawn functions and the spawn order, for code that is unloaded: the schema then controls
+    /// compilation, and a store takes the components. Unknown names are ignored.
+    SHOAL_API void remove_functions(std::string_view name);
+    /// Removes a component type with its schema, functions and migrations. Unknown names are ignored. Lifetime: ends
+    /// for the results of find(), and for the schema.
+    SHOAL_API void remove(std::string_view name);
+
+    /// Returns the component type or nullptr. Lifetime: as the registry, or until remove().
+    SHOAL_API const RegisteredComponent* find(std::string_view name) const;
+    SHOAL_API const RegisteredComponent* find(ComponentId id) const;
+    /// The same; falls back to a type that had this name earlier: see Migrations::renamed_from().
+    SHOAL_API const RegisteredComponent* find_current(ComponentId id) const;
+
+    /// All component types, in the order in which they were first named. Lifetime: until a new one is named.
+    std::span<const RegisteredComponent* const> components() const { return components_; }
+
+private:
+    Result<RegisteredComponent*> claim(std::string_view name);
+    Result<Schema> make_bytes_schema(std::string_view name) const;
+    Status set_spawn_functions(std::string_view name, SpawnFunction spawn, BytesSpawnFunction spawn_bytes,
+                               void* context);
+
+    Array<const RegisteredComponent*> components_{Owner("component registry")};
+    HashMap<ComponentId, RegisteredComponent*> by_id_{Owner("component registry")};
+};
+
+}  // namespace shoal

@@ -1,0 +1,124 @@
+#pragma once
+// The content of one source as a tree of items that are found by key, independent of its format and order.
+//
+//     Diagnostics diagnostics;
+//     const std::uint32_t file = diagnostics.add_file("reef/garden.sjson", std::move(text));
+//     std::optional<SourceTree> garden = read_source_tree(file, diagnostics);
+//
+//     entities = {                              level
+//         a1 = {                                +- entity a1          place: entities
+//             prefab = "reef/coral"                +- member prefab      value: "reef/coral"
+//             modified_components = {              +- component glow     place: modified_components
+//                 glow = { power = 2 }                +- member power       value: 2
+//
+// Lists with `_guid` and mappings by key, the short form of entities, and fields inside `data` give the same items.
+// Mappings of fields are items with members; a list, like a number, is one value. Prefabs are not read: an item has
+// only the content of this text. compose_source_tree() returns the composed result instead.
+// Lifetime: a SourceTree refers to the texts that the Diagnostics keeps. Thread: a tree does not change.
+
+#include "shoal/document/detail/document.h"
+#include "shoal/rewrite/source_text.h"
+#include "shoal/source/detail/composer.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shoal {
+
+enum class ItemKind : std::uint8_t {
+    kLevel,
+    kEntity,
+    kComponent,
+    kDeletion,  ///< an element of `deleted_components` or `deleted_children`
+    kMember,    ///< of any of these or of another member: a value, or a mapping with members
+};
+
+/// The role of an item in its parent. Two items of one parent differ in role or key.
+enum class ItemRole : std::uint8_t {
+    kMember,
+    kComponents,
+    kModifiedComponents,
+    kDeletedComponents,
+    kChildren,
+    kModifiedChildren,
+    kDeletedChildren,
+    kUnits,     ///< of a level that also has `entities`
+    kEntities,  ///< of a level, also when written as `units`
+    kBeside,    ///< keys besides the `data` of a component
+};
+
+/// The syntax of an item.
+enum class ItemForm : std::uint8_t {
+    kByKey,    ///< with its key before it
+    kElement,  ///< in a list, with its key inside
+    kShort,    ///< a component as a key of an entity in the short form
+};
+
+struct SourceItem {
+    const SourceItem* parent = nullptr;
+    std::string_view key;       ///< GUID or name, in the composer's form; empty for a level
+    std::string_view type;      ///< of a component; empty in a change that does not name it
+    std::string_view key_name;  ///< the key that gives it in the text: `_guid`, `guid` or `id`; empty: none
+    ItemKind kind = ItemKind::kMember;
+    ItemRole place = ItemRole::kMember;
+    ItemForm form = ItemForm::kByKey;
+    Node text;   ///< the item's text; none in a composed tree
+    Node value;  ///< of a member or component that is not a mapping
+    SourcePosition position;
+    std::vector<const SourceItem*> children;  ///< in text order
+
+    bool is_mapping() const { return !value && kind != ItemKind::kDeletion; }
+};
+
+class SourceTree {
+public:
+    SHOAL_API SourceTree(SourceTree&& other) noexcept;
+    SHOAL_API SourceTree& operator=(SourceTree&& other) noexcept;
+    SHOAL_API ~SourceTree();
+
+    SHOAL_API const SourceItem& root() const;
+    /// Returns the child of an item of this tree, or nullptr. Cost: O(1).
+    SHOAL_API const SourceItem* find(const SourceItem& parent, ItemRole place, std::string_view key) const;
+
+private:
+    friend class SourceTreeBuilder;
+    struct Memory;
+    SourceTree();
+
+    Memory* memory_;
+};
+
+/// Reads a file of `diagnostics`. Errors: returns nothing, with the reason in `diagnostics`: it cannot be read, is not
+/// a source, or has two entities or components with the same key.
+SHOAL_API std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics,
+                                                     const ReadOptions& options = {640});
+/// The same with the comments of the text.
+SHOAL_API std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics,
+                                                     SourceComments& comments, const ReadOptions& options = {640});
+/// The same for a tree that is read or built. Lifetime: as its document.
+SHOAL_API std::optional<SourceTree> read_source_tree(Node root, Diagnostics& diagnostics);
+/// Returns an empty source tree of the same kind as `other`.
+SHOAL_API SourceTree empty_source_tree(const SourceTree& other);
+/// Returns the entities of a composition, with their prefabs merged. Lifetime: as the composition.
+SHOAL_API SourceTree compose_source_tree(const Composition& composition);
+
+/// Returns whether two items have the same content, in any order.
+SHOAL_API bool same_item(const SourceTree& a, const SourceItem& in_a, const SourceTree& b, const SourceItem& in_b);
+
+/// Returns the key of a role in a source: "modified_components"; empty for members.
+SHOAL_API std::string_view role_name(ItemRole place);
+/// Returns the entity that an item is or belongs to, or the level.
+SHOAL_API const SourceItem& entity_of(const SourceItem& item);
+/// Returns the keys from the root to the entity of an item, separated by `/`. Of a level: "the level".
+SHOAL_API std::string entity_path(const SourceItem& item);
+/// Returns the path from an item's entity to the item: "modified_components.glow.power".
+SHOAL_API std::string member_path(const SourceItem& item);
+/// Returns an item as a document in canonical form: mappings by key, each thing in its one place.
+SHOAL_API Document canonical_document(const SourceItem& item);
+/// Returns a line for each value of a tree, sorted: `a1/trunk components.glow.power = 2`. Texts with the same content
+/// have the same lines.
+SHOAL_API std::string canonical_lines(const SourceTree& tree);
+
+}  // namespace shoal

@@ -1,0 +1,23 @@
+#pragma once
+// Annotations of component types for Lua editors: the language server reads them as LuaCATS.
+//
+//     const Schema* const schemas[] = {&schema_of<Wheel>()};
+//     const std::string text = lua_types(schemas);  // a file beside the scripts, such as shoal.meta.lua
+//
+// The file declares the table `shoal`, a class for each component type, and the names of components and field paths.
+// `shoal schema --lua-types` prints it for schema files and blobs.
+// Thread: any thread.
+
+#include "shoal/base/detail/config.h"
+
+#include <span>
+#include <string>
+
+namespace shoal {
+
+class Schema;
+
+/// Returns the text of such a file; component types are in the given order.
+SHOAL_API std::string lua_types(std::span<const Schema* const> schemas);
+
+}  // namespace shoal

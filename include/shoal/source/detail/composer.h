@@ -1,0 +1,184 @@
+#pragma once
+// Composes a text and the prefabs that it names into one list of entities, parents before children.
+//
+//     Diagnostics diagnostics;
+//     std::optional<Composition> reef = compose("reef/garden.sjson", options, diagnostics);
+//
+//     garden.sjson            reef/coral.sjson          composed
+//     a: prefab reef/coral    transform { p }           a: transform { p, p' }   layers: coral's text, then garden's
+//        modified p'          child x                   a/x
+//     b: prefab reef/coral                              b: transform { p }       one layer, shared with every coral
+//                                                       b/x
+//
+// Nothing is copied: a component is a chain of layers, each of them a node of its text, so every value
+// keeps its position. A prefab is read and merged once, however often it is used. docs/formats/source.md has the rules.
+// Errors go to Diagnostics, many at once; everything that is valid is composed anyway, so that the compiler can
+// find more. Hostile texts are limited in depth, and by counts that are known before anything is expanded.
+// Lifetime: a Composition refers to the texts that the Diagnostics keeps.
+// Thread: one thread at a time per Diagnostics; a Composition does not change.
+
+#include "shoal/document/detail/document.h"
+#include "shoal/document/detail/read_options.h"
+#include "shoal/resource/detail/blob_format.h"
+#include "shoal/source/detail/source_files.h"
+#include "shoal/source/detail/source_rules.h"
+#include "shoal/store/store.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace shoal {
+
+/// A file that the result depends on. Kinds: read, must exist (found by a search), must not exist (tried before).
+struct SourceDependency {
+    DependencyKind kind;
+    std::string path;        ///< as it was opened
+    std::string name;        ///< the same on every machine: `$n/` for root n if there are several, then the path in it
+    std::uint64_t hash = 0;  ///< content_hash() of the text that was read; 0: not read
+};
+
+/// Returns the hash by which contents of files are compared; never 0.
+SHOAL_API std::uint64_t content_hash(std::string_view content);
+
+struct ComposeOptions {
+    /// Folders that resource names are relative to, searched in order. Empty: the folder of the source.
+    std::vector<std::string> roots;
+    /// Follows links that lead out of the roots; otherwise a resource behind one is an error.
+    bool follow_links = false;
+    /// Keys of levels, entities and components to ignore, such as `editor`, except those that is_structural_key()
+    /// accepts.
+    std::vector<std::string> ignored_keys;
+    std::vector<RenamedKey> renamed_keys;
+    /// Old and new names of component types. The composition has the new ones.
+    std::vector<RenamedKey> renamed_types{};
+    /// Old and new names of built-in component types: old names are accepted with a warning.
+    std::vector<RenamedKey> old_words{};
+    /// Which key to use if a level has both; kUndecided makes that an error.
+    LevelEntities level_entities = LevelEntities::kUndecided;
+    /// Component types whose text can be the name of a file that has their fields.
+    std::vector<std::string> components_in_files;
+    /// Keeps other unknown keys as text; otherwise they are errors.
+    bool keep_unknown_keys = false;
+    /// The maximum nesting of entities, counting children and prefabs.
+    std::uint32_t max_depth = 256;
+    std::uint64_t max_entities = std::uint64_t(1) << 22;
+    std::uint64_t max_components = std::uint64_t(1) << 25;
+    /// nullptr: the disk.
+    SourceFiles* files = nullptr;
+    /// Receives how many entities of a level are merged, and how many components are compiled.
+    ProgressListener progress{};
+    /// Receives the dependencies; for a source with errors, those found before.
+    std::vector<SourceDependency>* dependencies = nullptr;
+    /// A child takes two levels of lists and mappings: this allows max_depth children and their content.
+    ReadOptions read{640};
+};
+
+/// Returns whether the composer uses a key of levels, entities or components. Such a key is never ignored or
+/// renamed.
+SHOAL_API bool is_structural_key(std::string_view key);
+
+/// The content of one text about a component.
+struct ComponentLayer {
+    const ComponentLayer* below = nullptr;  ///< the layer that it modifies; nullptr: it declares the component
+    Node value;                             ///< the whole text of the component
+    Node fields;  ///< the mapping of fields: `value`, or its `data`; something else for a component given as a value
+    std::uint32_t shared_index = kNotShared;  ///< index among the layers of prefabs, which many entities may share
+    std::uint16_t height = 1;                 ///< number of layers, including this one
+    std::uint8_t consumed_keys = 0;           ///< keys of `value` that are not fields, by WrapperKey
+    bool has_other_keys = false;              ///< besides `data`
+
+    static constexpr std::uint32_t kNotShared = 0xFFFFFFFF;
+    bool wrapped() const { return consumed_keys & 1; }
+};
+
+/// Keys that may be beside a component's fields, as bits of ComponentLayer::consumed_keys.
+enum class WrapperKey : std::uint8_t { kData, kGuid, kType, kPlainType, kPlainGuid, kId };
+inline constexpr std::string_view kWrapperKeys[] = {"data", "_guid", "_type", "type", "guid", "id"};
+/// Returns whether a key is one of these.
+SHOAL_API bool is_wrapper_key(std::string_view key);
+
+struct MergedComponent {
+    std::string_view key;     ///< GUID or name
+    std::uint32_t type = 0;   ///< index into Composition::types()
+    SourcePosition position;  ///< of its declaration
+    const ComponentLayer* top = nullptr;
+};
+
+/// An entity with its prefab merged in. Entities with the same prefab share what they do not change.
+struct MergedEntity {
+    std::string_view key;  ///< GUID or name, without `#`
+    std::uint64_t key_hash = 0;
+    std::string_view name;  ///< empty: none
+    SourcePosition position;
+    std::span<const MergedComponent> components;
+    std::span<const MergedEntity* const> children;
+    std::span<const Node> other_keys;  ///< unknown keys, to be kept
+    std::uint64_t num_entities = 1;    ///< of the subtree
+    std::uint64_t num_components = 0;  ///< of the subtree
+    std::uint32_t height = 1;
+};
+
+/// The version of a component type that a file was written for, as it declares.
+struct SourceVersion {
+    std::string_view type;  ///< as written there
+    std::uint32_t version = 0;
+    SourcePosition position;
+};
+
+struct ComposedEntity {
+    const MergedEntity* entity = nullptr;
+    std::uint32_t parent = kNoBlobEntity;
+    std::uint32_t end = 0;   ///< one past the last entity of its subtree
+    std::uint64_t guid = 0;  ///< XXH3-64 of the keys from the root to it, separated by `/`
+};
+
+class Composition {
+public:
+    SHOAL_API Composition(Composition&& other) noexcept;
+    SHOAL_API Composition& operator=(Composition&& other) noexcept;
+    SHOAL_API ~Composition();
+
+    bool is_level() const { return is_level_; }
+    /// Parents before children, otherwise in text order.
+    std::span<const ComposedEntity> entities() const { return entities_; }
+    /// The names of the component types, in the order in which they first occur.
+    std::span<const std::string_view> types() const { return types_; }
+    std::uint32_t num_shared_layers() const { return num_shared_layers_; }
+    /// Unknown keys of the level, to be kept.
+    std::span<const Node> other_keys() const { return other_keys_; }
+    std::span<const SourceDependency> dependencies() const { return dependencies_; }
+    /// The `_versions` of all files, file by file.
+    std::span<const SourceVersion> versions() const { return versions_; }
+    /// Returns the name of a file of Diagnostics in dependencies; empty if this composition did not read it.
+    SHOAL_API std::string_view source_name(std::uint32_t file) const;
+
+private:
+    friend class Composer;
+    struct Memory;
+    Composition();
+
+    Memory* memory_;
+    bool is_level_ = false;
+    std::uint32_t num_shared_layers_ = 0;
+    std::vector<ComposedEntity> entities_;
+    std::vector<std::string_view> types_;
+    std::vector<Node> other_keys_;
+    std::vector<SourceDependency> dependencies_;
+    std::vector<SourceVersion> versions_;
+    std::vector<std::pair<std::uint32_t, std::string>> source_names_;
+};
+
+/// Composes the source at `path`. Returns nothing when it cannot be read at all. Errors: see `diagnostics`.
+SHOAL_API std::optional<Composition> compose(const std::string& path, const ComposeOptions& options,
+                                             Diagnostics& diagnostics);
+/// The same for a text that `diagnostics` already has. Without roots it cannot use prefabs.
+SHOAL_API std::optional<Composition> compose_file(std::uint32_t file, const ComposeOptions& options,
+                                                  Diagnostics& diagnostics);
+
+/// Returns the fields of a component with all its layers merged: mappings key by key, everything else replaced. The
+/// root is null for a component that only has defaults. Lifetime: as the composition.
+SHOAL_API Document merge_layers(const ComponentLayer& top);
+
+}  // namespace shoal

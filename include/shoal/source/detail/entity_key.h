@@ -1,0 +1,36 @@
+#pragma once
+// The keys of entities and components: GUIDs and names, and paths of them.
+//
+// A GUID, such as 43d2ce7f-9F3A-4c1b-8a77-0123456789ab, is case-insensitive. The composer keeps keys in
+// lower case, so that it can compare and hash them and build paths as texts.
+// Thread: any thread.
+
+#include "shoal/base/detail/config.h"
+
+#include <string>
+#include <string_view>
+
+namespace shoal {
+
+/// Returns a key without a leading `#`.
+inline std::string_view without_hash(std::string_view key) {
+    return !key.empty() && key[0] == '#' ? key.substr(1) : key;
+}
+
+/// Returns whether a key contains a GUID with an upper-case letter, alone or as a part of a path.
+SHOAL_API bool has_upper_case_guid(std::string_view key);
+
+/// Converts each GUID of a key to lower case. Names are unchanged.
+SHOAL_API void lower_guids(std::string& key);
+
+/// Returns a key with its GUIDs in lower case: `key` itself, or the result of keep(text), which must store another
+/// text.
+template <class Keep>
+std::string_view normal_key(std::string_view key, Keep&& keep) {
+    if (!has_upper_case_guid(key)) return key;
+    std::string lower(key);
+    lower_guids(lower);
+    return keep(std::string_view(lower));
+}
+
+}  // namespace shoal

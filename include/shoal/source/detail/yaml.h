@@ -1,0 +1,32 @@
+#pragma once
+// YAML, read to the same tree as SJSON and JSON. docs/formats/yaml.md lists which parts of YAML are read, and how.
+//
+//     engine:
+//       maxSpeed: 250
+//     volume:
+//       aabbox: {min: [-25, 0], max: [25, 30]}
+//     collidable:                      # null: all defaults
+//
+// Scalars follow the core schema of YAML 1.2: `yes` and `no` are strings. Keys are strings, as written. A list
+// marked !!pairs keeps its order and repeated keys: it is a list of mappings with one key each.
+// Thread: calls are independent; one thread at a time per Diagnostics.
+
+#include "shoal/base/status.h"
+#include "shoal/document/detail/document.h"
+#include "shoal/document/detail/read_options.h"
+
+#include <cstdint>
+
+namespace shoal {
+
+/// The most nodes that the aliases of a text may repeat in total: a few lines of aliases can expand to billions.
+inline constexpr std::uint32_t kMaxYamlAliasNodes = 1 << 20;
+/// The most lines that begin with % at the start of a text.
+inline constexpr std::uint32_t kMaxYamlDirectives = 16;
+
+/// Reads a file of `diagnostics`. A byte order mark is skipped. An empty text is an empty mapping.
+/// Errors: one or more in `diagnostics`, and no document. Only the first syntax error is reported.
+/// Lifetime: the document owns its texts.
+SHOAL_API Result<Document> read_yaml(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
+
+}  // namespace shoal

@@ -1,0 +1,123 @@
+#pragma once
+// A component manager is a store for one component type that consists of its rows and nothing else: one table, one
+// index from entity to row, and a policy for death. This is the type-erased core; manager.h puts a typed face on it.
+//
+//     entity --index--> row 0..n-1 --table--> columns
+//
+// An entity has one component here, or, when the schema says `many`, a chain of them. Rows are packed: an Instance (a
+// row) is valid until the next structural call, an Entity for ever. owned_rows.h tells how rows are added and removed,
+// and what happens to them when entities die.
+// Thread: structural calls from the world's structural thread; const calls from any thread between passes.
+
+#include "shoal/store/detail/owned_rows.h"
+
+namespace shoal {
+
+struct ManagerOptions {
+    RowIndexKind index = RowIndexKind::kPaged;
+    DeathPolicy death = DeathPolicy::kAtSettle;
+    std::uint32_t max_collected = 0xFFFFFFFF;  ///< random probe: rows removed per settle at most
+    std::uint32_t capacity_rows = kDefaultCapacityRows;
+};
+
+class ComponentManager final : public Store {
+public:
+    /// `entities` and `pool` outlive the manager. Requires: `many` needs a paged or hash index.
+    SHOAL_API ComponentManager(const Schema& schema, EntityManager& entities, PagePool& pool,
+                               const ManagerOptions& options = {});
+    SHOAL_API ~ComponentManager() override;
+
+    const Schema& schema() const { return rows_.schema(); }
+    EntityManager& entity_manager() { return rows_.entity_manager(); }
+    const EntityManager& entity_manager() const { return rows_.entity_manager(); }
+
+    /// Adds a component to each living entity. Where there is one already it is set instead, unless the schema says
+    /// `many`. Errors: no memory or the capacity is reached (an entity that occurs twice may need room twice); nothing
+    /// has changed.
+    Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context) {
+        return rows_.add(entities, fill, context);
+    }
+    /// The same with values as struct images. Shape: one image per entity, or a single one for all with stride 0.
+    SHOAL_API Result<AddCounts> add_images(std::span<const Entity> entities, const std::byte* images,
+                                           std::size_t stride);
+
+    /// Makes room for `count` more components, of entities that live or are made next. Errors: no memory, or the capacity
+    /// is reached; nothing has changed.
+    Status reserve(std::size_t count) { return rows_.reserve(count); }
+
+    /// Removes all components of these entities and returns how many rows that were. Others are skipped.
+    std::uint32_t remove(std::span<const Entity> entities) { return rows_.remove(entities); }
+    /// Removes one instance. Requires: it is not nil.
+    SHOAL_API void remove(Instance instance);
+    /// Removes everything and keeps the memory.
+    void clear() { rows_.clear(); }
+
+    /// Returns the (first) instance of `entity`, or the nil instance. Total: any id is fine.
+    Instance instance(Entity entity) const { return rows_.instance(entity); }
+    bool has(Entity entity) const { return rows_.has(entity); }
+    /// Returns the next instance of the same entity, or the nil instance. The newest comes first; spawned ones are in
+    /// source order.
+    Instance next(Instance instance) const {
+        if (!schema().many()) return {};
+        rows_.require(instance);
+        return rows_.instance_at(table().links(LinkColumn::kChainNext)[instance.row]);
+    }
+    Entity entity(Instance instance) const { return rows_.owner(instance); }
+
+    /// The number of rows in each column. With an identity index some of them are holes, whose entity is null.
+    std::uint32_t num_rows() const { return rows_.num_rows(); }
+    /// The number of components: rows without the holes.
+    std::uint32_t num_components() const { return rows_.num_owned(); }
+    /// Grows with every row that is added, removed or moved: while it stays, what was derived from rows holds.
+    std::uint64_t num_structural_changes() const { return rows_.num_structural_changes(); }
+
+    /// Removes rows of dead entities, found by random probes: see OwnedRows::collect.
+    CollectCounts collect(Random& random, std::uint32_t max_removed) { return rows_.collect(random, max_removed); }
+
+    /// The Manager<T> whose core this is, if it is known: World::manager<T>() finds it here.
+    void* face() const { return face_; }
+    void set_face(void* face) { face_ = face; }
+
+    OwnedRows& rows() { return rows_; }
+    const OwnedRows& rows() const { return rows_; }
+    Table& table() { return rows_.table(); }
+    const Table& table() const { return rows_.table(); }
+    const RowIndex& index() const { return rows_.index(); }
+    /// Checks the table, its index and the counts of holes.
+    Status validate() const { return rows_.validate(); }
+
+    // Store
+    std::string_view kind() const override { return "a manager"; }
+    std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
+    OwnedColumns find_columns(const Schema& component) override { return rows_.find_columns(component); }
+    Status spawn(const SpawnBatch& batch) override { return rows_.spawn(batch); }
+    void drop(std::span<const Entity> entities) override { rows_.remove(entities); }
+    Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
+                                     const AddedValues& values) override {
+        return rows_.add_values(component, entities, values);
+    }
+    Result<bool> prepare_values(const Schema&, std::span<const Entity> entities, bool removes) override {
+        return rows_.prepare_values(entities, removes);
+    }
+    Result<std::uint32_t> remove_values(const Schema&, std::span<const Entity> entities) override {
+        return rows_.remove(entities);
+    }
+    bool only_keeps() const override { return true; }
+    bool takes_single_values() const override { return true; }
+    Status remove_one_value(const Schema&, Entity, const ComponentRow& at, std::uint32_t) override {
+        return remove(Instance{at.row}), Status();
+    }
+    void hold_rows(bool hold) override { rows_.hold(hold); }
+    bool is_held() const override { return rows_.is_held(); }
+    void settle(const SettleContext& context) override { rows_.settle(context); }
+    void save(SnapshotWriter& to) const override { rows_.save(to); }
+    Status load(SnapshotReader& from) override { return rows_.load(from); }
+    std::span<const Table* const> tables() const override { return rows_.tables(); }
+    std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
+
+private:
+    OwnedRows rows_;
+    void* face_ = nullptr;
+};
+
+}  // namespace shoal

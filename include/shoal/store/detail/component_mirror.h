@@ -1,0 +1,145 @@
+#pragma once
+// Finds out which entities have gained, lost or changed a component since the last time, in any store.
+//
+//     ComponentMirror mirror(bodies.core(), schema_of<Body>());  // remembers who has a Body now
+//     mirror.watch_field(0);                                     // and its velocity
+//     ASSERT_TRUE(bodies.add(*entities.create(), Body{}));       // whatever happens
+//     mirror.compare();
+//     for (const Entity entity : mirror.added()) born.push_back(entity);  // and removed(), changed()
+//
+// A mirror remembers the owner of each row, and the columns of watched fields. It compares only the blocks of rows that
+// have been written since, because tables keep a stamp for each. So the store's own calls do nothing for it and cost
+// what they cost without it.
+//
+//     table     e7 e2 e9 | e4 e5                    block 0 has a new stamp, block 1 has not
+//     mirror    e7 e3 e9 | e4 e5                    e2 was added, e3 was removed
+//
+// What came and went in between is not seen. A row that has moved, to another table too, is the same component. A
+// disabled component counts as not there. With `many`, an entity is listed once for each component that
+// it has gained or lost. The order of all lists is that of the rows.
+// Lifetime: the store outlives it. Thread: the structural thread of the store.
+// Cost: 4 bytes a row (8 with 64-bit ids), and the bytes of watched fields; comparing a block takes a few hundred ns. Blocks whose owners
+// depend on links to parents (Owned, ChildOf) are all compared each time.
+
+#include "shoal/base/detail/bit_set.h"
+#include "shoal/base/detail/hash_map.h"
+#include "shoal/store/store.h"
+
+namespace shoal {
+
+class ComponentMirror {
+public:
+    /// What counts as the last time: the rows of now, or that there were none.
+    enum class Start : std::uint8_t { kRowsOfNow, kNoRows };
+
+    SHOAL_API ComponentMirror(Store& store, const Schema& component, Start start = Start::kRowsOfNow);
+    ComponentMirror(const ComponentMirror&) = delete;
+    ComponentMirror& operator=(const ComponentMirror&) = delete;
+
+    Store& store() const { return store_; }
+    const Schema& component() const { return component_; }
+
+    /// Compares the values of a field from now on. For rows that were there the last time, what it is now counts as
+    /// what it was then. Requires: the field is not opaque, the store keeps it in a column, and an entity has one
+    /// component of the type.
+    SHOAL_API void watch_field(std::uint32_t field);
+    /// Keeps the values of all fields, so that removed_values() and changed_values() are complete. Requires: no field is
+    /// opaque; otherwise as watch_field().
+    SHOAL_API void keep_values();
+
+    /// From now on, compare() takes the values of those that were added. Requires: as keep_values().
+    SHOAL_API void take_added_values();
+
+    /// Finds what differs from the last time, and remembers what is there now.
+    SHOAL_API void compare();
+
+    // --- what the last compare() found: until the next one -------------------------------------------------------
+
+    std::span<const Entity> added() const { return added_; }
+    std::span<const Entity> removed() const { return removed_; }
+    /// Those that have the component now as they had it before, and of which a watched field differs.
+    std::span<const Entity> changed() const { return changed_; }
+    /// What the components that were added are, if take_added_values() was called. Shape: a struct image for each entity.
+    const std::byte* added_values() const { return added_values_.data(); }
+    /// What watched fields were before. Shape: a struct image for each entity; other fields have their defaults.
+    const std::byte* removed_values() const { return removed_values_.data(); }
+    const std::byte* changed_values() const { return changed_values_.data(); }
+
+    /// Writes what is remembered. Requires: nothing of what the last compare() found is needed any more.
+    SHOAL_API void save(SnapshotWriter& to) const;
+    /// Remembers what save() wrote, and returns true. If that was of another component type or other fields, or is not there,
+    /// starts anew, and returns false. Errors: it does not fit; nothing is remembered then. Requires: the store was loaded.
+    SHOAL_API Result<bool> load(SnapshotReader& from, Start otherwise = Start::kRowsOfNow);
+
+    /// Calls visit(context, field, value) for the texts and read-only arrays of the component type among the values that are
+    /// remembered: fields of string ids and of arrays. Shape: value: field.size bytes, not aligned.
+    SHOAL_API void visit_texts(void (*visit)(void* context, const Field& field, const std::byte* value),
+                               void* context) const;
+
+    /// Bookkeeping memory of what is remembered.
+    SHOAL_API std::size_t num_bytes() const;
+
+private:
+    using Bytes = Array<std::byte>;
+
+    /// What a table held.
+    struct Picture {
+        ComponentTable table;
+        bool is_listed = true;
+        std::uint64_t stamp = 0;                          // writes since then carry it, or a later one
+        Array<Entity> owners{Owner("component mirror")};  // by row; null: no component
+        Array<Bytes> columns{Owner("component mirror")};  // of columns_, by row
+    };
+
+    /// Rows of a table whose owners came, one behind the other; `first`: how many came before them.
+    struct RowSpan {
+        std::uint32_t picture, row, first, count;
+    };
+
+    /// A column that is kept.
+    struct Column {
+        std::uint32_t number;  // in the schema
+        bool is_compared;
+    };
+
+    Status load_pictures(SnapshotReader& from);
+    void forget_all();
+    void keep_column(std::uint32_t number, bool is_compared);
+    void find_pictures();
+    void compare_picture(std::uint32_t picture);
+    void compare_owners(std::uint32_t picture, RowRange rows);
+    void compare_values(const Picture& picture, RowRange rows);
+    bool compare_column(const Column& column, const std::byte* before, const std::byte* now,
+                        std::span<std::uint64_t> fields) const;
+    void take_rows(Picture& picture, RowRange rows);
+    void list_came(std::uint32_t picture, RowRange rows);
+    void list_gone(const Picture& picture, RowRange rows);
+    void list_changed(Entity entity, const std::byte* old_image);
+    void drop_pictures();
+    std::span<const Entity> owners_of(const RowSpan& run) const;
+    void match_moves();
+    std::uint64_t differing_fields(const std::byte* old_image, std::size_t came) const;
+    std::uint64_t differing_fields(const Column& column, const std::byte* before, const std::byte* now) const;
+    void append_images(const Picture& picture, RowRange rows, Bytes& images) const;
+    template <class DataOf>
+    void append_images(std::uint32_t count, std::span<const Column> columns, DataOf&& data_of, Bytes& images) const;
+
+    Store& store_;
+    Schema component_;
+    std::uint64_t watched_fields_ = 0;
+    Array<Column> columns_{Owner("component mirror")};  // those that are kept
+    Array<ComponentTable> tables_{Owner("component mirror")};
+    Array<Picture> pictures_{Owner("component mirror")};
+    HashMap<std::uint64_t, std::uint32_t> picture_of_{Owner("component mirror")};  // by the number of the table
+    Array<RowSpan> came_runs_{Owner("component mirror")};
+    Array<Entity> came_{Owner("component mirror")}, gone_{Owner("component mirror")};
+    Bytes came_values_{Owner("component mirror")}, gone_values_{Owner("component mirror")};
+    Array<Column> added_columns_{Owner("component mirror")};  // of which the values of those that were added are taken
+    std::span<const Entity> added_;                           // of a picture, came_ or added_list_
+    Array<Entity> added_list_{Owner("component mirror")}, removed_{Owner("component mirror")},
+        changed_{Owner("component mirror")};
+    Bytes added_values_{Owner("component mirror")}, removed_values_{Owner("component mirror")},
+        changed_values_{Owner("component mirror")};
+};
+
+}  // namespace shoal

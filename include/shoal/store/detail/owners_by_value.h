@@ -1,0 +1,69 @@
+#pragma once
+// The owners of rows by the value of their string id: the entities of each tag.
+//
+//     rows          e3 "swims"     e7 "glows"     e3 "glows"
+//     lists         "swims": e3    "glows": e3 e7              one behind the other
+//     rows_of()     "glows": row 0 is of e3, row 1 of e7       a table with an index, which queries join with others
+//
+// The lists are made in one pass over all rows, when they are asked for and rows have come or gone since. An entity is in
+// the list of a value once; its place follows from the rows alone. Rows of one value are made for those that are asked for,
+// and follow the lists.
+// Lifetime: that of the rows. Thread: living() as a structural call of the rows, the others from any thread between such
+// calls. Cost: O(rows) after rows came or went, and O(result) for each value that rows_of() was asked for.
+
+#include "shoal/base/detail/hash_map.h"
+#include "shoal/store/detail/owned_rows.h"
+
+namespace shoal {
+
+class OwnersByValue {
+public:
+    /// Requires: the component has one field, a string id, which is written when rows are added, and not later.
+    SHOAL_API OwnersByValue(OwnedRows& rows, PagePool& pool);
+    SHOAL_API ~OwnersByValue();
+    OwnersByValue(const OwnersByValue&) = delete;
+    OwnersByValue& operator=(const OwnersByValue&) = delete;
+
+    /// The rows whose owners are listed.
+    OwnedRows& source() { return source_; }
+    /// Returns the living owners of rows with this value, each once.
+    /// Lifetime: until the next structural call, or until an entity dies.
+    SHOAL_API std::span<const Entity> living(StringId value);
+    /// Returns the same as rows without fields, as of the last refresh(); those of the dead stay until their rows are
+    /// removed from the source. Lifetime: that of this object; no structural calls by others.
+    SHOAL_API OwnedRows& rows_of(StringId value);
+    /// Lets all rows follow the source. Cost: nothing while no row of the source has come or gone.
+    SHOAL_API void refresh();
+
+private:
+    /// The owners of one value: owners_[begin, begin + count).
+    struct List {
+        StringId value;
+        std::uint32_t begin = 0;
+        std::uint32_t count = 0;
+        std::uint64_t num_deaths = 0;  // num_deaths_ when dead entities were last left out
+    };
+    class Guard;
+
+    void build();
+    void count_values();
+    template <class Visit>
+    void for_each_value(std::uint32_t row, Visit&& visit) const;
+    List& list_of(StringId value);
+    std::span<Entity> owners(const List& list) { return {owners_.data() + list.begin, list.count}; }
+    void fill(StringId value, OwnedRows& rows);
+
+    OwnedRows& source_;
+    PagePool& pool_;
+    Schema member_;  // of the rows of one value
+    DestructionCallback callback_;
+    bool is_guarded_ = false;
+    std::uint64_t num_deaths_ = 0;  // batches of entities that were destroyed since living() was first called
+    std::uint64_t built_at_;        // num_structural_changes() of the source when the lists were made
+    Array<List> lists_{Owner("owners by value")};
+    HashMap<StringId, std::uint32_t> list_by_value_{Owner("owners by value")};  // place in lists_
+    Array<Entity> owners_{Owner("owners by value")};                            // list after list
+    HashMap<StringId, OwnedRows*> rows_by_value_{Owner("owners by value")};
+};
+
+}  // namespace shoal

@@ -1,0 +1,76 @@
+#pragma once
+// Singletons: components that a directory of stores has once, such as the wind. All of them are of one entity, and each
+// is the only row of a manager, so they are saved, reported and observed as every other component.
+//
+//     SHOAL_COMPONENT((Wind, singleton), force)
+//
+//     ComponentManager& wind = directory.singletons().require(schema_of<Wind>());  // the first call makes the row
+//
+// Thread: one structural thread; between its calls, const calls from any thread.
+
+#include "shoal/base/status.h"
+#include "shoal/entity/entity.h"
+#include "shoal/table/detail/column.h"
+#include "shoal/table/detail/schema.h"
+
+#include <type_traits>
+
+namespace shoal {
+
+class ComponentDirectory;
+class ComponentManager;
+class SnapshotReader;
+class SnapshotWriter;
+
+class Singletons {
+public:
+    explicit Singletons(ComponentDirectory& directory) : directory_(directory) {}
+
+    /// Returns the manager of a singleton, which has one row. Both are made if need be.
+    /// Requires: the schema says so, and no store keeps the type in another layout; if they are made, no passes run.
+    SHOAL_API ComponentManager& require(const Schema& component);
+    /// The same for reading. Requires: there is one, from a call, a query or a blob that named it.
+    SHOAL_API const ComponentManager& require(const Schema& component) const;
+    /// Marks a singleton as written, and returns its columns, which are its struct. Requires: as above; no passes run.
+    SHOAL_API std::byte* write(const Schema& component);
+    /// The same for a type of C++, declared `SHOAL_COMPONENT((Wind, singleton), force)`: write() and require().
+    template <class T>
+    T& of() {
+        require_declared<T>();
+        return *reinterpret_cast<T*>(write(schema_of<T>()));
+    }
+    template <class T>
+    const T& of() const {
+        require_declared<T>();
+        return *reinterpret_cast<const T*>(read(schema_of<T>()));
+    }
+    /// Gives a manager its row, if it has none. Errors: its schema allows several; ids or memory run out.
+    SHOAL_API Status make_row(ComponentManager& manager);
+    /// Returns the entity that has them; null before there is one.
+    Entity entity() const { return entity_; }
+
+    /// Lets go of an entity that has died.
+    SHOAL_API void note_deaths();
+    /// Destroys the entity.
+    SHOAL_API void destroy();
+
+    SHOAL_API void save(SnapshotWriter& to) const;
+    /// Errors: no such entity lives.
+    SHOAL_API Status load(SnapshotReader& from);
+    /// Gives those that a state does not have their defaults. Errors: one has several rows, or one of the dead.
+    SHOAL_API Status finish_load(SnapshotReader& from);
+
+private:
+    template <class T>
+    static void require_declared() {
+        static_assert(kIsSingleton<T>,
+                      "the component is not declared singleton; write SHOAL_COMPONENT((Name, singleton), fields...)");
+        static_assert(!std::is_empty_v<T>, "a singleton without fields says nothing; give it a field");
+    }
+    SHOAL_API const std::byte* read(const Schema& component) const;
+
+    ComponentDirectory& directory_;
+    Entity entity_;
+};
+
+}  // namespace shoal

@@ -1,0 +1,38 @@
+#pragma once
+// Finds what a pass writes or reads without having declared it, in checked builds. A table asks the guard of the calling
+// thread, if there is one, before a column is marked as written; managers, databases and fields by name ask it before they
+// read. So do other objects that passes share.
+// Thread: each thread has its own guard; a guard is asked from several threads at once.
+
+#include "shoal/base/detail/config.h"
+
+#include <cstdint>
+
+namespace shoal {
+
+class Table;
+
+class AccessGuard {
+public:
+    /// Ends the program when the column may not be written now.
+    virtual void require_write(const Table& table, std::uint32_t column) const = 0;
+    /// The same for an object that is no store, called `what` in the message.
+    virtual void require_write(const void* object, const char* what) const = 0;
+    /// The same two for reading.
+    virtual void require_read(const Table& table, std::uint32_t column) const = 0;
+    virtual void require_read(const void* object, const char* what) const = 0;
+
+protected:
+    ~AccessGuard() = default;
+};
+
+/// Sets the calling thread's guard, or removes it with nullptr, and returns the previous one.
+SHOAL_API const AccessGuard* set_access_guard(const AccessGuard* guard);
+
+/// Asks the calling thread's guard, if there is one.
+SHOAL_API void ask_write_guard(const Table& table, std::uint32_t column);
+SHOAL_API void ask_write_guard(const void* object, const char* what);
+SHOAL_API void ask_read_guard(const Table& table, std::uint32_t column);
+SHOAL_API void ask_read_guard(const void* object, const char* what);
+
+}  // namespace shoal

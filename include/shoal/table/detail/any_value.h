@@ -1,0 +1,93 @@
+#pragma once
+// A value of any field type, for code that learns at run time which: scripts, consoles, inspectors, tests.
+//
+//     AnyValue speed = 2.5f;                                           // a float
+//     if (Result<float> number = speed.as<float>()) total += *number;  // as any other type it is an error
+//     AnyValue shape = "box";                                          // text; it may name an enumerator or a string id
+//     std::string line = AnyValue(Vec3{1, 2, 3}).to_text();            // [1.0 2.0 3.0]
+//
+// A value is a copy of the bytes; up to 48 of them need no memory. The names of enumerators are those of the schema that
+// the value was read by.
+// Thread: values.
+
+#include "shoal/base/detail/bytes.h"
+#include "shoal/table/detail/value_text.h"
+
+namespace shoal {
+
+/// A C++ type whose values an AnyValue can hold.
+template <class T>
+concept PlainValue =
+    FieldTraits<T>::type != FieldType::kOpaque && std::is_trivially_copyable_v<T> && !std::is_array_v<T>;
+
+class AnyValue {
+public:
+    /// Holds nothing.
+    AnyValue() = default;
+    template <class T>
+        requires(!std::is_same_v<T, AnyValue> && PlainValue<T>)
+    AnyValue(const T& value) : AnyValue(value_type_of<T>(), reinterpret_cast<const std::byte*>(&value)) {}  // NOLINT
+    /// Holds a fixed string that is as long as the text.
+    SHOAL_API AnyValue(std::string_view text);                               // NOLINT
+    AnyValue(const char* text) : AnyValue(std::string_view(text)) {}         // NOLINT
+    AnyValue(const std::string& text) : AnyValue(std::string_view(text)) {}  // NOLINT
+    /// Lifetime: the enumerators of the type outlive the value. Requires: nothing opaque.
+    SHOAL_API explicit AnyValue(const ValueType& type);  ///< of zero bytes
+    SHOAL_API AnyValue(const ValueType& type, const std::byte* value);
+
+    // Copied, not moved: a value that was moved from would have a type and no bytes.
+    AnyValue(const AnyValue&) = default;
+    AnyValue& operator=(const AnyValue&) = default;
+
+    /// Its type is FieldType(0) if it holds nothing.
+    const ValueType& type() const { return type_; }
+    /// Lifetime: that of the value.
+    std::span<const std::byte> bytes() const { return {data(), type_.num_bytes()}; }
+    /// Changed with care: whoever writes here keeps to the type.
+    SHOAL_API std::span<std::byte> bytes();
+
+    template <PlainValue T>
+    bool is() const {
+        return type_ == value_type_of<T>();
+    }
+    /// Errors: it has another type; the message names both.
+    template <PlainValue T>
+    Result<T> as() const {
+        if (!is<T>()) return type_error(value_type_of<T>());
+        T value;
+        copy_bytes(static_cast<void*>(&value), data(), sizeof value);
+        return value;
+    }
+    /// The text of a fixed string; empty for all else.
+    SHOAL_API std::string_view text() const;
+    /// Whether it is a text.
+    bool is_text() const { return type_.type == FieldType::kFixedString && type_.array_length == 0; }
+
+    /// Returns the value as another type can hold it: a whole number as a number of another type if that is exact, a
+    /// double as a float, a text as an enumerator, an id or a fixed string. Any other value has that type already.
+    /// Errors: there is no such conversion, or the value does not fit. The message calls the target `name`.
+    SHOAL_API Result<AnyValue> convert(const ValueType& type, std::string_view name) const;
+
+    /// Returns the value on one line: see value_text.h.
+    SHOAL_API std::string to_text(const ValueNames& names) const;
+    /// The same; ids without a text in `texts` are written as hashes.
+    std::string to_text(const StringTable* texts = nullptr) const { return to_text(PlainNames(texts)); }
+
+    /// Whether both have the same type and the same bytes.
+    friend bool operator==(const AnyValue& a, const AnyValue& b) { return a.equals(b); }
+
+private:
+    static constexpr std::size_t kInlineBytes = sizeof(Matrix3x4);
+
+    const std::byte* data() const { return large_.empty() ? small_ : large_.data(); }
+    SHOAL_API Status type_error(const ValueType& wanted) const;
+    std::string given_text() const;
+    SHOAL_API bool equals(const AnyValue& other) const;
+    Result<AnyValue> convert_text(const ValueType& type, std::string_view name) const;
+
+    ValueType type_;
+    alignas(8) std::byte small_[kInlineBytes] = {};
+    Array<std::byte> large_{Owner("any value")};  // more than kInlineBytes
+};
+
+}  // namespace shoal

@@ -1,0 +1,33 @@
+#pragma once
+// The references to entities in rows and in structs of a component type: what is translated when ids become others.
+// Thread: as for the memory that they lie in.
+
+#include "shoal/base/detail/bytes.h"
+#include "shoal/entity/entity.h"
+#include "shoal/table/detail/schema.h"
+
+#include <cstring>
+
+namespace shoal {
+
+/// Calls visit(entity) with each reference of a field in rows that are `stride` bytes apart, of which `first` is that in
+/// the first row, and keeps what visit() makes of it.
+template <class Visit>
+void for_each_entity(const Field& field, std::byte* first, std::size_t stride, std::size_t num_rows, Visit&& visit) {
+    for (std::size_t row = 0; row < num_rows; ++row, first += stride)
+        for (std::uint32_t i = 0; i < field.num_values(); ++i) {
+            auto entity = read_as<Entity>(first + i * sizeof(Entity));
+            visit(entity);
+            std::memcpy(first + i * sizeof entity, &entity, sizeof entity);
+        }
+}
+/// The same for all fields of struct images, which lie one behind the other.
+template <class Visit>
+void for_each_entity(const Schema& schema, std::byte* images, std::size_t num_images, Visit&& visit) {
+    if (!schema.has(FieldType::kEntity)) return;
+    for (const Field& field : schema.fields())
+        if (field.type == FieldType::kEntity)
+            for_each_entity(field, images + field.struct_offset, schema.struct_bytes(), num_images, visit);
+}
+
+}  // namespace shoal

@@ -1,0 +1,49 @@
+#pragma once
+// What is wrong with a member that names a field, found before its layout is asked for: a compiler then says one thing, and
+// not what follows from it. Those who look fields up, or set them, have a message for each.
+// Thread: values at compile time.
+
+#include "shoal/table/detail/column.h"
+
+namespace shoal::detail {
+
+/// What is wrong with a member that names a field. Each is found only if those before it are not there.
+enum class FieldMistake : std::uint8_t {
+    kNone,
+    kUndeclared,  ///< a component type without SHOAL_COMPONENT
+    kAllFields,   ///< all_fields<T>
+    kNoField,     ///< a member that the declaration does not name
+    kOpaque,      ///< a value that is more than bytes, which set() does not take
+    kComputed,    ///< a component that its store computes, for set()
+};
+
+template <auto kMember>
+constexpr FieldMistake find_field_mistake() {
+    using Component = ComponentOf<kMember>;
+    if constexpr (!kIsDescribed<Component>)
+        return FieldMistake::kUndeclared;
+    else if constexpr (kNamesAllFields<kMember>)
+        return FieldMistake::kAllFields;
+    else if constexpr (DescriptionOf<Component>::template field_index<kMember>() < 0)
+        return FieldMistake::kNoField;
+    else
+        return FieldMistake::kNone;
+}
+template <auto kMember>
+constexpr FieldMistake find_set_mistake() {
+    constexpr FieldMistake kMistake = find_field_mistake<kMember>();
+    if constexpr (kMistake != FieldMistake::kNone)
+        return kMistake;
+    else if constexpr (FieldTraits<ValueOf<kMember>>::type == FieldType::kOpaque)
+        return FieldMistake::kOpaque;
+    else if constexpr (kIsComputed<ComponentOf<kMember>>)
+        return FieldMistake::kComputed;
+    else
+        return FieldMistake::kNone;
+}
+
+/// For the conditions of static_assert, which compilers say in short.
+template <FieldMistake kFound, FieldMistake kOne>
+inline constexpr bool kDiffersFrom = kFound != kOne;
+
+}  // namespace shoal::detail

@@ -1,0 +1,225 @@
+#pragma once
+// From an entity to its row. Three kinds, chosen by how common a component is:
+//
+//     paged     one flat array over all entity indices, in reserved address space: pages that were never written cost
+//               nothing. The default. 4 bytes per index in a touched page. An index made for many entities at
+//               once lies in shared 2 MiB pages, and moves to address space of its own when it outgrows them.
+//     hash      open addressing: for rare components. 8 bytes a slot (16 with 64-bit ids), at most 3/4 full.
+//     identity  row = entity index, holes included: for components that nearly every entity has. A generation per index.
+//
+// An entry carries the generation of the entity that made it: a stale, null or foreign id finds kNilRow. An index
+// holds at most one generation per entity index.
+// Thread: find from any thread between structural calls.
+
+#include "shoal/base/detail/page_memory.h"
+#include "shoal/entity/entity.h"
+
+#include <span>
+
+namespace shoal {
+
+inline constexpr std::uint32_t kNilRow = 0xFFFFFFFF;
+
+enum class RowIndexKind : std::uint8_t { kPaged, kHash, kIdentity };
+
+/// The indices that some entities lie between.
+struct IndexRange {
+    std::uint32_t lowest = 0xFFFFFFFF, highest = 0;
+};
+SHOAL_API IndexRange index_range(std::span<const Entity> entities);
+
+class RowIndex {
+public:
+    /// `pool`, if any, outlives the index; without one it lies in address space of its own from the start.
+    /// Errors: without address space for even the smallest index, adding fails later, in reserve().
+    SHOAL_API explicit RowIndex(RowIndexKind kind, PagePool* pool = nullptr);
+
+    RowIndexKind kind() const { return kind_; }
+
+    /// Returns the row of `entity`, or kNilRow. Total: any id is fine. Cost: one look-up.
+    std::uint32_t find(Entity entity) const {
+        if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged)) return find_in(entries(), entity);
+        return find_other(entity);
+    }
+    /// The same in the entries of a paged index, which a loop keeps in registers.
+    SHOAL_INLINE static std::uint32_t find_in(std::span<const EntityBits> entries, Entity entity) {
+        if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return kNilRow;
+        return row_in(entries[entity.index()], entity);
+    }
+
+    /// Returns the row that is kept for the entity index of `entity`, whatever its generation, or kNilRow.
+    std::uint32_t find_any_generation(Entity entity) const {
+        if (SHOAL_UNLIKELY(kind_ != RowIndexKind::kPaged)) return find_any_other(entity);
+        if (SHOAL_UNLIKELY(entity.index() >= num_flat_)) return kNilRow;
+        const EntityBits entry = flat_[entity.index()];
+        return entry != 0 ? static_cast<std::uint32_t>(entry & kIndexMask) : kNilRow;
+    }
+
+    /// What a paged index keeps for a living entity in `row`.
+    static constexpr EntityBits entry_of(Entity entity, std::uint32_t row) { return (entity.id & ~kIndexMask) | row; }
+    /// The row that an entry on the index of `entity` has for it, or kNilRow. The difference is the row if the
+    /// generations are equal, and larger than any row if not; that of an empty entry is 0, which no living entity has.
+    SHOAL_INLINE static constexpr std::uint32_t row_in(EntityBits entry, Entity entity) {
+        const EntityBits generation = entity.id & ~kIndexMask;
+        const EntityBits row = entry - generation;
+        return row <= kIndexMask && generation != 0 ? static_cast<std::uint32_t>(row) : kNilRow;
+    }
+    /// The highest entity index that may be set.
+    std::uint32_t max_index() const { return max_index_; }
+    /// The entries of a paged index, for loops over many. Shape: by entity index, 0 for none; empty with other kinds.
+    /// Lifetime: until the next reserve().
+    std::span<EntityBits> entries() { return {flat_, num_flat_}; }
+    std::span<const EntityBits> entries() const { return {flat_, num_flat_}; }
+    /// Requires: index < entries().size().
+    EntityBits& entry(std::uint32_t index) { return flat_[index]; }
+
+    /// Returns whether nothing is kept for the indices of some entities. Those made together mostly lie close together, and
+    /// then one loop tells; false otherwise. Requires: a paged index.
+    SHOAL_API bool is_free(IndexRange range, std::size_t num_entities) const;
+    /// Whether nothing is kept for the entity indices from `lowest` to `highest`. Requires: a paged index.
+    /// Cost: a loop over vectors, where a look-up per entity takes as long as copying its component.
+    SHOAL_API bool is_free(std::uint32_t lowest, std::uint32_t highest) const;
+    /// Gives consecutive rows from `first_row` on to those entities at the front that `living`, an EntityManager, says
+    /// live and for whose indices nothing is kept. Calls note(span, are_run) for them in order; with `are_run` the ids
+    /// of the span are consecutive. Returns how many they are. Requires: reserved; a paged index.
+    template <class Living, class Note>
+    std::uint32_t set_leading(std::span<const Entity> entities, const Living& living, std::uint32_t first_row,
+                              Note&& note);
+
+    /// Whether there is an entry of a paged index for each of `entities`, used or not.
+    SHOAL_API bool covers(std::span<const Entity> entities) const;
+
+    /// Calls visit(i, row) for each of `entities` in order, with kNilRow for none. With `far`, entries are prefetched
+    /// that many entities ahead, and fetch(row) is called for the row that visit() will probably get half as many
+    /// entities later.
+    template <class Visit, class Fetch>
+    SHOAL_INLINE void find_each(std::span<const Entity> entities, std::size_t far, Visit&& visit, Fetch&& fetch) const;
+
+    /// Fetches the entry of `entity` into the cache. Inline, or g++ drops the call, which has no effect that it knows.
+    SHOAL_INLINE void prefetch(Entity entity) const {
+        if (entity.index() < num_flat_) __builtin_prefetch(flat_ + entity.index());
+    }
+
+    /// Makes sure that `num_more` further entities, none with an index above `max_index`, can be set.
+    /// Errors: no memory; nothing has changed.
+    Status reserve(std::uint32_t num_more, std::uint32_t max_index) {
+        if (SHOAL_LIKELY(kind_ != RowIndexKind::kHash && max_index <= max_index_ && max_index < capacity())) return {};
+        return reserve_more(num_more, max_index);
+    }
+
+    /// Sets the row of `entity`, replacing any generation on its index. Requires: reserved; a non-null entity;
+    /// with identity, row == entity.index().
+    void set(Entity entity, std::uint32_t row) {
+        SHOAL_ASSERT(entity && (kind_ != RowIndexKind::kPaged || entity.index() < num_flat_),
+                     "the row index has reserved no room for the entity");
+        if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged))
+            flat_[entity.index()] = static_cast<EntityBits>(entity.generation()) << kIndexBits | row;
+        else
+            set_other(entity, row);
+    }
+
+    /// Returns the entry to write for `entity` when nothing is kept for its index and there is room, else nullptr.
+    /// Requires: a paged index; a non-null entity.
+    EntityBits* free_entry(Entity entity) {
+        if (SHOAL_UNLIKELY(entity.index() > max_index_)) return nullptr;
+        EntityBits* const entry = flat_ + entity.index();
+        return SHOAL_LIKELY(*entry == 0) ? entry : nullptr;
+    }
+
+    /// Forgets `entity` if its row is `row`. An entry of a newer entity on the same index stays.
+    SHOAL_API void erase(Entity entity, std::uint32_t row);
+
+    /// Forgets all; keeps memory unless `release`.
+    SHOAL_API void clear(bool release = false);
+
+    /// Bytes: `used` by entries in use, `committed` by touched pages as far as is known.
+    SHOAL_API MemoryUse memory_use() const;
+
+    SHOAL_API ~RowIndex();
+    RowIndex(const RowIndex&) = delete;
+    RowIndex& operator=(const RowIndex&) = delete;
+
+private:
+    struct Slot {
+        Entity entity;
+        std::uint32_t row = 0;
+
+        bool is_used() const { return static_cast<bool>(entity); }
+    };
+
+    static constexpr std::size_t kRunLength = 512;  // entities looked at in one go: their entries stay in the cache
+
+    SHOAL_API bool set_run(std::span<const Entity> entities, std::uint32_t first_row);
+    /// Pure: loops keep what they have read before it.
+    SHOAL_API std::uint32_t find_other(Entity entity) const __attribute__((pure));
+    SHOAL_API std::uint32_t find_any_other(Entity entity) const;
+    SHOAL_API void set_other(Entity entity, std::uint32_t row);
+    SHOAL_API Status reserve_more(std::uint32_t num_more, std::uint32_t max_index);
+    /// Entity indices that a flat index has address space for.
+    std::size_t capacity() const { return num_flat_ + generations_.capacity(); }
+    std::size_t slot_of(std::uint32_t entity_index) const;
+    Status grow_flat(std::uint32_t num_more, std::size_t num_indices);
+    bool move_to_block(std::size_t num_indices);
+    void free_block();
+    Status grow_hash(std::size_t num_slots);
+
+    RowIndexKind kind_;
+    std::uint32_t max_index_ = 0;    // highest entity index that may be set
+    std::uint32_t num_entries_ = 0;  // hash only
+    std::size_t num_slots_ = 0;      // hash only, a power of two
+    EntityBits* flat_ = nullptr;     // paged: by entity index: generation above row, 0 is empty
+    std::size_t num_flat_ = 0;       // entries that flat_ has address space for
+    PagePool* pool_;
+    std::size_t block_bytes_ = 0;  // of the block of pool_ that flat_ is; 0: it lies in paged_
+    PageArray<EntityBits> paged_;
+    PageArray<Generation> generations_;  // identity: indexed by entity index, 0 is a hole
+    PageArray<Slot> slots_;              // hash
+};
+
+template <class Living, class Note>
+std::uint32_t RowIndex::set_leading(std::span<const Entity> entities, const Living& living, std::uint32_t first_row,
+                                    Note&& note) {
+    std::uint32_t row = first_row;
+    while (row - first_row < entities.size()) {
+        std::span<const Entity> some = entities.subspan(row - first_row);
+        if (some.size() > kRunLength) some = some.first(kRunLength);
+        const std::uint32_t begin = row;
+        const bool are_run = living.is_living_run(some) && set_run(some, row);
+        for (const Entity entity : are_run ? std::span<const Entity>() : some) {
+            if (SHOAL_UNLIKELY(!living.alive(entity) || flat_[entity.index()] != 0)) break;
+            flat_[entity.index()] = entry_of(entity, row++);
+        }
+        if (are_run) row += static_cast<std::uint32_t>(some.size());
+        note(some.first(row - begin), are_run);
+        if (row - begin < some.size()) break;
+    }
+    return row - first_row;
+}
+
+template <class Visit, class Fetch>
+SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::size_t far, Visit&& visit,
+                                      Fetch&& fetch) const {
+    const std::span<const EntityBits> flat = entries();
+    std::size_t i = 0;
+    // Without a test per entity, because every index is inside.
+    if (covers(entities)) {
+        const auto row_of = [&](std::size_t k) { return row_in(flat[entities[k].index()], entities[k]); };
+        for (; far != 0 && i + far < entities.size(); ++i) {
+            __builtin_prefetch(flat.data() + entities[i + far].index());
+            // A stale id fetches the present row of its index, and an id without an entry row 0: cheaper than a test.
+            fetch(static_cast<std::uint32_t>(flat[entities[i + far / 2].index()] & kIndexMask));
+            visit(i, row_of(i));
+        }
+        for (; i < entities.size(); ++i) visit(i, row_of(i));
+        return;
+    }
+    for (; i < entities.size(); ++i) {
+        if (far != 0 && i + far < entities.size()) {
+            prefetch(entities[i + far]);
+            if (const std::uint32_t row = find(entities[i + far / 2]); row != kNilRow) fetch(row);
+        }
+        visit(i, find(entities[i]));
+    }
+}
+
+}  // namespace shoal

@@ -1,0 +1,77 @@
+#pragma once
+// Moves single rows from one table to another by a plan. A path keeps the addresses of all columns, which Table::take()
+// looks up for every row. They hold until the columns of either table move. For plain rows only.
+//
+//     plan       kept columns           dropped columns
+//     columns    {from, to} ...         {from, nullptr} ...
+//
+// Thread: the structural thread of the tables.
+
+#include "shoal/table/detail/table.h"
+#include "shoal/table/detail/take_plan.h"
+
+namespace shoal {
+
+class RowPath {
+public:
+    struct Column {
+        std::byte* from;
+        std::byte* to;  ///< nullptr: the row loses it
+    };
+
+    RowPath() = default;
+    RowPath(RowPath&&) = default;  // but no copies: the ends are addresses in the array
+    RowPath& operator=(RowPath&&) = default;
+
+    const TakePlan* plan() const { return plan_; }
+    const Array<Column>& columns() const { return columns_; }
+
+    /// Follows a plan from now on; addresses are not known yet. Lifetime: the plan outlives its use.
+    void follow(const TakePlan& plan) { plan_ = &plan, placements_ = 0; }
+    /// Looks the addresses up. Returns false, and keeps none, unless the rows of both tables are plain.
+    SHOAL_API bool look_up(Table& from, Table& to);
+    /// Whether the addresses hold. A placement only grows, so the sum is the same only if neither has changed.
+    SHOAL_INLINE bool is_known(const Table& from, const Table& to) const {
+        return from.placement() + to.placement() == placements_;
+    }
+
+    /// Moves a row as Table::take() does and returns its new row. The caller writes the index entry of its owner.
+    /// Without kDrops the plan drops no columns. Requires: is_known(), to.has_room(); `owner` owns the row.
+    template <bool kDrops>
+    SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner) const {
+        return take(from, to, row, owner, [this](std::size_t at, std::size_t last, std::size_t to_row) SHOAL_INLINED {
+            copy<kDrops>(at, last, to_row);
+        });
+    }
+    /// The same; copy(row, last, to_row) copies the elements of the row, and those of the last row into its place.
+    template <class Copy>
+    SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner, Copy&& copy) const {
+        const std::uint32_t to_row = to.append_one(owner);
+        copy(std::size_t(row), std::size_t(from.num_rows() - 1), std::size_t(to_row));
+        from.close_row(row);
+        return to_row;
+    }
+
+private:
+    template <bool kDrops>
+    SHOAL_INLINE void copy(std::size_t row, std::size_t last, std::size_t to_row) const {
+        plan_->kept().for_each(columns_.data(), kept_ends_,
+                               [&]<std::size_t kBytes>(const Column& column, std::size_t bytes) SHOAL_INLINED {
+                                   std::byte* const hole = column.from + row * bytes;
+                                   copy_element<kBytes>(column.to + to_row * bytes, hole, bytes);
+                                   copy_element<kBytes>(hole, column.from + last * bytes, bytes);
+                               });
+        if constexpr (!kDrops) return;
+        plan_->dropped().for_each(
+            kept_ends_.all, dropped_ends_,
+            [&]<std::size_t kBytes>(const Column& column, std::size_t bytes)
+                SHOAL_INLINED { copy_element<kBytes>(column.from + row * bytes, column.from + last * bytes, bytes); });
+    }
+
+    const TakePlan* plan_ = nullptr;
+    std::uint64_t placements_ = 0;  // of both tables when the addresses were looked up, added up; 0: they were not
+    Array<Column> columns_{Owner("row path")};  // in the order of the plan: kept, then dropped
+    ColumnsBySize::Ends<Column> kept_ends_, dropped_ends_;
+};
+
+}  // namespace shoal

@@ -1,0 +1,78 @@
+#pragma once
+// How the values of fields are written as text, by dumps of blobs, descriptions of entities and messages: enums by
+// name, string ids by their text if it is known and as `#` and the hash if not, vectors and arrays as lists.
+//
+//     DocumentBuilder builder;
+//     write_value(builder, value_type_of(field), bytes, names);
+//     std::string text = write_sjson_line(builder.finish().root());  // [0.0 0.0 3.0]
+//
+// Thread: any.
+
+#include "shoal/document/document_builder.h"
+#include "shoal/table/detail/schema.h"
+
+namespace shoal {
+
+class StringTable;
+
+/// The type of a value that a field, or a part of one, holds.
+struct ValueType {
+    FieldType type = FieldType(0);          ///< 0: none
+    FieldType element_type = FieldType(0);  ///< of a blob array
+    std::uint32_t array_length = 0;         ///< 0: one value
+    std::uint32_t value_bytes = 0;          ///< of one value
+    /// The names of an enum, as far as they are known. Lifetime: that of the schema.
+    std::span<const EnumeratorDefinition> enumerators{};
+
+    std::uint32_t num_values() const { return array_length == 0 ? 1 : array_length; }
+    std::uint32_t num_bytes() const { return value_bytes * num_values(); }
+    /// The same, whatever the enumerators are called.
+    SHOAL_API bool operator==(const ValueType& other) const;
+    /// Returns a text with an article for messages: "a vec3", "an int32", "an array of 4 floats".
+    SHOAL_API std::string to_text() const;
+};
+SHOAL_API ValueType value_type_of(const FieldDefinition& field);
+template <class T>
+ValueType value_type_of() {
+    const FieldTypeInfo info = FieldTraits<T>::info();
+    return {info.type, info.element_type, info.array_length, info.value_bytes, {}};
+}
+
+/// What the text of a value needs besides its bytes.
+class SHOAL_API ValueNames {
+public:
+    /// Returns the text of a string id or a resource id, or an empty text. Lifetime: that of what has the text.
+    virtual std::string_view text(StringId id) const = 0;
+    /// Writes an entity: as `12:3`, or null.
+    SHOAL_API virtual void write_entity(DocumentBuilder& builder, Entity entity) const;
+    /// Writes an array that stays in its blob: as its resource and its length.
+    SHOAL_API virtual void write_array(DocumentBuilder& builder, const BlobArrayBase& array, FieldType element) const;
+
+protected:
+    ~ValueNames() = default;
+};
+
+/// Texts of a string table, which outlives it, or none.
+class SHOAL_API PlainNames final : public ValueNames {
+public:
+    explicit PlainNames(const StringTable* texts = nullptr) : texts_(texts) {}
+    SHOAL_API std::string_view text(StringId id) const override;
+
+private:
+    const StringTable* texts_;
+};
+
+/// Adds a value to the tree that is being built. Opaque values, and enum values without a name, become null.
+SHOAL_API void write_value(DocumentBuilder& builder, const ValueType& type, const std::byte* bytes,
+                           const ValueNames& names);
+/// Adds `#` and the digits of a hash.
+SHOAL_API void write_hash(DocumentBuilder& builder, std::uint64_t hash);
+/// Adds a number, or the text "nan", "inf" or "-inf": no text format has a number for these.
+SHOAL_API void write_number(DocumentBuilder& builder, double number);
+/// The same for the double with the same shortest text, so that 0.1f is printed as 0.1.
+SHOAL_API void write_number(DocumentBuilder& builder, float number);
+
+/// Returns a hint for a message: which of `names` was probably meant by `name`, or all of them as in "it has x, y, z".
+SHOAL_API std::string hint_for(std::string_view name, std::span<const std::string_view> names);
+
+}  // namespace shoal

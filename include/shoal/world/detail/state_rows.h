@@ -1,0 +1,42 @@
+#pragma once
+// The rows of a world by component type and table: what hashes of its state are made of, and what is compared when two states
+// differ.
+//
+//     component     table                    zone
+//     body          {body, fish} zone 3      3         the columns of "body" in it
+//     fish          the same                 3
+//     transform     the transforms           -         without what these keep for themselves
+//     world_pose    the same                 -
+//
+// Thread: several threads may look at the rows of stores at once while none of them is changed.
+
+#include "shoal/base/detail/array.h"
+#include "shoal/store/detail/zone.h"
+#include "shoal/store/store.h"
+#include "shoal/table/detail/schema.h"
+#include "shoal/table/detail/table.h"
+#include "shoal/table/detail/value_check.h"
+
+namespace shoal {
+
+struct StateRows {
+    const Store* store = nullptr;
+    const Schema* schema = nullptr;  ///< of the component type
+    const Table* table = nullptr;
+    std::uint32_t first_column = 0;  ///< where its columns begin in the table
+    Zone zone = kNoZone;
+    std::uint64_t place = 0;                      ///< differs between tables of one component type and zone
+    const std::uint64_t* enabled_bits = nullptr;  ///< a bit per row; nullptr: all are enabled
+    bool asks_store = false;  ///< the store keeps the values elsewhere: Store::read_field() has them
+
+    std::uint32_t num_rows() const { return table->num_rows(); }
+    /// Where a field lies that has one column. Requires: the store is not asked.
+    FieldRows values_of(const Field& field) const;
+    /// Copies a field of a row. Shape: field.size bytes.
+    void read(const Field& field, std::uint32_t row, std::byte* value) const;
+};
+
+/// Appends the rows of a store, but for tables without rows.
+void list_rows(Store& store, Array<StateRows>& rows);
+
+}  // namespace shoal

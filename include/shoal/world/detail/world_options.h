@@ -1,0 +1,27 @@
+#pragma once
+// What a world is made with.
+
+#include "shoal/base/detail/page_memory.h"
+
+#include <cstdint>
+
+namespace shoal {
+
+class Executor;
+class ResourceLibrary;
+
+/// Where World::adopt_schemas() keeps component types that come in blobs, without a C++ type.
+enum class DefaultStore : std::uint8_t {
+    kManagers,
+    kDatabase,  ///< except `many` types that are `enableable`: managers keep them
+};
+
+struct WorldOptions {
+    Executor* executor = nullptr;        ///< outlives the world; nullptr: all work is done on the calling thread
+    ResourceLibrary* library = nullptr;  ///< outlives the world; rows that refer to its blobs pin them
+    std::uint64_t seed = 1;              ///< of random(), and of PassContext::random_for()
+    DefaultStore default_store = DefaultStore::kManagers;
+    PagePoolOptions pages{};
+};
+
+}  // namespace shoal
