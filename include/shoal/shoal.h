@@ -27,6 +27,8 @@
 #include "shoal/react/relations.h"
 #include "shoal/react/service.h"
 #include "shoal/reload/reloader.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/resource/migration.h"
 #include "shoal/save/frames.h"
 #include "shoal/save/persistence.h"
 #include "shoal/save/recording.h"
