@@ -5,9 +5,9 @@
 //     FOLDER/000600_rank_2.zones  the zones that rank 2 had in frame 600, as they are sent when zones change hands
 
 #include "cluster/cluster_body.h"
+#include "shoal/base/detail/folder.h"
+#include "shoal/base/detail/lines.h"
 #include "shoal/base/file.h"
-#include "shoal/base/folder.h"
-#include "shoal/base/lines.h"
 #include "shoal/state/snapshot.h"
 #include "shoal/world/entity_blob.h"
 

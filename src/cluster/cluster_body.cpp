@@ -1,6 +1,6 @@
 #include "cluster/cluster_body.h"
 
-#include "shoal/base/lines.h"
+#include "shoal/base/detail/lines.h"
 #include "shoal/base/log.h"
 #include "shoal/world/entity_blob.h"
 

@@ -16,7 +16,7 @@
 #include "cluster/remote_commands.h"
 #include "cluster/zone_division.h"
 #include "shoal/cluster/cluster.h"
-#include "shoal/entity/death_follower.h"
+#include "shoal/entity/detail/death_follower.h"
 
 #include <map>
 #include <string>

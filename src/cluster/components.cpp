@@ -1,6 +1,6 @@
 #include "cluster/components.h"
 
-#include "shoal/table/entity_fields.h"
+#include "shoal/table/detail/entity_fields.h"
 
 #include <cstring>
 

@@ -3,7 +3,7 @@
 // Thread: reads the stores of the world.
 
 #include "cluster/entity_names.h"
-#include "shoal/table/field_part.h"
+#include "shoal/table/detail/field_part.h"
 #include "shoal/world/world.h"
 
 namespace shoal::cluster {

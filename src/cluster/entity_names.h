@@ -10,11 +10,11 @@
 // this one depends on ranks, and no result may depend on it.
 // Thread: changed between passes; read by any.
 
-#include "shoal/base/bit_set.h"
-#include "shoal/base/hash_map.h"
+#include "shoal/base/detail/bit_set.h"
+#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity.h"
-#include "shoal/store/zone.h"
+#include "shoal/store/detail/zone.h"
 
 #include <string>
 #include <vector>

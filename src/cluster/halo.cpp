@@ -1,7 +1,7 @@
 #include "cluster/halo.h"
 
 #include "shoal/base/text.h"
-#include "shoal/world/schedule_graph.h"
+#include "shoal/world/detail/schedule_graph.h"
 
 #include <algorithm>
 #include <map>

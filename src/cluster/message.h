@@ -9,7 +9,7 @@
 //
 // Thread: one at a time.
 
-#include "shoal/base/bytes.h"
+#include "shoal/base/detail/bytes.h"
 
 #include <cstdint>
 #include <span>

@@ -3,7 +3,7 @@
 #include "cluster/components.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
-#include "shoal/table/entity_fields.h"
+#include "shoal/table/detail/entity_fields.h"
 #include "shoal/world/entity_blob.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
-#include "shoal/table/entity_fields.h"
+#include "shoal/table/detail/entity_fields.h"
 
 namespace shoal::cluster {
 namespace {

@@ -9,7 +9,7 @@
 #include "cluster/entity_names.h"
 #include "cluster/message.h"
 #include "shoal/base/status.h"
-#include "shoal/command/passed_commands.h"
+#include "shoal/command/detail/passed_commands.h"
 #include "shoal/world/world.h"
 
 #include <map>

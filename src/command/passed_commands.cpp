@@ -1,4 +1,4 @@
-#include "shoal/command/passed_commands.h"
+#include "shoal/command/detail/passed_commands.h"
 
 #include "command/command_log.h"
 #include "command/saved_layout.h"

@@ -10,8 +10,8 @@
 // Commands::call() was given.
 // Thread: the structural thread, between passes.
 
-#include "shoal/command/saved_commands.h"
-#include "shoal/store/waiting_commands.h"
+#include "shoal/command/detail/saved_commands.h"
+#include "shoal/store/detail/waiting_commands.h"
 
 #include <span>
 #include <string_view>
