@@ -1,6 +1,6 @@
 #pragma once
-// Messages between ranks, and the files of checkpoints: plain values one behind the other. What is read may be anything:
-// a reader that finds too little, or more than there can be, fails, and returns zeros from then on.
+// Messages between ranks, and the files of checkpoints: plain values one behind the other. What is read may be
+// anything: a reader that finds too little, or more than there can be, fails, and returns zeros from then on.
 //
 //     MessageWriter to;               MessageReader from(bytes);
 //     to.value(zone);                 const Zone zone = from.value<Zone>();

@@ -16,7 +16,8 @@
 namespace shoal::cluster {
 
 /// Writes living entities; parents come before their children. The other entities that they refer to count as known
-/// elsewhere from then on, and those in no zone get names of this rank. Errors: something that they have cannot be sent; the message names it.
+/// elsewhere from then on, and those in no zone get names of this rank. Errors: something that they have cannot be
+/// sent; the message names it.
 Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<const Entity> entities, MessageWriter& to);
 
 /// Spawns what pack() wrote, and returns the entities, in its order. Those whose name is known here, as copies or by

@@ -50,12 +50,14 @@ public:
     /// Whether calls may come from several threads, one at a time.
     bool takes_threads() const { return takes_threads_; }
 
-    /// Sends messages, at most one to each rank, and returns those that came, by ranks. What goes to this rank comes back.
+    /// Sends messages, at most one to each rank, and returns those that came, by ranks. What goes to this rank comes
+    /// back.
     std::vector<RankMessage> exchange(std::vector<RankMessage> messages);
     /// The same with ranks that all send one to each other. Shape: messages: one for each of `peers`, ascending.
     std::vector<RankMessage> exchange_with(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages);
-    /// Sends a message to each peer and the pieces of memory that it is about, and returns what came. pieces_of(message)
-    /// says where the pieces of a peer go, which have as many bytes as that has sent; they are there when it returns.
+    /// Sends a message to each peer and the pieces of memory that it is about, and returns what came.
+    /// pieces_of(message) says where the pieces of a peer go, which have as many bytes as that has sent; they are there
+    /// when it returns.
     template <class PiecesOf>
     void exchange_columns(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages,
                           std::span<const std::vector<ColumnPiece>> sent, PiecesOf&& pieces_of) {

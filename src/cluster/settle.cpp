@@ -228,8 +228,8 @@ void ClusterBody::write_changes(std::span<const TableChange> changes, const Zone
     }
 }
 
-/// Tells the ranks that have copies of own zones what has changed, or `all` that is there, and changes own copies in the
-/// same way.
+/// Tells the ranks that have copies of own zones what has changed, or `all` that is there, and changes own copies in
+/// the same way.
 void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool all) {
     std::vector<std::uint32_t> numbers;
     std::vector<RankMessage> sent;

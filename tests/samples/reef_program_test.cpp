@@ -44,6 +44,22 @@ TEST_F(ReefProgram, says_the_same_as_json_for_every_number_of_workers) {
     }
 }
 
+// req: H5
+TEST_F(ReefProgram, says_the_same_for_every_number_of_ranks) {
+    if (run({"--fish=1", "--frames=1", "--ranks=1"}).says("built without MPI")) GTEST_SKIP() << "there is no MPI";
+    std::string first;
+    for (const char* ranks : {"1", "2", "3"}) {
+        const nlohmann::json json = run({"--fish=2000", "--frames=30", "--workers=1", "--ranks", ranks, "--picture",
+                                         path("ranks.svg"), "--json"})
+                                        .json();
+        EXPECT_EQ(json["ranks"].size(), std::stoul(ranks));
+        if (first.empty()) first = json["state_hash"];
+        EXPECT_EQ(json["state_hash"], first) << ranks;
+        EXPECT_EQ(shoal_test::XmlCheck::problem(read(path("ranks.svg"))), "");
+    }
+    EXPECT_EQ(run({"--ranks=2", "--watch"}).exit_code, 2);
+}
+
 // req: A1
 TEST_F(ReefProgram, ends_in_the_same_state_when_a_plugin_swims) {
     const std::string own = run({"--fish=800", "--frames=40", "--workers=1", "--json"}).json()["state_hash"];

@@ -63,7 +63,8 @@ using DivideZones = void (*)(const void* context, std::span<const std::uint64_t>
 
 struct ClusterOptions {
     GridZones zones{GridZonesOptions{}};
-    /// Tiles around own ones that passes may read. What is larger than a tile is in reach of all, and sees nothing itself.
+    /// Tiles around own ones that passes may read. What is larger than a tile is in reach of all, and sees nothing
+    /// itself.
     std::uint32_t reach = 1;
     DivideZones divide = nullptr;  ///< nullptr: along a space-filling curve, with equal weights for the ranks
     const void* context = nullptr;
@@ -88,8 +89,9 @@ struct ClusterStatistics {
 
 class Cluster final : public WorldService {
 public:
-    /// Collective. Requires: the schedule has no passes yet; the world has no other Cluster; `comm` outlives it. Errors:
-    /// see status(): ranks with other programs, schemas, options, widths of ids or versions, and how they differ.
+    /// Collective. Requires: the schedule has no passes yet; the world has no other Cluster; `comm` outlives it.
+    /// Errors: see status(): ranks with other programs, schemas, options, widths of ids or versions, and how they
+    /// differ.
     SHOAL_API Cluster(World& world, MPI_Comm comm, const ClusterOptions& options);
     SHOAL_API ~Cluster() override;
 
@@ -109,13 +111,14 @@ public:
     /// Returns the owner of a zone. Requires: the zones have it.
     SHOAL_API std::uint32_t rank_of(Zone zone) const;
 
-    /// Returns the name of an entity; 0: it has none here. The name is the same on all ranks, and for any number of them.
+    /// Returns the name of an entity; 0: it has none here. The name is the same on all ranks, and for any number of
+    /// them.
     SHOAL_API std::uint64_t name(Entity entity) const;
     /// Returns the entity of a name; null: there is none here.
     SHOAL_API Entity find(std::uint64_t name) const;
 
-    /// Returns a hash of all zones: who is in them, in which order, and the values of all components. It is the same for
-    /// any number of ranks and workers. Collective. Cost: reads all rows.
+    /// Returns a hash of all zones: who is in them, in which order, and the values of all components. It is the same
+    /// for any number of ranks and workers. Collective. Cost: reads all rows.
     SHOAL_API std::uint64_t state_hash() const;
     /// The same of each zone, on all ranks. Shape: by zone.
     SHOAL_API std::vector<std::uint64_t> zone_hashes() const;
