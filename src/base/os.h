@@ -1,6 +1,6 @@
 #pragma once
-// Every call to the operating system. A port is another os_*.cpp, which also defines the functions of file.h that ask about
-// paths, remove_temporary_files(), and those of clock.h.
+// Every call to the operating system. A port is another os_*.cpp, which also defines the functions of file.h that ask
+// about paths, remove_temporary_files(), and those of clock.h.
 // Thread: any thread.
 
 #include "shoal/base/detail/config.h"
@@ -56,8 +56,8 @@ bool watch_folder(int watch, const std::string& folder);
 /// Returns whether anything has happened in the folders since the last call. Never waits.
 bool take_watched(int watch);
 
-/// Opens a copy of a shared library, which the file system forgets at once. Returns the reason of a failure, or an empty
-/// text.
+/// Opens a copy of a shared library, which the file system forgets at once. Returns the reason of a failure, or an
+/// empty text.
 std::string open_library(const std::string& path, void*& library);
 void close_library(void* library);
 /// Returns the address of what the library exports by that name, or nullptr.

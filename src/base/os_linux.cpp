@@ -115,8 +115,8 @@ std::string find_target(const std::string& path, Target& target) {
     return {};
 }
 
-/// Lets a name that a folder has been given reach the disk. What was made is there: that its folder cannot be flushed, or may be
-/// entered and not read, does not undo it, and is no failure. Who has to know calls flush_folder().
+/// Lets a name that a folder has been given reach the disk. What was made is there: that its folder cannot be flushed,
+/// or may be entered and not read, does not undo it, and is no failure. Who has to know calls flush_folder().
 void flush_names(const std::string& folder) { static_cast<void>(flush_folder(folder)); }
 
 mode_t mode_of_new_files() {
@@ -134,7 +134,8 @@ struct Temporary {
 constinit std::mutex temporaries_lock;
 constinit Temporary* temporaries = nullptr;
 
-/// Returns a pattern for the name of a temporary file beside `path`. A long name is cut, so that this one is possible too.
+/// Returns a pattern for the name of a temporary file beside `path`. A long name is cut, so that this one is possible
+/// too.
 std::string name_beside(const std::string& path) {
     constexpr std::string_view kEnding = ".XXXXXX";
     const std::size_t name = path.rfind('/') + 1;
@@ -194,7 +195,8 @@ namespace {
 
 constexpr rlim_t kAll = ~rlim_t(0);
 
-/// What the limits of the process leave: of address space, and of memory that it may write. Bytes; kAll: there is no limit.
+/// What the limits of the process leave: of address space, and of memory that it may write. Bytes; kAll: there is no
+/// limit.
 struct LeftBytes {
     rlim_t all = kAll, data = kAll;
 };
@@ -468,9 +470,10 @@ bool is_of_earlier_copy(void* address, void* library, const std::string& path) {
            });
 }
 
-/// A library with a unique symbol is never unloaded, and all libraries that are opened later use its variable: static ones of
-/// inline functions, which a newer version of a plugin would take for its own. Returns what to do if one of them is that of a
-/// copy of the same file that was opened before, or an empty text. Those of the standard library are constant.
+/// A library with a unique symbol is never unloaded, and all libraries that are opened later use its variable: static
+/// ones of inline functions, which a newer version of a plugin would take for its own. Returns what to do if one of
+/// them is that of a copy of the same file that was opened before, or an empty text. Those of the standard library are
+/// constant.
 std::string find_stale_variable(void* library, const std::string& bytes, const std::string& path) {
     std::string failure;
     for_each_symbol(bytes, [&](const ElfW(Sym) & symbol, const std::string& name) {

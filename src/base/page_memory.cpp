@@ -31,8 +31,8 @@ bool may_reserve(std::size_t num_bytes) {
 constexpr std::size_t kShareOfOne = 32;  // of what is left, of a table or an index
 constexpr std::size_t kShareOfMany = 4;  // of what many tables use
 
-/// Where the process has a limit, nobody reserves most of what is left for rows that may never come: the first tables would
-/// leave nothing to the others.
+/// Where the process has a limit, nobody reserves most of what is left for rows that may never come: the first tables
+/// would leave nothing to the others.
 bool is_modest(std::size_t num_bytes, std::size_t share) {
     return num_bytes <= kLargePageBytes || num_bytes <= os::left_address_space() / share;
 }

@@ -107,7 +107,8 @@ Result<StringId> StringTable::intern(std::string_view text, bool for_good) {
     return id;
 }
 
-/// A text that was found unused is noted, too: it may be removed before somebody finds its id in the row that is written now.
+/// A text that was found unused is noted, too: it may be removed before somebody finds its id in the row that is
+/// written now.
 Status StringTable::note(std::string_view text) {
     const StringId id(text);
     if (text.empty()) return {};

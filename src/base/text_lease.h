@@ -1,6 +1,6 @@
 #pragma once
-// Tells a string table whether states that need its texts still exist. Each state takes the lease of the time at which it was
-// written; the table begins another one when it collects.
+// Tells a string table whether states that need its texts still exist. Each state takes the lease of the time at which
+// it was written; the table begins another one when it collects.
 // Thread: any.
 
 #include "shoal/base/detail/memory.h"

@@ -137,7 +137,8 @@ private:
         return first_part == parts_.size() ? Status() : error("parts", "there are more than the lists have");
     }
 
-    /// Finds the component types: those that a store keeps, and those that only the state knows, of which a copy is kept.
+    /// Finds the component types: those that a store keeps, and those that only the state knows, of which a copy is
+    /// kept.
     Status read_types() {
         const Result<std::string> names = from_.text("types");
         if (!names) return names.status();
@@ -246,8 +247,8 @@ private:
         return {};
     }
 
-    /// Reads the columns of values of one component type, and makes struct images of them, which may be much larger: the bytes
-    /// between the fields are not saved.
+    /// Reads the columns of values of one component type, and makes struct images of them, which may be much larger:
+    /// the bytes between the fields are not saved.
     Status read_images(const Schema& schema, std::uint32_t num_rows, Array<std::byte>& images) {
         const std::size_t stride = schema.struct_bytes();
         if (Status status = from_.take_memory("field", num_rows * std::uint64_t(stride)); !status) return status;
@@ -566,7 +567,8 @@ Status CommandLog::load(SnapshotReader& from, std::span<const Schema> saved) {
     return CommandLoader(*this, from, saved).run();
 }
 
-/// Lets the runs of loaded lists be of the lists that the program uses for the same, so that they are carried out together.
+/// Lets the runs of loaded lists be of the lists that the program uses for the same, so that they are carried out
+/// together.
 void CommandLog::unify_lists(std::span<CommandLoop* const> loops) {
     if (loaded_lists_.empty()) return;
     Array<const CommandList*> compiled{Owner("commands")};

@@ -76,8 +76,8 @@ public:
     // --- who has asked ----------------------------------------------------------------------------------------------
 
     /// Numbers the blocks of pending entities. Shape: all loops, in the order that counts.
-    /// Which chunk took a block first depends on the workers, so blocks are numbered anew. Those of what is asked for outside of
-    /// passes and loops keep their numbers: the program may hold the entities until the world settles.
+    /// Which chunk took a block first depends on the workers, so blocks are numbered anew. Those of what is asked for
+    /// outside of passes and loops keep their numbers: the program may hold the entities until the world settles.
     void number_blocks(std::span<CommandLoop* const> loops, EntityBits epoch, EntityBits num_pending) {
         epoch_ = epoch & kPendingEpochMask;
         new_blocks_.resize(static_cast<std::size_t>(num_pending / CommandRecorder::kPendingBlock));

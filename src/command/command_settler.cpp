@@ -581,8 +581,8 @@ void CommandSettler::set() {
         if (!is_overtaken(set)) set_one(set);
 }
 
-/// Lists the adds and removes that are about entities of which fields are set, and may come after that. With `many`, an add
-/// leaves the other values as they are.
+/// Lists the adds and removes that are about entities of which fields are set, and may come after that. With `many`, an
+/// add leaves the other values as they are.
 void CommandSettler::note_later_changes(std::span<const Single> sets) {
     Array<LaterChange>& changed = scratch_.changed;
     changed.clear();

@@ -3,8 +3,8 @@
 //     array of a frame    | chunk 0 | chunk 1 | chunk 2 ...   |  room that recent frames have needed        |
 //     buffers                                  (in place)        chunk 57 | chunk 58 ... copied behind them
 //
-// A chunk whose predecessors have all ended writes to its place in the array at once. Of a loop, these are the chunks that
-// the first worker runs, until it comes to one that another worker runs already, or that wrote nothing.
+// A chunk whose predecessors have all ended writes to its place in the array at once. Of a loop, these are the chunks
+// that the first worker runs, until it comes to one that another worker runs already, or that wrote nothing.
 
 #include "shoal/command/events.h"
 

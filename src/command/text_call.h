@@ -1,5 +1,6 @@
 #pragma once
-// The calls that Commands::name(), tag() and untag() ask for: the only ones whose function is known when commands are saved.
+// The calls that Commands::name(), tag() and untag() ask for: the only ones whose function is known when commands are
+// saved.
 // Thread: the structural thread.
 
 #include "shoal/command/detail/command_recorder.h"

@@ -26,8 +26,8 @@ void append_words(std::vector<std::uint32_t>& words, std::uint64_t value) {
     words.push_back(static_cast<std::uint32_t>(value >> 32));
 }
 
-/// Whether `a` becomes `b` when one letter is added, removed or replaced, or two change places. Digits count things, and
-/// are no mistakes.
+/// Whether `a` becomes `b` when one letter is added, removed or replaced, or two change places. Digits count things,
+/// and are no mistakes.
 bool is_one_edit_away(std::string_view a, std::string_view b) {
     if (a.size() > b.size()) std::swap(a, b);
     if (b.size() - a.size() > 1) return false;

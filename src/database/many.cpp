@@ -1,7 +1,7 @@
 // Values of component types of which an entity may have several. The first is in the entity's row, where every loop and
-// every reader of columns finds it. The others are rows of a table for the whole database: the chain of an entity begins
-// with its second value. They are found by row numbers and moved by nothing but the end of other values, so the row of
-// the entity goes to other archetypes and zones without them.
+// every reader of columns finds it. The others are rows of a table for the whole database: the chain of an entity
+// begins with its second value. They are found by row numbers and moved by nothing but the end of other values, so the
+// row of the entity goes to other archetypes and zones without them.
 
 #include "database/arguments.h"
 #include "database/rows.h"
@@ -66,8 +66,8 @@ Status Database::reserve_further(Arguments& arguments) {
     return {};
 }
 
-/// Makes the value in a row the second one of its entity, so that the row can take another. Opaque fields in the row are
-/// then made by default, others hold arbitrary bytes. Requires: reserved.
+/// Makes the value in a row the second one of its entity, so that the row can take another. Opaque fields in the row
+/// are then made by default, others hold arbitrary bytes. Requires: reserved.
 void Database::push_first(DatabaseTable& table, std::uint32_t row, ComponentType component) {
     const std::uint32_t second = further_values(component)->append(table.entities()[row]);
     swap_value(table, row, component, second);

@@ -284,7 +284,8 @@ std::uint32_t Database::sweep(DatabaseTable& table) {
 // --- what rows hold ----------------------------------------------------------------------------------------------
 
 /// Writes the values of a call to rows: row rows.begin + i gets those of entity sources[i] of the call. Component types
-/// without values get their defaults unless `kept` has them. Of a `many` type that `kept` has, a row gets another value.
+/// without values get their defaults unless `kept` has them. Of a `many` type that `kept` has, a row gets another
+/// value.
 void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept,
                           std::span<const ComponentValues> values, RowList sources) {
     for (const ComponentType component : table.type().components()) {

@@ -17,8 +17,8 @@ SHOAL_INLINE void Database::remove_row(DatabaseTable& table, std::uint32_t row) 
     if (SHOAL_UNLIKELY(table.has_many())) drop_further(owner, table.type(), nullptr);
 }
 
-/// Makes room in several tables, all or none of it: for_each_gain(visit) calls visit(table, number of rows), for a table
-/// as often as it likes. Errors: no memory; no row has changed.
+/// Makes room in several tables, all or none of it: for_each_gain(visit) calls visit(table, number of rows), for a
+/// table as often as it likes. Errors: no memory; no row has changed.
 template <class ForEachGain>
 Status Database::reserve_in_all(ForEachGain&& for_each_gain) {
     for_each_gain([](DatabaseTable& table, std::uint32_t count) { table.num_wanted_ += count; });
@@ -45,7 +45,8 @@ inline constexpr std::size_t kRowsAhead = 8;  // whose columns are fetched while
 
 }  // namespace detail
 
-/// Finds the rows of the entities of a call. Mostly the directory reaches all of them, and its arrays stay in registers.
+/// Finds the rows of the entities of a call. Mostly the directory reaches all of them, and its arrays stay in
+/// registers.
 class LocationOf {
 public:
     static constexpr std::uint32_t kNoTable = 0xFFFFFFFF;

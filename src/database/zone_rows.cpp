@@ -202,7 +202,8 @@ std::uint32_t Database::drop_zone(Zone zone) {
 
 // --- reading -----------------------------------------------------------------------------------------------------
 
-/// What is read of a zone. Rows are placed one table after the other; rows that are there change last, when nothing can fail.
+/// What is read of a zone. Rows are placed one table after the other; rows that are there change last, when nothing can
+/// fail.
 struct Database::ReturningRows {
     struct Table {
         const Archetype* type;
@@ -233,7 +234,8 @@ struct Database::ReturningRows {
 
         static Result<Further> read(const Database& database, SnapshotReader& from, ComponentType component);
     };
-    /// A value of a `many` type in row `row` of a table, whose owner has values of the type by now, which come before it.
+    /// A value of a `many` type in row `row` of a table, whose owner has values of the type by now, which come before
+    /// it.
     struct Later {
         std::size_t table;
         std::uint32_t row;

@@ -150,7 +150,8 @@ private:
         return nodes_.back();
     }
 
-    /// Mixes the length and the first and last bytes: cheap, and different for most keys that people use in one mapping.
+    /// Mixes the length and the first and last bytes: cheap, and different for most keys that people use in one
+    /// mapping.
     static std::uint32_t key_signature(std::string_view key) {
         std::uint32_t first = 0, last = 0;
         if (key.size() >= 4) {

@@ -59,7 +59,8 @@ bool is_too_large(const char* digits, const char* digits_end, std::int64_t power
 using Wide = unsigned __int128;
 constexpr int kMostKnownPower = 32;
 
-/// Returns the first 128 bits of 5^n as round_to_double() needs them: rounded up where 5^-n fits into 64 bits, otherwise down.
+/// Returns the first 128 bits of 5^n as round_to_double() needs them: rounded up where 5^-n fits into 64 bits,
+/// otherwise down.
 /// Requires: |n| <= kMostKnownPower.
 constexpr Wide first_bits_of_power_of_five(int n) {
     Wide power = 1, quotient = 0, rest = 1;
@@ -84,8 +85,8 @@ struct PowersOfFive {
 };
 constexpr PowersOfFive kPowersOfFive;
 
-/// Rounds mantissa x 10^exponent to the nearest double. Returns false in the rare cases that need more digits of the power,
-/// and for powers that are not known. Source: Lemire, "Number parsing at a gigabyte per second", 2021.
+/// Rounds mantissa x 10^exponent to the nearest double. Returns false in the rare cases that need more digits of the
+/// power, and for powers that are not known. Source: Lemire, "Number parsing at a gigabyte per second", 2021.
 bool round_to_double(std::uint64_t mantissa, std::int64_t exponent, double& value) {
     if (mantissa == 0 || exponent < -kMostKnownPower || exponent > kMostKnownPower) return false;
     constexpr int kMantissaBits = 52, kBias = 1023;

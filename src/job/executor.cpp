@@ -77,10 +77,10 @@ struct UnseenByThreadSanitizer {
 
 }  // namespace
 
-/// oneTBB provides the threads, and an arena in which each has a slot. Slot 0 is reserved for threads from outside, so the
-/// slot is the worker number. A thread that was called stays for a while after its last loop, because calling one takes
-/// microseconds. Waiting is done here and not by tbb::task_group, which would run chunks of any loop on top of the waiting
-/// one, with the same worker number.
+/// oneTBB provides the threads, and an arena in which each has a slot. Slot 0 is reserved for threads from outside, so
+/// the slot is the worker number. A thread that was called stays for a while after its last loop, because calling one
+/// takes microseconds. Waiting is done here and not by tbb::task_group, which would run chunks of any loop on top of
+/// the waiting one, with the same worker number.
 struct ThreadedExecutor::Threads {
     explicit Threads(std::uint32_t num) : num_workers(num), arena(int(num), 1), loops(num, kOwner), called(num - 1) {
         const std::lock_guard lock(list_mutex);
@@ -111,8 +111,8 @@ struct ThreadedExecutor::Threads {
         return has_arena() && succeeds([&] { arena.enqueue([executor = number] { come(executor); }); });
     }
 
-    /// Makes the arena, which takes some megabytes, when it is used first. Of threads that make it together, oneTBB lets
-    /// one do so, and the others wait for ever if that fails.
+    /// Makes the arena, which takes some megabytes, when it is used first. Of threads that make it together, oneTBB
+    /// lets one do so, and the others wait for ever if that fails.
     bool has_arena() {
         if (!arena.is_active() && !lacks_threads.load(std::memory_order_relaxed)) {
             const std::lock_guard lock(arena_mutex);
@@ -137,8 +137,8 @@ struct ThreadedExecutor::Threads {
         }
     }
 
-    /// Runs on a thread that was called. All threads of oneTBB may be busy until long after the call, possibly with the very
-    /// chunk that destroys the executor, so nobody waits for threads that have not come yet.
+    /// Runs on a thread that was called. All threads of oneTBB may be busy until long after the call, possibly with the
+    /// very chunk that destroys the executor, so nobody waits for threads that have not come yet.
     static void come(std::uint64_t called_by) {
         Threads* executor;
         {

@@ -25,8 +25,8 @@ inline void pause_briefly() {
 ///     chunks     0 1 2 3 | 4 5 6 7 | 8 9 10 11       worker w owns the w-th share and takes from its front; a worker
 ///                    > <                             that has finished its own share steals from the backs of others
 ///
-/// A share is one 64-bit word on a cache line of its own, changed by compare-and-swap. When the last chunk has finished,
-/// the waiting thread is woken.
+/// A share is one 64-bit word on a cache line of its own, changed by compare-and-swap. When the last chunk has
+/// finished, the waiting thread is woken.
 /// Thread: run() from any thread that is counted as a user.
 class ChunkLoop {
 public:
@@ -123,8 +123,8 @@ private:
     std::atomic<std::uint64_t>* open_;  // read all the time: on a cache line of its own, in memory_
 };
 
-/// Counts the threads that were called to help with loops, and those of them that are idle. A loop that finds enough idle
-/// threads calls none, so an idle thread may leave only if no loop counts on it.
+/// Counts the threads that were called to help with loops, and those of them that are idle. A loop that finds enough
+/// idle threads calls none, so an idle thread may leave only if no loop counts on it.
 /// Thread: any.
 class CalledThreads {
 public:
@@ -152,7 +152,8 @@ public:
     void begin_help() { num_idle_.fetch_sub(1, std::memory_order_seq_cst); }
     void end_help() { num_idle_.fetch_add(1, std::memory_order_seq_cst); }
 
-    /// Lets an idle thread leave. Returns false when a loop is open that may have counted on it: then it has entered again.
+    /// Lets an idle thread leave. Returns false when a loop is open that may have counted on it: then it has entered
+    /// again.
     bool leave(const OpenLoops& loops) {
         cancel();
         // A loop that was opened before these two did not call a thread; one that is opened after them does.

@@ -98,8 +98,8 @@ struct JoinBlock {
             return visit(of_database, static_cast<const std::uint64_t*>(words));
         for_each_of(tables, words, visit);
     }
-    /// Calls visit(table of the rows, words) for each combination of it and the tables of linked entities, which `shown` of
-    /// the links says.
+    /// Calls visit(table of the rows, words) for each combination of it and the tables of linked entities, which
+    /// `shown` of the links says.
     template <class Visit>
     void for_each_combination(Visit&& visit) {
         for_each_table([&](DatabaseTable* table, const std::uint64_t* here) { combine(0, table, here, visit); });

@@ -158,8 +158,8 @@ private:
     static bool is_watched(const PlanTerm& field) {
         return !field.writes && !field.is_related() && field.noted == Noted::kNothing;
     }
-    /// Whether what has changed is told by marks that the same loop makes: it reads and writes fields of a component that
-    /// lies in one column.
+    /// Whether what has changed is told by marks that the same loop makes: it reads and writes fields of a component
+    /// that lies in one column.
     bool marks_what_it_watches() const {
         for (const PlanTerm& read : plan_.terms)
             for (const PlanTerm& written : plan_.terms)

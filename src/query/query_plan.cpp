@@ -47,7 +47,8 @@ OwningStore find_owning_store(ComponentDirectory& directory, const PlanTerm& ter
                "before the query is made"));
 }
 
-/// Returns the store that lists who has which tag, which is made if need be. Requires: the store of tags is one that does.
+/// Returns the store that lists who has which tag, which is made if need be. Requires: the store of tags is one that
+/// does.
 Store& require_tag_store(ComponentDirectory& directory) {
     const ComponentId tag("tag");
     const Status made = directory.require_built_in(tag);
@@ -60,8 +61,8 @@ Store& require_tag_store(ComponentDirectory& directory) {
     return *store;
 }
 
-/// Returns the component type that says who the parent of an entity is. Whoever keeps it: the transforms, which are made
-/// if need be, or a store that was made for it.
+/// Returns the component type that says who the parent of an entity is. Whoever keeps it: the transforms, which are
+/// made if need be, or a store that was made for it.
 const Schema& require_parents(ComponentDirectory& directory) {
     if (const KeptComponent kept = directory.find_kept(ComponentId(kParentName))) return *kept.schema;
     const Status made = directory.require_built_in(ComponentId("transform"));
@@ -105,8 +106,8 @@ public:
         places_.database = number;
         return number;
     }
-    /// Plans the values of a `many` type of the database that are not the first of their entities: they are in a table of
-    /// their own, which drives.
+    /// Plans the values of a `many` type of the database that are not the first of their entities: they are in a table
+    /// of their own, which drives.
     void plan_further() {
         std::uint32_t of_values = 0;
         while (of_values < plan_.terms.size() && !plan_.terms[of_values].is_each_value) ++of_values;

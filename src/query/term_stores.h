@@ -1,7 +1,7 @@
 #pragma once
-// Where the terms of a query lie when several stores are joined, without C++ types: which stores there are, what the query
-// asks of each, and which of them a term is about. Queries that are templates and those that come from text both make
-// one, and the blocks of a join (join_block.h) are found by it.
+// Where the terms of a query lie when several stores are joined, without C++ types: which stores there are, what the
+// query asks of each, and which of them a term is about. Queries that are templates and those that come from text both
+// make one, and the blocks of a join (join_block.h) are found by it.
 //
 //     query<Write<&Boat::position>, Read<&Sail::area>, Without<Crew>>(database, sails, crews)
 //
@@ -50,7 +50,8 @@ public:
     std::uint8_t add(const JoinedStore& store);
     /// Adds the entities that have a tag, or that lack it with `excludes`. Requires: the store lists them.
     void add_tag(Store& store, StringId tag, bool excludes);
-    /// Returns the number of the store whose rows a loop visits: a required one with the fewest. Requires: there is one.
+    /// Returns the number of the store whose rows a loop visits: a required one with the fewest. Requires: there is
+    /// one.
     std::uint8_t driver(std::uint64_t num_database_rows) const;
     /// Returns which store drives the loop over a part.
     std::uint8_t driver_of(const QueryPart& part) const;

@@ -467,8 +467,8 @@ private:
         if (!says_type && !item.type.empty()) out_.string("_type", item.type);
     }
 
-    /// Returns whether the fields have to be in `data`: something is beside them, or one has the name of a key that says the
-    /// key or the type.
+    /// Returns whether the fields have to be in `data`: something is beside them, or one has the name of a key that
+    /// says the key or the type.
     static bool needs_wrapper(const SourceItem& item, ItemForm form) {
         return std::any_of(item.children.begin(), item.children.end(), [&](const SourceItem* child) {
             if (child->place == ItemRole::kBeside) return true;
@@ -538,9 +538,9 @@ Node child_of(const SourceItem& item, std::string_view key) {
     return item.text && item.text.is_mapping() ? item.text.find(key) : Node();
 }
 
-/// Gives each node of the merged tree the comments that its three texts say together: those of the text that has changed
-/// them, or of `a` if both have. JSON has no comments and changes none. A comment that is new in a text and not in the
-/// result is a warning.
+/// Gives each node of the merged tree the comments that its three texts say together: those of the text that has
+/// changed them, or of `a` if both have. JSON has no comments and changes none. A comment that is new in a text and not
+/// in the result is a warning.
 class CommentMerger {
 public:
     CommentMerger(const MergedTrees& trees, SourceComments& comments, Diagnostics& diagnostics)

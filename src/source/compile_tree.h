@@ -1,6 +1,6 @@
 #pragma once
-// What the composer does for the compiler alone: it composes a source that was built in memory, so that what is wrong is
-// reported where its nodes come from; and it knows what files are called.
+// What the composer does for the compiler alone: it composes a source that was built in memory, so that what is wrong
+// is reported where its nodes come from; and it knows what files are called.
 
 #include "shoal/source/detail/composer.h"
 

@@ -158,8 +158,8 @@ public:
         if (roots_.empty()) roots_.push_back(std::move(root));
     }
 
-    /// Returns what a source is called in dependencies. A path that is in a root as it is written is called so, also if it is
-    /// a link: what it leads to may be exchanged.
+    /// Returns what a source is called in dependencies. A path that is in a root as it is written is called so, also if
+    /// it is a link: what it leads to may be exchanged.
     std::string name_of(const std::string& path) const {
         for (std::size_t root = 0; root < roots_.size() && path.find("..") == std::string::npos; ++root) {
             const std::string probe = path_in_root(roots_[root], "_");

@@ -36,7 +36,8 @@ bool any_part(std::string_view path, Visit&& visit) {
     return false;
 }
 
-/// Whether a byte is in 0x40 to 0x5F, where the upper-case letters are. Eight bytes at a time; the last eight may overlap.
+/// Whether a byte is in 0x40 to 0x5F, where the upper-case letters are. Eight bytes at a time; the last eight may
+/// overlap.
 bool may_have_upper_case(std::string_view key) {
     constexpr std::uint64_t kBit6 = 0x4040404040404040;
     std::uint64_t found = 0;

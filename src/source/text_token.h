@@ -6,8 +6,8 @@
 
 namespace shoal {
 
-/// Reads a file in the format that its name says, and appends the tokens, unless `tokens` is nullptr. Marks of a conflict are
-/// text like any other.
+/// Reads a file in the format that its name says, and appends the tokens, unless `tokens` is nullptr. Marks of a
+/// conflict are text like any other.
 Result<Document> read_in_format(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options,
                                 std::vector<TextToken>* tokens);
 

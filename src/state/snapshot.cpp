@@ -36,8 +36,8 @@ std::uint32_t per_block_of(std::uint32_t element_bytes) {
 
 }  // namespace
 
-/// Bytes that several states may have in common: a whole block, or pieces that lie over another one, packed. What is known of
-/// blocks lies side by side, apart from their bytes: each state goes through all of it.
+/// Bytes that several states may have in common: a whole block, or pieces that lie over another one, packed. What is
+/// known of blocks lies side by side, apart from their bytes: each state goes through all of it.
 struct alignas(64) SnapshotBlock {
     std::byte* memory;
     SnapshotBlock* under;     // what pieces lie over; nullptr: it is whole
@@ -134,7 +134,8 @@ void clear_gaps(std::byte* data, std::size_t num_bytes, std::span<const Snapshot
         for (const SnapshotGap& gap : gaps) std::memset(data + element + gap.begin, 0, gap.num_bytes);
 }
 
-/// Calls function(begin, end) for ranges of 0 to `count`, which take `num_bytes` together. What is small is done at once.
+/// Calls function(begin, end) for ranges of 0 to `count`, which take `num_bytes` together. What is small is done at
+/// once.
 template <class Function>
 void for_blocks(const SnapshotLoop& loop, std::size_t count, std::size_t num_bytes, Function&& function) {
     if (count == 0) return;
@@ -147,8 +148,9 @@ void for_blocks(const SnapshotLoop& loop, std::size_t count, std::size_t num_byt
 
 }  // namespace
 
-/// Adds the blocks of columns to a state, those of all columns together, since one alone may be too small for several threads: a
-/// loop finds out what each block is made of, memory is taken for those that are new, and a loop fills these.
+/// Adds the blocks of columns to a state, those of all columns together, since one alone may be too small for several
+/// threads: a loop finds out what each block is made of, memory is taken for those that are new, and a loop fills
+/// these.
 class SnapshotColumns {
 public:
     struct Column {
@@ -161,7 +163,8 @@ public:
         bool is_lent;  // the state refers to the bytes where they are
     };
 
-    /// Adds the blocks of a column to a state, which are there after finish(). Requires: nobody adds columns to another state.
+    /// Adds the blocks of a column to a state, which are there after finish(). Requires: nobody adds columns to another
+    /// state.
     void add(Snapshot& to, const Column& column, std::span<const SnapshotGap> gaps);
     void finish(const SnapshotLoop& loop);
 
@@ -220,7 +223,8 @@ public:
         for (const Slab& slab : slabs_) release(slab);
         destroy_owned(kSnapshotOwner, this);
     }
-    /// It stays from state to state with its memory: taking fresh pages for it in each frame may cost more than the copies.
+    /// It stays from state to state with its memory: taking fresh pages for it in each frame may cost more than the
+    /// copies.
     SnapshotColumns& columns() { return columns_; }
 
     SnapshotBlock& take(std::size_t num_bytes) {
@@ -239,8 +243,8 @@ public:
         block.is_lent = true;
         return block;
     }
-    /// Ends a use of each block, and uses the array for those that they lie over: layer by layer, because each is fetched from memory
-    /// while others are given back. From block to block downwards, one would wait for the next.
+    /// Ends a use of each block, and uses the array for those that they lie over: layer by layer, because each is
+    /// fetched from memory while others are given back. From block to block downwards, one would wait for the next.
     void give_back(std::span<SnapshotBlock*> blocks) {
         while (!blocks.empty()) {
             std::size_t num_under = 0;
@@ -256,8 +260,8 @@ public:
     }
 
 private:
-    /// Blocks that nobody uses, of one length. An array, and no list through them, tells which ones are taken next, so that these
-    /// can be fetched.
+    /// Blocks that nobody uses, of one length. An array, and no list through them, tells which ones are taken next, so
+    /// that these can be fetched.
     class FreeBlocks {
     public:
         bool empty() const { return blocks_.empty(); }
@@ -546,7 +550,8 @@ std::string_view SnapshotPath::with(std::string_view name) {
 
 namespace {
 
-/// Whether the bytes of a block are those at `data`, but for the gaps. `room` is used for what cannot be compared where it lies.
+/// Whether the bytes of a block are those at `data`, but for the gaps. `room` is used for what cannot be compared where
+/// it lies.
 bool is_equal(const SnapshotBlock& block, const std::byte* data, std::span<const SnapshotGap> gaps,
               std::size_t element_bytes, Array<std::byte>& room) {
     if (block.under == nullptr && gaps.empty()) return std::memcmp(block.data(), data, block.num_bytes) == 0;

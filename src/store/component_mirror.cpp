@@ -25,8 +25,8 @@ Entity holder(const ComponentTable& at, std::uint32_t row) {
 /// Whether the owners of rows are all who have the component.
 bool owners_tell(const ComponentTable& at) { return at.enabled_bits == nullptr && !at.needs_parent; }
 
-/// The number of a table, which no other has had. Tables may lie at one address one after the other: whether they do is up to
-/// the allocator, and observers would be told in another order.
+/// The number of a table, which no other has had. Tables may lie at one address one after the other: whether they do is
+/// up to the allocator, and observers would be told in another order.
 std::uint64_t number_of(const Table& table) { return table.placement() >> 32; }
 
 const std::byte* element_of(const ComponentTable& at, const Schema& component, std::uint32_t column,

@@ -190,8 +190,8 @@ std::uint32_t OwnedRows::append(Entity entity) {
     return row;
 }
 
-/// Sets the entries of those living entities at the front that have none, for rows behind the last, and returns how many
-/// they are. Requires: plain_index_, reserved.
+/// Sets the entries of those living entities at the front that have none, for rows behind the last, and returns how
+/// many they are. Requires: plain_index_, reserved.
 std::uint32_t OwnedRows::place_leading(std::span<const Entity> entities) {
     return index_.set_leading(entities, entities_, table_.num_rows(), [](std::span<const Entity>, bool) {});
 }

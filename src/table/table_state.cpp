@@ -23,7 +23,8 @@ struct BadRow {
     std::uint32_t row;
     const char* problem;
 };
-/// Finds the first of some rows that has an owner and a value that is none, or their end. The bytes of a hole are nobody's.
+/// Finds the first of some rows that has an owner and a value that is none, or their end. The bytes of a hole are
+/// nobody's.
 BadRow find_bad_row(const Field& field, const FieldRows& all, RowRange rows, std::span<const Entity> owners) {
     while (rows.begin != rows.end) {
         const BadValue bad = find_bad_value(
@@ -149,7 +150,8 @@ Status Table::load(SnapshotReader& from) {
     return status;
 }
 
-/// Reads what the rows hold. `source`: what the columns are called that lie here still, or 0. Errors: something is missing or does not fit; rows are arbitrary then.
+/// Reads what the rows hold. `source`: what the columns are called that lie here still, or 0. Errors: something is
+/// missing or does not fit; rows are arbitrary then.
 Status Table::load_rows(SnapshotReader& from, std::uint64_t source) {
     from.gather_columns();
     if (Status status = from.column("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows(), source);

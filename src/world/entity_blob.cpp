@@ -77,7 +77,8 @@ public:
                         add(below);
             }
     }
-    /// Returns them with parents before their children; otherwise the order stays. `top` is a root, whoever its parent is.
+    /// Returns them with parents before their children; otherwise the order stays. `top` is a root, whoever its parent
+    /// is.
     std::vector<Entity> parents_first(Entity top) const {
         const std::vector<std::uint32_t> depths = depths_below(top);
         std::vector<std::pair<std::uint32_t, std::uint32_t>> by_depth;  // with the place before
@@ -183,9 +184,9 @@ ComponentRow next_value(const Store& store, const Schema& component, const Compo
 
 class EntitySaver {
 public:
-    /// `for_copy`: what refers to other places of the same world is left out, for CopyCall to add. `seen_from`: the places
-    /// of roots, and those of the field that says in which tile an entity lies, are as seen from this entity; null: from the
-    /// world.
+    /// `for_copy`: what refers to other places of the same world is left out, for CopyCall to add. `seen_from`: the
+    /// places of roots, and those of the field that says in which tile an entity lies, are as seen from this entity;
+    /// null: from the world.
     EntitySaver(World& world, std::span<const Entity> entities, const EntityBlobOptions& options, bool for_copy = false,
                 Entity seen_from = {})
         : world_(world),
@@ -392,8 +393,8 @@ private:
     std::uint64_t num_components_ = 0;
 };
 
-/// Gives copies what a blob cannot hold: references to entities that were not copied, read-only arrays of resources, and
-/// components that are more than bytes.
+/// Gives copies what a blob cannot hold: references to entities that were not copied, read-only arrays of resources,
+/// and components that are more than bytes.
 class CopyCall {
 public:
     /// `zone`: where copies lie that get their row here; kNoZone: where the originals do.
@@ -438,7 +439,8 @@ private:
         std::span<const Entity> copies;
     };
 
-    /// Gives copies a row where the original has one of which the blob knows nothing: it has no components that are bytes.
+    /// Gives copies a row where the original has one of which the blob knows nothing: it has no components that are
+    /// bytes.
     Status give_rows(Database& database, std::span<const Entity> copies) const {
         for (std::size_t i = 0; i < copies.size(); ++i) {
             const DatabaseRow original = database.find(originals_[i % originals_.size()]);

@@ -29,8 +29,8 @@ Result<FieldPath> World::find_field(std::string_view name) {
     return FieldPath::find_in(directory_, name);
 }
 
-/// Finds a field for an entity. Errors: as find_in(); the component type is built in, and no store keeps it, so that the
-/// entity has none.
+/// Finds a field for an entity. Errors: as find_in(); the component type is built in, and no store keeps it, so that
+/// the entity has none.
 Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
     if (!property_path(directory_, name).empty() && find_properties(directory_) != nullptr)
         return refuse_property(name);

@@ -53,8 +53,8 @@ struct Schedule::Entry final : AccessGuard {
     /// Ends the program when the pass has not declared that it writes the column, or an object that is no store.
     void require_write(const Table& table, std::uint32_t column) const override;
     void require_write(const void* object, const char* what) const override;
-    /// Ends the program when the pass has not declared that it touches it, and another pass that may run at the same time
-    /// writes it.
+    /// Ends the program when the pass has not declared that it touches it, and another pass that may run at the same
+    /// time writes it.
     void require_read(const Table& table, std::uint32_t column) const override;
     void require_read(const void* object, const char* what) const override;
     template <class IsAbout>
@@ -217,7 +217,8 @@ private:
         }
     };
 
-    /// A worker that waits may help a schedule other than that of its pass, so each is told by its own. nullptr: it waits.
+    /// A worker that waits may help a schedule other than that of its pass, so each is told by its own. nullptr: it
+    /// waits.
     static void tell_hooks(const Entry* ended, const Entry* begun) {
         if (ended != nullptr && SHOAL_UNLIKELY(ended->schedule.hook_ != nullptr))
             ended->schedule.hook_->end(ended->name.c_str());
@@ -320,8 +321,8 @@ private:
     std::atomic<std::uint32_t> failed_{kNone};  // the first position whose pass has failed; mutex_ guards writes
 };
 
-/// Finds a pass that writes what `is_about` says of an access, and that nothing orders against this one; nullptr: there is
-/// none.
+/// Finds a pass that writes what `is_about` says of an access, and that nothing orders against this one; nullptr: there
+/// is none.
 template <class IsAbout>
 const Schedule::Entry* Schedule::Entry::find_unordered_writer(IsAbout&& is_about) const {
     const std::span<Entry* const> all = schedule.entries_;

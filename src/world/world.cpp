@@ -192,7 +192,8 @@ void World::run_frame(float dt) {
         if (++num_unsettled_frames_ == kManyFrames) warn_of_missing_settle();
 }
 
-/// Warns in the log, once until the next settle, when a program runs passes and has forgotten to settle, and something waits.
+/// Warns in the log, once until the next settle, when a program runs passes and has forgotten to settle, and something
+/// waits.
 void World::warn_of_missing_settle() {
     WaitingCommands& commands = WaitingCommands::of_directory(directory_);
     const std::uint64_t num_commands = commands.num_waiting();

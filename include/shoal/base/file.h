@@ -32,8 +32,8 @@ SHOAL_API Status write_file(const std::string& path, std::string_view text);
 /// Returns the error that write_file() would return, as far as it is known before: for all but what befalls the disk.
 SHOAL_API Status check_writable(const std::string& path);
 
-/// Removes the temporary files of writes that are under way, and holds up these and later ones for good: for a program that
-/// ends by a signal. Thread: any, but not within a signal handler: wait for the signal with sigwait().
+/// Removes the temporary files of writes that are under way, and holds up these and later ones for good: for a program
+/// that ends by a signal. Thread: any, but not within a signal handler: wait for the signal with sigwait().
 SHOAL_API void remove_temporary_files();
 
 SHOAL_API bool is_file(const std::string& path);
@@ -42,8 +42,8 @@ SHOAL_API bool is_directory(const std::string& path);
 /// read.
 SHOAL_API bool path_exists(const std::string& path);
 
-/// What the file system says of a regular file without reading it. Content that changes changes the stamp, unless it changes
-/// twice within the steps in which a file system counts time.
+/// What the file system says of a regular file without reading it. Content that changes changes the stamp, unless it
+/// changes twice within the steps in which a file system counts time.
 struct FileStamp {
     std::uint64_t num_bytes = 0, device = 0, inode = 0;  ///< inode 0: there is no stamp
     std::int64_t modified_ns = 0;                        ///< the content; programs can set it
@@ -52,8 +52,8 @@ struct FileStamp {
     explicit operator bool() const { return inode != 0; }
     friend bool operator==(const FileStamp&, const FileStamp&) = default;
 
-    /// Returns whether the file was left alone for some time before `wall_ns`, so that a change after `wall_ns` gives another
-    /// stamp: file systems count time in steps of up to two seconds.
+    /// Returns whether the file was left alone for some time before `wall_ns`, so that a change after `wall_ns` gives
+    /// another stamp: file systems count time in steps of up to two seconds.
     SHOAL_API bool is_older_than(std::int64_t wall_ns) const;
 };
 /// Returns the stamp of a regular file, through links; none for anything else.

@@ -7,10 +7,10 @@
 //         if (watch.has_changed()) text = read_file(path);
 //
 // A file changes when its stamp does (size, times, inode), or when it comes or goes. The system tells when anything has
-// happened in the folders of the files; only then the stamps are read. Where it cannot, and in any case once a second, as
-// for file systems of other machines, they are read without being told to.
-// An editor may write a file piece by piece, or write another one and rename it. So a change is told when all files have
-// rested for kRestMs, and one that has gone is waited for until kGoneMs have passed.
+// happened in the folders of the files; only then the stamps are read. Where it cannot, and in any case once a second,
+// as for file systems of other machines, they are read without being told to.
+// An editor may write a file piece by piece, or write another one and rename it. So a change is told when all files
+// have rested for kRestMs, and one that has gone is waited for until kGoneMs have passed.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/file.h"
@@ -35,8 +35,9 @@ public:
     FileWatch(const FileWatch&) = delete;
     FileWatch& operator=(const FileWatch&) = delete;
 
-    /// Watches these files in place of those before. A file that was watched before has changed if it has since then, and
-    /// others if they have, or have come, since `wall_ns`: when the program began to read them; see wall_clock_ns().
+    /// Watches these files in place of those before. A file that was watched before has changed if it has since then,
+    /// and others if they have, or have come, since `wall_ns`: when the program began to read them; see
+    /// wall_clock_ns().
     SHOAL_API void set(std::vector<std::string> paths, std::int64_t wall_ns = INT64_MAX);
     /// Whether a file has changed since set(), or since the call that returned true last. Never waits.
     /// Cost: a system call; a few per file after something has happened in their folders.

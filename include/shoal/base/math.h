@@ -81,7 +81,8 @@ SHOAL_API Quaternion operator*(Quaternion a, Quaternion b);
 /// The rotation of length 1 in the same direction; the identity if there is none. Such rotations turn vectors.
 SHOAL_API Quaternion normalized(Quaternion q);
 SHOAL_API Vec3 rotated(Quaternion q, Vec3 v);
-/// Turns about `axis`, of any length, by the right-hand rule. Units: radians. The same bits on every machine, as all here.
+/// Turns about `axis`, of any length, by the right-hand rule. Units: radians. The same bits on every machine, as all
+/// here.
 SHOAL_API Quaternion rotation_about(Vec3 axis, double radians);
 /// Turns the z axis to `forward`, and the y axis as near to `up` as it can be. Neither needs a length of 1.
 SHOAL_API Quaternion look_rotation(Vec3 forward, Vec3 up = {0, 1, 0});

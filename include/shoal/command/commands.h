@@ -36,8 +36,8 @@
 //
 // The rules. All logs together are one list, ordered by pass (its place in the schedule; commands from outside of
 // schedules come first), then by loop of the pass, by chunk, and by time in the chunk. The number of workers changes
-// nothing. Settling destroys entities, creates entities, spawns and copies, moves, adds and removes components, then sets
-// fields, and makes the calls at last. Pending entities get their ids in the order of the list.
+// nothing. Settling destroys entities, creates entities, spawns and copies, moves, adds and removes components, then
+// sets fields, and makes the calls at last. Pending entities get their ids in the order of the list.
 //   - An entity that a command destroys is destroyed once, whatever else the list says about it. A pending entity that
 //     is destroyed is never created.
 //   - Of several moves of an entity the last counts.

@@ -16,28 +16,28 @@
 //
 // read() returns the events of this frame so far, read_last() all those of the frame before. World::step() ends the
 // frame of the world's channels when its passes have ended, before it settles. So a pass that reads both, or one that
-// comes after the writers and reads the first, misses nothing; a pass that does not run in every frame misses the events
-// of frames between. After World::step(), read_last() has the events of that step.
+// comes after the writers and reads the first, misses nothing; a pass that does not run in every frame misses the
+// events of frames between. After World::step(), read_last() has the events of that step.
 //
-// Order. Events are in the order in which one thread would write them: those from outside of passes, then pass by pass in
-// the order of the schedule, loop by loop, chunk by chunk. The number of workers changes nothing. A schedule orders passes
-// by what they declare: a pass with reads(hits) runs after the passes with writes(hits) that come before it. Two passes
-// with writes(hits) never overlap.
+// Order. Events are in the order in which one thread would write them: those from outside of passes, then pass by pass
+// in the order of the schedule, loop by loop, chunk by chunk. The number of workers changes nothing. A schedule orders
+// passes by what they declare: a pass with reads(hits) runs after the passes with writes(hits) that come before it. Two
+// passes with writes(hits) never overlap.
 //
-// Writing. The function of a query.writing(hits) gets an EventWriter, whose position the compiler keeps in registers, and a
-// pass over it declares writes(hits). In other loops, an EventWriter is a local variable for the rows of a chunk. Whoever
-// writes few events calls hits.write() anywhere: it takes twice as long, because it counts in memory.
+// Writing. The function of a query.writing(hits) gets an EventWriter, whose position the compiler keeps in registers,
+// and a pass over it declares writes(hits). In other loops, an EventWriter is a local variable for the rows of a chunk.
+// Whoever writes few events calls hits.write() anywhere: it takes twice as long, because it counts in memory.
 //
 //     schedule.add("weigh", {reads(bodies), writes(hits)}, [&](PassContext&) {
 //         EventWriter<Collision> to(hits);
 //         for (const Entity body : bodies.entities()) to.write({body, -1});
 //     });
 //
-// Events are plain values: T is trivially copyable. Entities in events may die before the events are read; test alive().
-// Values that refer to a blob do not pin it. The state hash of a world does not contain events.
+// Events are plain values: T is trivially copyable. Entities in events may die before the events are read; test
+// alive(). Values that refer to a blob do not pin it. The state hash of a world does not contain events.
 //
-// A channel keeps its memory: writing and reading allocate nothing once frames are alike. What recent frames did not need
-// is released.
+// A channel keeps its memory: writing and reading allocate nothing once frames are alike. What recent frames did not
+// need is released.
 // Thread: a function of a loop writes to the list of its chunk: no lock for an event, one for a block of 4 or 32 KiB.
 // Loops of queries and for_rows() have chunks; a thread that a pass has started otherwise may not write. Outside of
 // passes, one thread at a time writes. Any number of passes read at once.

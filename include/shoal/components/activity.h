@@ -1,6 +1,6 @@
 #pragma once
-// An entity that is inactive keeps its components, and queries pass over it, and over all that hangs below it in the tree of
-// transforms. To deactivate a car, its wheels and its driver, without losing anything:
+// An entity that is inactive keeps its components, and queries pass over it, and over all that hangs below it in the
+// tree of transforms. To deactivate a car, its wheels and its driver, without losing anything:
 //
 //     if (Status off = world.activity().set_active(car, false); !off) return off;  // is_active(wheel) is false, too
 //     world.query<Write<&Body::velocity>>().for_each(fall);  // passes over the car, the wheels, the driver
@@ -19,14 +19,14 @@
 // All else goes on as before: calls by entity find the components, world poses are computed, references and ownership
 // hold. Who goes through columns without a query sees all rows.
 //
-// Where no entity is inactive, a loop looks once for all its rows. Otherwise it looks at a bit for each row, and its function
-// runs over each run of active rows.
+// Where no entity is inactive, a loop looks once for all its rows. Otherwise it looks at a bit for each row, and its
+// function runs over each run of active rows.
 //
-// Worlds that share an entity manager: an entity is inactive in all of them while one of them says so; what hangs below it
-// is so in the world whose transforms say that it does.
+// Worlds that share an entity manager: an entity is inactive in all of them while one of them says so; what hangs below
+// it is so in the world whose transforms say that it does.
 //
-// A query with changed_since() passes over them too. What was written meanwhile it does not see later: who reads in that way
-// is told who is back by world.observers().on_remove<Inactive>().
+// A query with changed_since() passes over them too. What was written meanwhile it does not see later: who reads in
+// that way is told who is back by world.observers().on_remove<Inactive>().
 // Thread: as for stores: the structural thread of the world.
 
 #include "shoal/store/detail/owned_rows.h"

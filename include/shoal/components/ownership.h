@@ -7,8 +7,8 @@
 //
 // In a source, the owned entity names its owner: `owned = "parent"`, or a name or a GUID path in place of "parent".
 // Deaths spread level by level through EntityManager::destroy_next, without recursion, so chains of owners may be long.
-// There is one ownership manager per entity manager; a world makes it, World::ownership(), also when a query, a command or
-// a blob names Owned first. A row is removed as soon as its entity dies.
+// There is one ownership manager per entity manager; a world makes it, World::ownership(), also when a query, a command
+// or a blob names Owned first. A row is removed as soon as its entity dies.
 //
 //     row        0     1     2     3           one for each entity that owns others or is owned
 //     owner      -     e0    e1    e0          null if nobody owns the entity

@@ -16,10 +16,10 @@
 //     overrides     a table in the blob, see property_table.h  what the entity's text says on top of its prefab
 //     values        the same, one for all users of a prefab    what the prefab says
 //
-// A look-up tries the three in this order. A value is a bool, an integer (64 bits), a float, a string, a vector of 2 to 4
-// floats, or an array of these. A vector can be read as an array of its numbers, such an array as a vector, and an integer
-// as a float. Strings are StringIds; set() and sources let the world keep the texts, a PropertyValue brings the hashes
-// alone. Saved and copied entities keep all of it.
+// A look-up tries the three in this order. A value is a bool, an integer (64 bits), a float, a string, a vector of 2 to
+// 4 floats, or an array of these. A vector can be read as an array of its numbers, such an array as a vector, and an
+// integer as a float. Strings are StringIds; set() and sources let the world keep the texts, a PropertyValue brings the
+// hashes alone. Saved and copied entities keep all of it.
 // Use a field of a component for what every entity of a kind has and loops read: it costs a load, a property a search.
 // Thread: calls that set are structural; any thread looks values up between them.
 
@@ -73,8 +73,8 @@ private:
     SHOAL_API void put_floats(Vec4 lanes, std::uint32_t count);
 };
 
-/// An own value, or a part of one that is an array: 4 words in each row. Given to an entity, by commands too, it replaces
-/// what the entity has set at the path; the parts of an array are given in their order.
+/// An own value, or a part of one that is an array: 4 words in each row. Given to an entity, by commands too, it
+/// replaces what the entity has set at the path; the parts of an array are given in their order.
 struct PropertyValue {
     StringId path;
     std::uint32_t shape = 0;  ///< PropertyShape::word()
@@ -205,7 +205,8 @@ public:
     /// Errors: the tables lie in a blob that is not in the library; no memory.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     SHOAL_API void drop(std::span<const Entity> entities) override;
-    /// As set() and reset() do. A value without a path, or a part of an array whose first part is not there, is left out.
+    /// As set() and reset() do. A value without a path, or a part of an array whose first part is not there, is left
+    /// out.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     SHOAL_API Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities,

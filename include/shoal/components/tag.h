@@ -6,9 +6,9 @@
 //
 // entities_with() builds the second direction in one pass over all rows and keeps it until a row is added or removed,
 // by this class, the manager, a spawn or a settle (see owners_by_value.h). Dead entities are left out at once.
-// Queries of a world have the same lists, `world.query<Read<&Body::position>>().tagged("enemy")`, and so have those from
-// text: "body, #enemy". Add and remove tags; do not overwrite them through the manager, because the lists would not
-// notice.
+// Queries of a world have the same lists, `world.query<Read<&Body::position>>().tagged("enemy")`, and so have those
+// from text: "body, #enemy". Add and remove tags; do not overwrite them through the manager, because the lists would
+// not notice.
 // Thread: as for Manager; entities_with() counts as a structural call, because it may build the lists.
 
 #include "shoal/base/detail/string_table.h"

@@ -105,8 +105,8 @@ public:
     /// columns have one element per entity. Errors: no ids, no memory or a full table; no entity was made.
     SHOAL_API Status create(std::span<Entity> out, const Archetype& type, Zone zone,
                             std::span<const ComponentValues> values = {});
-    /// With defaults, with one value of each type for all, or with a span of values, one per entity. Without a zone, they
-    /// lie in the first one (see DatabaseOptions), here and in all that follows.
+    /// With defaults, with one value of each type for all, or with a span of values, one per entity. Without a zone,
+    /// they lie in the first one (see DatabaseOptions), here and in all that follows.
     template <DescribedComponent... Ts>
     Status create(std::span<Entity> out)
         requires(sizeof...(Ts) > 0)
@@ -138,8 +138,8 @@ public:
     Status create(std::span<Entity> out, Zone zone, std::span<const detail::ComponentOfGiven<Ts>>... values)
         requires(sizeof...(Ts) > 0);
 
-    /// The same with components some of which are disabled: create(many, 0, Position{}, Disabled{Asleep{}}); with spans,
-    /// create<Position, Disabled<Asleep>>(many, 0, positions, naps).
+    /// The same with components some of which are disabled: create(many, 0, Position{}, Disabled{Asleep{}}); with
+    /// spans, create<Position, Disabled<Asleep>>(many, 0, positions, naps).
     template <GivenComponent... Ts>
     Status create(std::span<Entity> out, Zone zone, const Ts&... values)
         requires detail::kSomeDisabled<Ts...>;
@@ -245,7 +245,8 @@ public:
     SHOAL_API Result<bool> move(Entity entity, Zone zone);
 
     /// Puts the rows of a table into the order of `owners`, in which loops visit them from then on.
-    /// Shape: all entities of the table, each once. Cost: a comparison for each row, and a swap for each in another place.
+    /// Shape: all entities of the table, each once. Cost: a comparison for each row, and a swap for each in another
+    /// place.
     SHOAL_API void arrange(const DatabaseTable& table, std::span<const Entity> owners);
 
     /// Enables and disables a component type in all rows of a table. Shape: a bit for each row. Requires: the type is
@@ -301,7 +302,8 @@ public:
 
     // --- several values of a type --------------------------------------------------------------------------------
 
-    /// Returns how many values of a component type an entity has: more than one only with `many`. Total: any id is fine.
+    /// Returns how many values of a component type an entity has: more than one only with `many`. Total: any id is
+    /// fine.
     SHOAL_API std::uint32_t num_values(Entity entity, ComponentType component) const;
     template <DescribedComponent T>
     std::uint32_t num_values(Entity entity) const;
@@ -385,8 +387,8 @@ public:
     /// the world. SpawnOptions::root_poses move that field first, as they move the roots of transforms. A place that is
     /// not a number lies in the zone for what is larger than a tile. An entity lies in the zone that its source names
     /// for it or an ancestor (see spawn_zone.h), otherwise in the tile of its field, otherwise where its parent lies,
-    /// otherwise in the first zone. PositionLinks::keep_in_tiles() says this too, and moves rows afterwards. Errors: there is
-    /// no such field, or it is no single Vec3; another field or grid was named before; nothing has changed.
+    /// otherwise in the first zone. PositionLinks::keep_in_tiles() says this too, and moves rows afterwards. Errors:
+    /// there is no such field, or it is no single Vec3; another field or grid was named before; nothing has changed.
     SHOAL_API Status spawn_into_tiles(ComponentType component, std::string_view field, const GridZones& tiles);
     template <auto kMember>
     void spawn_into_tiles(const GridZones& tiles);
@@ -435,8 +437,8 @@ public:
     SHOAL_API void list_tables(const Schema& component, Array<ComponentTable>& tables) override;
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
-    /// With the numbers of tables and archetypes, which decide in which order queries visit rows; outside of a directory also
-    /// with the commands that wait: see command/detail/saved_commands.h.
+    /// With the numbers of tables and archetypes, which decide in which order queries visit rows; outside of a
+    /// directory also with the commands that wait: see command/detail/saved_commands.h.
     SHOAL_API void save(SnapshotWriter& to) const override;
     /// As Store::load(). Errors: also a component type that this database does not have.
     SHOAL_API Status load(SnapshotReader& from) override;

@@ -5,9 +5,9 @@
 //     32 bits:   31 30 | 29 ........ 22 | 21 ................... 0
 //                spare |   generation   |          index
 //
-// The spare bits are zero, so that an id fits into a tagged 32-bit light userdata of Lua. SHOAL_INDEX_BITS builds ids with
-// fewer bits of index and more of generation, such as 16 and 14, and SHOAL_WIDE_IDS builds 64-bit ids with 32 bits of
-// each. The null entity is 0: no entity has index 0 or generation 0.
+// The spare bits are zero, so that an id fits into a tagged 32-bit light userdata of Lua. SHOAL_INDEX_BITS builds ids
+// with fewer bits of index and more of generation, such as 16 and 14, and SHOAL_WIDE_IDS builds 64-bit ids with 32 bits
+// of each. The null entity is 0: no entity has index 0 or generation 0.
 // An id is valid in one process and one EntityManager only. Files name entities by GUID or by their index in the file.
 // Thread: a value.
 

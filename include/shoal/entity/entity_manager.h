@@ -110,11 +110,12 @@ public:
     /// Puts a cursor where it was when death_position() was saved. Errors: there are fewer deaths.
     SHOAL_API Status set_death_position(DeathCursor cursor, std::uint64_t position);
 
-    /// Writes which entities live, the order in which ids will be used again, and the deaths that somebody has not looked at.
+    /// Writes which entities live, the order in which ids will be used again, and the deaths that somebody has not
+    /// looked at.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Puts what save() wrote in place of what is there. Nobody is told; all count as active, and all cursors are at the
-    /// end, until the stores say otherwise. Errors: there are too many entities for this manager, or they do not fit each
-    /// other; nothing has changed. Requires: no destruction is under way.
+    /// Puts what save() wrote in place of what is there. Nobody is told; all count as active, and all cursors are at
+    /// the end, until the stores say otherwise. Errors: there are too many entities for this manager, or they do not
+    /// fit each other; nothing has changed. Requires: no destruction is under way.
     SHOAL_API Status load(SnapshotReader& from);
     /// Errors: what is read has ids of another width or with other parts than this program.
     SHOAL_API static Status check_ids(SnapshotReader& from);
@@ -123,7 +124,8 @@ public:
     SHOAL_API void add_world();
     SHOAL_API void remove_world();
     std::uint32_t num_worlds() const { return num_worlds_; }
-    /// Worlds say that their passes run, or have ended: in between, calls that change something end the program. Thread: any.
+    /// Worlds say that their passes run, or have ended: in between, calls that change something end the program.
+    /// Thread: any.
     SHOAL_API void hold(bool hold);
     bool is_held() const { return hold_.is_held(); }
     /// In checked builds worlds call it when they have settled: warns once of deaths nobody looked at for 1,000 calls.

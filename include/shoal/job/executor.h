@@ -5,17 +5,18 @@
 //     start(n, function, context, fence)      function(context, 0, w) ... function(context, n - 1, w), in any order,
 //     wait(fence)                             each once; all have finished when wait() returns
 //
-// A fence belongs to one loop at a time, and waiting for it waits for that loop only. The waiting thread helps with that
-// loop, so a chunk may start another loop and wait for it, to any depth.
+// A fence belongs to one loop at a time, and waiting for it waits for that loop only. The waiting thread helps with
+// that loop, so a chunk may start another loop and wait for it, to any depth.
 //
-// Threads may be late. A chunk that nobody has begun is begun by the waiting thread, so that threads of the executor which
-// never come, or come when the loop is over, cost nothing but time; with a schedule, one thread runs all passes then. A chunk
-// that has begun is waited for, however long it takes: meanwhile all others of the loop run, and so do passes that do not
-// wait for its pass, while there are threads for them. An executor begins no chunk of a loop after wait() has returned.
+// Threads may be late. A chunk that nobody has begun is begun by the waiting thread, so that threads of the executor
+// which never come, or come when the loop is over, cost nothing but time; with a schedule, one thread runs all passes
+// then. A chunk that has begun is waited for, however long it takes: meanwhile all others of the loop run, and so do
+// passes that do not wait for its pass, while there are threads for them. An executor begins no chunk of a loop after
+// wait() has returned.
 //
 // Thread: start() and wait() are called by one thread outside the executor at a time, and by any chunk. The thread that
-// starts a loop waits for it. Chunk functions do not throw; loops of queries and for_rows() catch what theirs throw (see
-// failure.h).
+// starts a loop waits for it. Chunk functions do not throw; loops of queries and for_rows() catch what theirs throw
+// (see failure.h).
 
 #include "shoal/base/assert.h"
 
@@ -23,8 +24,8 @@
 
 namespace shoal {
 
-/// Does one chunk of a loop. `worker` is below Executor::num_workers() and can index scratch memory: no other chunk runs
-/// with the same number meanwhile, except for chunks of loops that this chunk waits for.
+/// Does one chunk of a loop. `worker` is below Executor::num_workers() and can index scratch memory: no other chunk
+/// runs with the same number meanwhile, except for chunks of loops that this chunk waits for.
 using ChunkFunction = void (*)(void* context, std::uint32_t chunk, std::uint32_t worker);
 
 /// A started loop that can be waited for.
@@ -76,12 +77,12 @@ public:
     void wait(Fence& fence) override;
 };
 
-/// Runs loops on the threads of oneTBB. Worker w takes the w-th share of the chunks, the same every frame, so that its rows
-/// are in its cache; when its share is done, it steals from the ends of the others.
+/// Runs loops on the threads of oneTBB. Worker w takes the w-th share of the chunks, the same every frame, so that its
+/// rows are in its cache; when its share is done, it steals from the ends of the others.
 ///
-/// All executors share the threads of oneTBB. If one asks for more workers than the machine runs at once, oneTBB is told to
-/// allow as many as the largest living executor needs; a smaller limit of the program (tbb::global_control) wins. An
-/// executor may be made and destroyed inside chunks of another.
+/// All executors share the threads of oneTBB. If one asks for more workers than the machine runs at once, oneTBB is
+/// told to allow as many as the largest living executor needs; a smaller limit of the program (tbb::global_control)
+/// wins. An executor may be made and destroyed inside chunks of another.
 class SHOAL_API ThreadedExecutor final : public Executor {
 public:
     /// 0 workers: as many as the machine runs at once. The calling thread is one of them.

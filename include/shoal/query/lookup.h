@@ -9,13 +9,14 @@
 //     component type --directory--> store    a manager: entity -> row of its table
 //                                            a database: entity -> table, row; the archetype knows the column
 //
-// World::get() and World::set() look up a single value: world.get<&PointMass::mass>(entity). A disabled component counts as
-// missing, and so does one of a dead entity whose rows are not removed yet. Of a `many` type it is the first value.
-// set() goes through the store: setting a transform moves its children. See store/field_path.h for fields by name.
+// World::get() and World::set() look up a single value: world.get<&PointMass::mass>(entity). A disabled component
+// counts as missing, and so does one of a dead entity whose rows are not removed yet. Of a `many` type it is the first
+// value. set() goes through the store: setting a transform moves its children. See store/field_path.h for fields by
+// name.
 // Lifetime: until the store is detached or destroyed; rows may come, go and move. What find() returns: until the next
 // structural call.
-// Thread: find() as const calls of the store. A pass that calls set() declares that it writes the field, and calls it on
-// one thread.
+// Thread: find() as const calls of the store. A pass that calls set() declares that it writes the field, and calls it
+// on one thread.
 
 #include "shoal/database/database.h"
 #include "shoal/query/detail/terms.h"
@@ -102,16 +103,16 @@ class Lookup {
                   "the member is not among the fields of its SHOAL_COMPONENT declaration");
 
 public:
-    /// Finds the store, as a query over `directory` does. Requires: a store keeps the component type, or makes itself; it
-    /// shows the fields in columns; if it is made, no passes run.
+    /// Finds the store, as a query over `directory` does. Requires: a store keeps the component type, or makes itself;
+    /// it shows the fields in columns; if it is made, no passes run.
     explicit Lookup(ComponentDirectory& directory) : Lookup(detail::LookupStore::require_in(directory, schema())) {}
     /// For a single look-up: of a component type that no store keeps, it finds nothing.
     static Lookup once(const ComponentDirectory& directory) {
         return Lookup(detail::LookupStore::find_in(directory, schema()));
     }
 
-    /// Returns the field as a query passes a field that may be missing: a pointer to const or, if it is split, an object
-    /// that is used like one. It is null if the entity is dead or has no such component, or if that is disabled.
+    /// Returns the field as a query passes a field that may be missing: a pointer to const or, if it is split, an
+    /// object that is used like one. It is null if the entity is dead or has no such component, or if that is disabled.
     /// Total: any id is fine. Cost: a look-up in the store.
     SHOAL_INLINE auto find(Entity entity) const {
         if constexpr (kIsRight) {

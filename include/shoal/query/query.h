@@ -26,9 +26,9 @@
 // What is read cannot be written by accident: an `auto&&` of it is const, in any layout. A reference to a field that is
 // split, and a pointer to one, is a value that is used as one (see column.h): `p.x += 1`, `if (wind) v += *wind`.
 //
-// all_fields<T> stands for the component itself, in any of these: the function gets a `const T&`, a `T&` or a pointer to
-// const T. T may be kept in any layout: where its fields lie in columns, what the function names is loaded before the
-// call and stored after it, and nothing else.
+// all_fields<T> stands for the component itself, in any of these: the function gets a `const T&`, a `T&` or a pointer
+// to const T. T may be kept in any layout: where its fields lie in columns, what the function names is loaded before
+// the call and stored after it, and nothing else.
 //
 //     auto falling = query<Write<all_fields<Body>>, Read<&Wind::force>>(bodies, winds);
 //     falling.for_each([dt](Body& body, Vec3 force) {
@@ -37,8 +37,8 @@
 //     });
 //
 // A query over a world, or world.query<...>(), finds the stores when it is made: managers, the database, and stores of
-// other kinds, such as Transform (transform/transform.h), Owned or Tag. What a store computes, such as WorldPose, is read
-// and not written: Write does not compile where the type is declared `computed`. Such a query may have more terms:
+// other kinds, such as Transform (transform/transform.h), Owned or Tag. What a store computes, such as WorldPose, is
+// read and not written: Write does not compile where the type is declared `computed`. Such a query may have more terms:
 //
 //     Parent<Read<&T::field>>   all                             a pointer to const; null for roots, or without T
 //     Related<&M::target, Read<&T::field>>   all                the same, of the entity that the field `target` names
@@ -57,13 +57,14 @@
 //     world.query<Write<&Body::velocity>, Read<&WorldPose::matrix>, Without<Frozen>>().for_each(
 //         [](auto&& v, const Matrix3x4& pose) { v += pull_at(pose); });
 //
-// Of a component type that is `many`, a query that reads or writes it visits each value: an entity as often as it has values,
-// each time with the same fields of other terms. It reads one such type; others stand in With, Without and AnyOf.
+// Of a component type that is `many`, a query that reads or writes it visits each value: an entity as often as it has
+// values, each time with the same fields of other terms. It reads one such type; others stand in With, Without and
+// AnyOf.
 //
 // A disabled component counts as missing. Entities that are inactive (see components/activity.h) are passed over,
-// unless a query says with_inactive() or names Inactive. Where several stores must have an entity, a loop visits the rows
-// of the store with the fewest, and looks each entity up in the others, a block of 256 rows at a time; driver() says
-// which store that is. Rows are visited in an order that depends on the rows alone.
+// unless a query says with_inactive() or names Inactive. Where several stores must have an entity, a loop visits the
+// rows of the store with the fewest, and looks each entity up in the others, a block of 256 rows at a time; driver()
+// says which store that is. Rows are visited in an order that depends on the rows alone.
 //
 //     auto pushed = query<Write<&Body::velocity>, Maybe<&Wind::force>>(bodies, winds);
 //     pushed.for_each([](auto&& v, const Vec3* force) {
@@ -199,9 +200,9 @@ public:
         return result;
     }
     /// The same query; its loops visit the rows in the order of a field's values, the least first, and those with equal
-    /// values as they would otherwise. The order is kept, and brought up to date when a loop begins. Several threads share
-    /// the rows in that order, each in its part. Cost: a walk over the rows before each loop, merges where values have
-    /// overtaken others, and a look-up for each row.
+    /// values as they would otherwise. The order is kept, and brought up to date when a loop begins. Several threads
+    /// share the rows in that order, each in its part. Cost: a walk over the rows before each loop, merges where values
+    /// have overtaken others, and a look-up for each row.
     /// Requires: the query names the field with Read or Write; it is a number, a bool or an enumeration.
     template <auto kMember>
     Query sorted_by() const {
@@ -219,8 +220,9 @@ public:
             result.plan_.sort_by(Leaf::template field_number<kMember>(), detail::sort_key<kMember>());
         return result;
     }
-    /// The same query, on the entities that have a tag (see components/tag.h). Said twice, they have both. The list of the
-    /// tag is a store among those that are joined: if it is the shortest, it drives. A tag that nobody has is no error.
+    /// The same query, on the entities that have a tag (see components/tag.h). Said twice, they have both. The list of
+    /// the tag is a store among those that are joined: if it is the shortest, it drives. A tag that nobody has is no
+    /// error.
     /// Requires: the tags lie in a manager, as they do unless ComponentDirectory::claim() was told otherwise.
     Query tagged(detail::TagName tag) const {
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
@@ -231,16 +233,17 @@ public:
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         return with_tag(tag.id, true);
     }
-    /// The same query; its function takes an EventWriter<T>& for each channel first, which writes faster than the channel
-    /// itself (see command/events.h). A pass over it declares writes() of the channels. Requires: each of another type.
+    /// The same query; its function takes an EventWriter<T>& for each channel first, which writes faster than the
+    /// channel itself (see command/events.h). A pass over it declares writes() of the channels. Requires: each of
+    /// another type.
     template <class... Ts>
     WritingQuery<Query, Ts...> writing(Events<Ts>&... events) const {
         return {*this, events...};
     }
 
     /// The same query; its loops are cut into chunks of at least `rows` rows, rounded up to a multiple of 64. For
-    /// functions that take microseconds per row: with the usual 4,096 rows, a small loop stays on one thread. How a loop
-    /// is cut depends on numbers of rows alone, not on the number of workers. Requires: rows > 0.
+    /// functions that take microseconds per row: with the usual 4,096 rows, a small loop stays on one thread. How a
+    /// loop is cut depends on numbers of rows alone, not on the number of workers. Requires: rows > 0.
     Query grain(std::uint32_t rows) const {
         SHOAL_ASSERT(rows > 0, "a chunk has at least one row");
         Query result = *this;
@@ -252,8 +255,8 @@ public:
     const Store& driver() const { return plan_.driver(); }
     /// Requires: a query over a database.
     Database& database() const { return plan_.database(); }
-    /// How many rows of the driver match, including those whose components are disabled. A loop visits no more. With Added,
-    /// Changed or Removed: how many the last loop found.
+    /// How many rows of the driver match, including those whose components are disabled. A loop visits no more. With
+    /// Added, Changed or Removed: how many the last loop found.
     /// Cost: a step per table.
     std::uint64_t num_rows() const { return plan_.num_rows(); }
     /// Bytes of the named fields in one row, for rates; singletons count where they are all.

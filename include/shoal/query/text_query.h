@@ -19,16 +19,16 @@
 //     #enemy, !#enemy           those with the tag      none
 //     $wind                     all                     of the one `wind` that the world has, to read
 //
-// Terms stand between commas; all must hold, and one says whose rows are visited: a component or a tag that they have. A
-// tag with other characters than a name stands in quotes, #"needs light". `^body` and `$wind` may be compared too. While the
-// world has no `wind`, no row is visited. A comparison is < <= > >= == != between a field, or a part of one, and a
-// number, true, false, or a text in quotes or an enumerator's name without. `health < 10` names the only field of "health",
-// and `world_pose.position.y < 10` is about the position of its matrix (table/detail/field_part.h).
+// Terms stand between commas; all must hold, and one says whose rows are visited: a component or a tag that they have.
+// A tag with other characters than a name stands in quotes, #"needs light". `^body` and `$wind` may be compared too.
+// While the world has no `wind`, no row is visited. A comparison is < <= > >= == != between a field, or a part of one,
+// and a number, true, false, or a text in quotes or an enumerator's name without. `health < 10` names the only field of
+// "health", and `world_pose.position.y < 10` is about the position of its matrix (table/detail/field_part.h).
 // A disabled component counts as missing. Inactive entities are passed over, unless a term names "inactive". Of
 // several components of one entity, the first is looked at.
 //
-// The rows are found as by compiled queries over a world, by the same loops: batches are runs of a table, or up to 256 rows
-// of a join. See query.h for what a function must not do, and for lifetimes.
+// The rows are found as by compiled queries over a world, by the same loops: batches are runs of a table, or up to 256
+// rows of a join. See query.h for what a function must not do, and for lifetimes.
 // What a store computes, such as world_pose, is read and not written; where it computes more from what is written, as
 // transforms do, it does so when the loop ends.
 // Thread: as for a Query.
@@ -160,9 +160,9 @@ public:
     void look_at_table(void (*look)(void* context, const TextBatch& batch), void* context) const;
     /// Calls visit(context, batch) for all rows that match, and marks the components that the text writes.
     void for_each_batch(void (*visit)(void* context, const TextBatch& batch), void* context) const;
-    /// The same on several threads; the function is called from all of them at once, and all rows of the driver are marked
-    /// that were looked at. A loop that visits each of several values of an entity and writes another store stays on
-    /// this thread. Batches are the same for any number of workers.
+    /// The same on several threads; the function is called from all of them at once, and all rows of the driver are
+    /// marked that were looked at. A loop that visits each of several values of an entity and writes another store
+    /// stays on this thread. Batches are the same for any number of workers.
     void for_each_batch(Executor& executor, void (*visit)(void* context, const TextBatch& batch), void* context) const;
     /// The same for a function that asks for changes: visit(context, commands, batch), with the commands of its chunk.
     /// `directory`: that of the stores, whose commands they are.

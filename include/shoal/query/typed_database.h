@@ -168,8 +168,8 @@ public:
         if constexpr (kListed<Ts...>) return database_->insert(entity, zone, values...);
     }
     /// As in Database, also for the dead, whose rows stay until the database settles: they gain nothing, and lose
-    /// components as the living do. Errors: those of Database, and an entity, dead or alive, that would come to be of an
-    /// archetype that is not listed; nothing has changed.
+    /// components as the living do. Errors: those of Database, and an entity, dead or alive, that would come to be of
+    /// an archetype that is not listed; nothing has changed.
     template <DescribedComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values) {
         static_assert(kSomeHas<Ts...>, "no listed archetype has these components; add Has<...> to Archetypes");

@@ -19,7 +19,8 @@
 //     first state     [ a a a a a a a a ]
 //     second state          [b]     [b]       two pieces over the first block
 //
-// What is read may come from a file that somebody made to do harm. The reader checks sizes; whoever reads checks values.
+// What is read may come from a file that somebody made to do harm. The reader checks sizes; whoever reads checks
+// values.
 // Thread: one at a time for all states that share blocks.
 
 #include "shoal/base/detail/bits.h"
@@ -95,16 +96,16 @@ public:
     bool empty() const { return parts_.empty(); }
     std::size_t num_parts() const { return parts_.size(); }
     SHOAL_API SnapshotPart part(std::size_t number) const;
-    /// Returns the number of the part with this path, or num_parts(). A part that an older program has written is found by
-    /// the path that it has now, and one of today by its older path.
+    /// Returns the number of the part with this path, or num_parts(). A part that an older program has written is found
+    /// by the path that it has now, and one of today by its older path.
     SHOAL_API std::size_t find(std::string_view path) const;
     /// Returns the path that older programs gave a part, or the beginning of one; empty: the same.
     SHOAL_API static std::string older_path(std::string_view path);
     /// The bytes of one block of a part. Those of a block that lies in pieces are put together in `room`.
     SHOAL_API std::span<const std::byte> block(const SnapshotPart& part, std::size_t number,
                                                Array<std::byte>& room) const;
-    /// Returns which elements of a block may differ from those of a block of another state: none if both share it, and all if
-    /// they have nothing in common.
+    /// Returns which elements of a block may differ from those of a block of another state: none if both share it, and
+    /// all if they have nothing in common.
     SHOAL_API SnapshotMarks difference(const SnapshotPart& part, std::size_t number, const Snapshot& other,
                                        const SnapshotPart& other_part, std::size_t other_number) const;
     /// Returns the bytes of a block.
@@ -184,7 +185,8 @@ private:
     std::string text_, with_;
 };
 
-/// Runs loops over the blocks of large columns, on several threads perhaps. What is written or read does not depend on it.
+/// Runs loops over the blocks of large columns, on several threads perhaps. What is written or read does not depend on
+/// it.
 struct SnapshotLoop {
     /// Calls some(job, begin, end) for ranges of about `at_once` that together are 0 to `count`, in any order, and
     /// returns when all calls have returned.
@@ -234,8 +236,8 @@ public:
     /// Writes a part of plain elements. `source` is for share(); 0: none.
     SHOAL_API void elements(std::string_view name, const void* data, std::uint32_t element_bytes,
                             std::uint64_t num_elements, std::uint64_t source = 0);
-    /// Writes a part as the state before has it, if that was written with the same `source`. Returns whether it was: then
-    /// nobody needs to have the bytes.
+    /// Writes a part as the state before has it, if that was written with the same `source`. Returns whether it was:
+    /// then nobody needs to have the bytes.
     SHOAL_API bool share(std::string_view name, std::uint64_t source);
     /// Writes the values of an Array, a vector or a span.
     template <class Values>
@@ -250,8 +252,8 @@ public:
     }
     void text(std::string_view name, std::string_view text) { elements(name, text.data(), 1, text.size()); }
     SHOAL_API void copy(std::string_view name, const Snapshot& from, const SnapshotPart& part);  ///< of another
-    /// The same for a column. `source` names the array and its history: marks tell nothing of blocks from another one, which
-    /// are compared.
+    /// The same for a column. `source` names the array and its history: marks tell nothing of blocks from another one,
+    /// which are compared.
     SHOAL_API void column(std::string_view name, const void* data, std::uint32_t element_bytes,
                           std::uint64_t num_elements, const WrittenSince& written, std::uint64_t source,
                           std::span<const SnapshotGap> gaps = {});
@@ -302,8 +304,9 @@ private:
 
 class SnapshotReader {
 public:
-    /// `from` outlives the reader. `is_trusted`: this program has written it, and nobody has changed it since. `present`, or
-    /// nullptr: what is read over was written to it just now, beside `from`, so that column() finds what both share.
+    /// `from` outlives the reader. `is_trusted`: this program has written it, and nobody has changed it since.
+    /// `present`, or nullptr: what is read over was written to it just now, beside `from`, so that column() finds what
+    /// both share.
     explicit SnapshotReader(const Snapshot& from, bool is_trusted = true, const Snapshot* present = nullptr)
         : from_(from), present_(present), is_trusted_(is_trusted) {}
     SnapshotReader(const SnapshotReader&) = delete;

@@ -15,10 +15,10 @@
 //     return position->write(bodies[1], Vec3{4, 5, 6});
 //
 // A world makes paths; World::get() and World::set() read and write single values.
-// Writing goes through the store: setting a transform moves its children. What the setters of a store ask for holds here
-// too: do not overwrite a tag, which TagManager would not notice. Ranges of a schema limit text and are not checked.
-// What a store computes, such as "world_pose.matrix" and "child_of.parent", is read; writing it is an error that says what
-// to call. The text of an entity is its index and its generation: "12:3", or "null".
+// Writing goes through the store: setting a transform moves its children. What the setters of a store ask for holds
+// here too: do not overwrite a tag, which TagManager would not notice. Ranges of a schema limit text and are not
+// checked. What a store computes, such as "world_pose.matrix" and "child_of.parent", is read; writing it is an error
+// that says what to call. The text of an entity is its index and its generation: "12:3", or "null".
 // Lifetime: until the store is detached or destroyed.
 // Thread: reading as for const calls of the store. A pass may write if it declares that it writes the field.
 

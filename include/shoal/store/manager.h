@@ -67,8 +67,8 @@ public:
         return add_values(entities, values.data(), 1);
     }
 
-    /// Gives each of `entities` a component, and lets fill(rows) write the values into the columns: see NewRows. What it
-    /// does not write has its default, also where there was a component. Entities that are not alive have no rows.
+    /// Gives each of `entities` a component, and lets fill(rows) write the values into the columns: see NewRows. What
+    /// it does not write has its default, also where there was a component. Entities that are not alive have no rows.
     /// Errors: as above; `fill` was not called. Requires: `fill` makes no structural calls to this manager.
     template <class Fill>
     Result<AddCounts> add_in_place(std::span<const Entity> entities, Fill&& fill)

@@ -238,8 +238,8 @@ public:
     /// too. Returns whether the store cannot refuse it then: a store that does not say so is changed before the others.
     /// Errors: it would refuse; nothing has changed.
     virtual Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities, bool removes);
-    /// Takes one of several values from an entity: number `index`, whose row is `at`. Errors: no memory; the store takes
-    /// no single value away, which takes_single_values() says before. Nothing has changed.
+    /// Takes one of several values from an entity: number `index`, whose row is `at`. Errors: no memory; the store
+    /// takes no single value away, which takes_single_values() says before. Nothing has changed.
     virtual bool takes_single_values() const { return false; }
     SHOAL_API virtual Status remove_one_value(const Schema& component, Entity entity, const ComponentRow& at,
                                               std::uint32_t index);

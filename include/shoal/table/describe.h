@@ -7,11 +7,11 @@
 //     };
 //     SHOAL_COMPONENT(Body, (mass, unit("kg"), range(0, 1e9)), (position, unit("m"), split), velocity, acceleration)
 //
-// A field stands alone or with attributes in parentheses: unit(text), range(least, greatest), split, relation. The struct can
-// have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), enableable, many), mass). An enableable
-// one may be disabled: Disabled{Body{}}. Defaults are those of the struct. Up to 64 fields; nothing is registered
-// behind the scenes: the description is a function found by argument-dependent look-up. `&Body::mass` names a field,
-// `all_fields<Body>` all of them.
+// A field stands alone or with attributes in parentheses: unit(text), range(least, greatest), split, relation. The
+// struct can have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), enableable, many), mass). An
+// enableable one may be disabled: Disabled{Body{}}. Defaults are those of the struct. Up to 64 fields; nothing is
+// registered behind the scenes: the description is a function found by argument-dependent look-up. `&Body::mass` names
+// a field, `all_fields<Body>` all of them.
 //
 // A member that is left out does not compile, because tables would lose its value. If that is meant, list it as
 // (scratch, ignored): it is no field. Structs with constructors, base classes or private members are not checked.
@@ -118,8 +118,8 @@ struct AnyMemberOf {
         requires(!std::is_base_of_v<Value, T>)
     operator Value() const noexcept;
 };
-/// Whether members that take `kNumInitialisers` are all members of T, as far as can be told: no struct with constructors
-/// or base classes fails. One more initialiser would not compile.
+/// Whether members that take `kNumInitialisers` are all members of T, as far as can be told: no struct with
+/// constructors or base classes fails. One more initialiser would not compile.
 template <class T, std::size_t kNumInitialisers>
 constexpr bool has_no_more_members() {
     if constexpr (!std::is_aggregate_v<T> || kNumInitialisers > 256) {
@@ -312,8 +312,8 @@ constexpr auto describe_instance(Head head, Fields... fields) {
 }
 
 /// A disabled component of an enableable type: `database.create(Position{}, Disabled{Asleep{.depth = 3}})`.
-/// Its value waits in the row until the component is added. Calls of a database and commands take it where they take the
-/// component.
+/// Its value waits in the row until the component is added. Calls of a database and commands take it where they take
+/// the component.
 template <DescribedComponent T>
 struct Disabled {
     static_assert(shoal_describe(ComponentTag<T>{}).component.enableable,
@@ -445,7 +445,8 @@ const Schema& schema_of() {
                   "SHOAL_COMPONENT leaves out a member of the struct (list it, or write (member, ignored) if " \
                   "that is meant)");
 
-/// For a struct template. `parameters` are its own, in parentheses; so is a type with a comma: ((Pair<A, B>), name(...)).
+/// For a struct template. `parameters` are its own, in parentheses; so is a type with a comma: ((Pair<A, B>),
+/// name(...)).
 #define SHOAL_COMPONENT_TEMPLATE(parameters, head, ...)                                                          \
     template <SHOAL_PP_SPREAD(SHOAL_PP_ALL, parameters)>                                                         \
     SHOAL_PP_DESCRIBE(describe_instance, SHOAL_PP_ALL(SHOAL_PP_SPREAD(SHOAL_PP_ALL, SHOAL_PP_TYPE(head))), head, \

@@ -8,10 +8,10 @@
 //
 //     Result<EntityBlob> far = save_zones(world, {12});  // all that lies there, to be spawned again later
 //
-// The entities of the blob are those of the span, in its order. Who is whose parent in the transforms is kept; an entity
-// whose parent is not saved becomes a root that stays where it is in the world. References to saved entities are kept,
-// others become null and are counted. The components `zone` and `disabled` say where an entity lies in the database
-// and which of its components are disabled (see database/spawn_zone.h).
+// The entities of the blob are those of the span, in its order. Who is whose parent in the transforms is kept; an
+// entity whose parent is not saved becomes a root that stays where it is in the world. References to saved entities are
+// kept, others become null and are counted. The components `zone` and `disabled` say where an entity lies in the
+// database and which of its components are disabled (see database/spawn_zone.h).
 // Thread: reads the stores of the world.
 
 #include "shoal/world/world.h"
@@ -31,17 +31,17 @@ struct EntityBlob {
     std::uint64_t num_lost_references = 0;  ///< to entities that are not saved: null in the blob
 };
 
-/// Returns an entity, its children in the transforms and what it owns, the children and possessions of these, and so on:
-/// each once; `entity` is the first, and parents come before their children.
+/// Returns an entity, its children in the transforms and what it owns, the children and possessions of these, and so
+/// on: each once; `entity` is the first, and parents come before their children.
 SHOAL_API std::vector<Entity> entities_below(World& world, Entity entity);
 
-/// Returns who lies in some zones of the databases of a world, and who is below them, as above, and lies in no zone, also in none
-/// that is unloaded: each once; parents come before their children.
+/// Returns who lies in some zones of the databases of a world, and who is below them, as above, and lies in no zone,
+/// also in none that is unloaded: each once; parents come before their children.
 SHOAL_API std::vector<Entity> entities_in(World& world, const ZoneSet& zones);
 
 /// Saves living entities, each of which occurs once; parents come before their children.
-/// Errors: an entity is dead, or its zone is unloaded; a component is more than bytes, or its store does not show its fields (the
-/// message names it); what save_zones() says about arrays. Cost: a look-up per entity and component type.
+/// Errors: an entity is dead, or its zone is unloaded; a component is more than bytes, or its store does not show its
+/// fields (the message names it); what save_zones() says about arrays. Cost: a look-up per entity and component type.
 SHOAL_API Result<EntityBlob> save_entities(World& world, std::span<const Entity> entities,
                                            const EntityBlobOptions& options = {});
 /// Saves entities_in() these zones. The world stays as it is. Errors: as above.

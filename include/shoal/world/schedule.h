@@ -20,27 +20,29 @@
 //
 // Within a group, the order of adding is intended. Between groups it is accidental: plug-ins are loaded in any order. A
 // strict schedule (the default in checked builds) reports an ambiguity when two passes of different groups conflict and
-// neither after() nor before() orders them, directly or through other passes. Checked builds log it as a warning when the
-// schedule is not strict.
+// neither after() nor before() orders them, directly or through other passes. Checked builds log it as a warning when
+// the schedule is not strict.
 //
 // A pass over a query declares the fields of the query; the list after the query declares what else its function
 // touches. It runs on all workers, in ranges of rows that depend only on the number of rows, so the results do not
 // depend on the number of workers. A pass may use the fields that it declares, look-ups and const calls. It requests
 // structural changes through Commands (see command/commands.h); they are made when the world settles, in the order of
-// the passes. It tells later passes of things through Events (see command/events.h; query.writing(hits)). Checked builds
-// end the program when a pass writes a column or events that it has not declared, or reads some that another pass, which
-// may run at the same time, writes; the message names the passes and the field. Pointers and spans are not watched.
+// the passes. It tells later passes of things through Events (see command/events.h; query.writing(hits)). Checked
+// builds end the program when a pass writes a column or events that it has not declared, or reads some that another
+// pass, which may run at the same time, writes; the message names the passes and the field. Pointers and spans are not
+// watched.
 //
 // How often. A pass runs in every frame, unless every_frames() or every_seconds() says otherwise; its dt is the time
 // since it ran last. enable() and enable_group() enable and disable passes. For a disabled pass, time stands still:
 // the frames until it is enabled again count neither for its dt nor for its next run.
 //
-// Failures. A function that gets a PassContext& and does more than its rows may return a Status; any function may throw.
-// An error, or what was thrown, fails the pass and ends the run: the chunks of the pass and the passes before it in the
-// order are still run, those behind it do not start, and wait for the next run with their dt. Nothing is undone: what was
-// written stays, and so do events and commands, which are carried out when the world settles. The failure is logged with
-// the name of the pass; status() and failed_pass() tell of it until the next run; and run(), or World::step() when it has
-// settled, throws what was thrown. If several passes fail, that is the first of them in the order.
+// Failures. A function that gets a PassContext& and does more than its rows may return a Status; any function may
+// throw. An error, or what was thrown, fails the pass and ends the run: the chunks of the pass and the passes before it
+// in the order are still run, those behind it do not start, and wait for the next run with their dt. Nothing is undone:
+// what was written stays, and so do events and commands, which are carried out when the world settles. The failure is
+// logged with the name of the pass; status() and failed_pass() tell of it until the next run; and run(), or
+// World::step() when it has settled, throws what was thrown. If several passes fail, that is the first of them in the
+// order.
 //
 //     schedule.add("load", {}, [&](PassContext&) -> Status { return load("reef.blob"); });  // may fail
 //
@@ -65,9 +67,10 @@ class Trace;
 /// Is told of each pass that has run, for those who look at what passes write.
 class PassObserver {
 public:
-    /// Called when a pass has ended, before the passes that wait for it begin: what it has declared to write stays as it is
-    /// until the call returns. While there is an observer, zones do not count: passes wait for others in other zones.
-    /// Passes are numbered in the order in which they run, from 0; those that do not run in this frame are counted too.
+    /// Called when a pass has ended, before the passes that wait for it begin: what it has declared to write stays as
+    /// it is until the call returns. While there is an observer, zones do not count: passes wait for others in other
+    /// zones. Passes are numbered in the order in which they run, from 0; those that do not run in this frame are
+    /// counted too.
     /// Thread: any worker, for several passes at once.
     virtual void observe(std::string_view pass, std::uint32_t number, std::span<const Access> accesses) = 0;
 
@@ -75,11 +78,13 @@ protected:
     ~PassObserver() = default;
 };
 
-/// Is told when a worker begins to work at a pass and when it stops, for profilers: each such time is a zone of its thread.
+/// Is told when a worker begins to work at a pass and when it stops, for profilers: each such time is a zone of its
+/// thread.
 ///
-/// A worker works at a pass while it runs it, and while it helps with one of its loops. A worker that helps with another pass while
-/// it waits stops working at its own first, and begins with it again afterwards. If a pass steps another world, the times of that
-/// world's passes lie within its own. So each end() belongs to the last begin() of its thread that has not ended.
+/// A worker works at a pass while it runs it, and while it helps with one of its loops. A worker that helps with
+/// another pass while it waits stops working at its own first, and begins with it again afterwards. If a pass steps
+/// another world, the times of that world's passes lie within its own. So each end() belongs to the last begin() of its
+/// thread that has not ended.
 /// Thread: that which works, several at once. The functions do not throw.
 class PassHook {
 public:
@@ -154,8 +159,8 @@ public:
     /// Finds the order. Errors: after() or before() names an unknown pass; they form a cycle (the message shows it); or
     /// the schedule is strict and the order is ambiguous. Cost: none if nothing has changed.
     SHOAL_API Status prepare();
-    /// Returns which passes wait for which, and what they declare. Errors: as of prepare(). Requires: the schedule is not
-    /// running.
+    /// Returns which passes wait for which, and what they declare. Errors: as of prepare(). Requires: the schedule is
+    /// not running.
     SHOAL_API Result<ScheduleGraph> graph();
     /// Runs the passes that are enabled and due in this frame, and throws what one of them threw. Units: dt in
     /// seconds. Requires: the schedule is not running; prepare() finds no error.
@@ -170,8 +175,8 @@ public:
     void rethrow() { failure_.rethrow(); }
     /// Returns how the last run ended. Errors: a pass failed; the message names it and says why.
     const Status& status() const { return status_; }
-    /// Returns the name of the pass at a place in the order of the last run, from 1 on; empty: there is none. Lifetime: as
-    /// below.
+    /// Returns the name of the pass at a place in the order of the last run, from 1 on; empty: there is none. Lifetime:
+    /// as below.
     SHOAL_API std::string_view name_at(std::uint32_t place) const;
     /// Returns the name of the pass that failed in the last run, or an empty text. Lifetime: until the next run.
     std::string_view failed_pass() const { return failed_pass_; }
@@ -184,7 +189,8 @@ public:
     /// Lifetime: it outlives the runs. Requires: the schedule is not running.
     SHOAL_API void set_observer(PassObserver* observer);
     /// Tells `hook` of the times in which workers work at passes from now on; nullptr stops it. Cost without one: two
-    /// comparisons each time that a worker turns to a pass, which is once for each pass and each loop that it helps with.
+    /// comparisons each time that a worker turns to a pass, which is once for each pass and each loop that it helps
+    /// with.
     /// Lifetime: it outlives the runs. Requires: the schedule is not running.
     SHOAL_API void set_hook(PassHook* hook);
 

@@ -25,8 +25,8 @@
 // settle() ends the program. A callback or an observer of a settle may spawn, destroy, add and remove, and may not
 // settle, step, save or load the world, nor detach a store; docs/guarantees.md has the whole table.
 //
-// A world owns the stores that it makes, their pages, the texts of string ids and a random generator. Several worlds can
-// share one entity manager: each removes the rows of dead entities when it settles.
+// A world owns the stores that it makes, their pages, the texts of string ids and a random generator. Several worlds
+// can share one entity manager: each removes the rows of dead entities when it settles.
 // Thread: one structural thread at a time per world. For what a pass may do, see schedule.h.
 
 #include "shoal/base/detail/string_table.h"
@@ -63,8 +63,8 @@ public:
 
     // --- stores: each is made by the first call that asks for it. Requires: if it has to be made, no passes run ----
 
-    /// Which store keeps which component type. Queries, commands and spawn() make the stores of built-in types that they
-    /// name: Transform, Owned, Inactive, Properties, ModelPose, Tag, DebugName, AttachedToNode, PointMass.
+    /// Which store keeps which component type. Queries, commands and spawn() make the stores of built-in types that
+    /// they name: Transform, Owned, Inactive, Properties, ModelPose, Tag, DebugName, AttachedToNode, PointMass.
     ComponentDirectory& directory() { return directory_; }
     const ComponentDirectory& directory() const { return directory_; }
 
@@ -152,8 +152,8 @@ public:
 
     // --- fields of entities: see query/lookup.h; by name, "body.position": store/field_path.h ----------------------
 
-    /// Returns a field of an entity, used like a pointer to const; null if it is dead or lacks it. Cost: finds the store;
-    /// for many look-ups, keep a Lookup.
+    /// Returns a field of an entity, used like a pointer to const; null if it is dead or lacks it. Cost: finds the
+    /// store; for many look-ups, keep a Lookup.
     template <auto kMember>
     auto get(Entity entity) const {
         return Lookup<kMember>::once(directory_).find(entity);
@@ -163,8 +163,8 @@ public:
     Status set(Entity entity, const ValueOf<kMember>& value) {
         return Lookup<kMember>::once(directory_).set(entity, value);
     }
-    /// The same by name, of an entity or a singleton; "properties.armor" is one of its properties. Texts of string ids are
-    /// kept in strings(). Errors: as above; there is no such field, or it has another type.
+    /// The same by name, of an entity or a singleton; "properties.armor" is one of its properties. Texts of string ids
+    /// are kept in strings(). Errors: as above; there is no such field, or it has another type.
     SHOAL_API Result<AnyValue> get(std::string_view name) const;
     SHOAL_API Result<AnyValue> get(Entity entity, std::string_view name) const;
     template <PlainValue T>
@@ -196,8 +196,8 @@ public:
 
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
-    /// Runs the passes, ends the frame of the event channels, then settles; also when a pass fails, and then throws what
-    /// the pass threw (see Schedule::status()). Units: dt in seconds. Requires: as settle().
+    /// Runs the passes, ends the frame of the event channels, then settles; also when a pass fails, and then throws
+    /// what the pass threw (see Schedule::status()). Units: dt in seconds. Requires: as settle().
     void step(float dt) {
         step_and_settle(dt);
         schedule_.rethrow();

@@ -1,6 +1,6 @@
 #pragma once
-// A file that only grows, for logs. What was appended and flushed is there after a crash; what was appended and not flushed
-// is there after the end of the program, but perhaps not after a power failure.
+// A file that only grows, for logs. What was appended and flushed is there after a crash; what was appended and not
+// flushed is there after the end of the program, but perhaps not after a power failure.
 // Thread: one at a time.
 
 #include "shoal/base/status.h"
@@ -21,8 +21,8 @@ public:
 
     /// Makes an empty file. Errors: there is one of that name; it cannot be made. The message names the path.
     SHOAL_API static Result<AppendFile> create(const std::string& path);
-    /// Replaces a file by these bytes, as write_file() does, and opens it before the older one goes. Errors: those; it cannot be
-    /// opened. An older file is unchanged then.
+    /// Replaces a file by these bytes, as write_file() does, and opens it before the older one goes. Errors: those; it
+    /// cannot be opened. An older file is unchanged then.
     SHOAL_API static Result<AppendFile> replace(const std::string& path, std::span<const std::byte> bytes);
 
     bool is_open() const { return file_ >= 0; }

@@ -10,8 +10,8 @@
 //     rows.push_back(3);
 //     for (const int row : rows) list(row);
 //
-// Every element is addressable, those of Array<bool> too. The name of the owner moves with the memory, so hooks see one name
-// from allocation to release. Running out of memory ends the program; see memory.h.
+// Every element is addressable, those of Array<bool> too. The name of the owner moves with the memory, so hooks see one
+// name from allocation to release. Running out of memory ends the program; see memory.h.
 // Thread: values.
 
 #include "shoal/base/detail/config.h"

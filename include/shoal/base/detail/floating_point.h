@@ -19,14 +19,14 @@ struct SineCosine {
 };
 
 /// The sine and the cosine of an angle, with the same bits everywhere: they are made of additions and multiplications.
-/// Units: radians. Within 2e-16 of the true values for angles up to 1e6. Whole turns are taken from larger ones first, and a
-/// turn is rounded to a double, so the error grows to 4e-17 of the angle. For what is infinite or not a number, neither
-/// result is a number.
+/// Units: radians. Within 2e-16 of the true values for angles up to 1e6. Whole turns are taken from larger ones first,
+/// and a turn is rounded to a double, so the error grows to 4e-17 of the angle. For what is infinite or not a number,
+/// neither result is a number.
 /// Source: FreeBSD's msun, k_sin.c, k_cos.c and e_rem_pio2.c, from Sun Microsystems' fdlibm.
 SHOAL_API SineCosine sine_and_cosine(double radians);
 
-/// Whether the calling thread rounds to the nearest, and keeps numbers close to zero, down to 1e-45. Libraries that were
-/// linked with -ffast-math change that for the thread that loads them. A checked world asks in each step.
+/// Whether the calling thread rounds to the nearest, and keeps numbers close to zero, down to 1e-45. Libraries that
+/// were linked with -ffast-math change that for the thread that loads them. A checked world asks in each step.
 SHOAL_API bool rounds_to_nearest();
 
 }  // namespace shoal

@@ -30,7 +30,8 @@ SHOAL_API MemoryHooks set_memory_hooks(const MemoryHooks& hooks);
 SHOAL_API void* allocate_memory(std::size_t bytes, const char* owner);
 SHOAL_API void release_memory(void* memory, std::size_t bytes, const char* owner);
 
-/// Makes an object in bookkeeping memory; destroy_owned() takes nullptr, too. Requires: the `owner` that it was made with.
+/// Makes an object in bookkeeping memory; destroy_owned() takes nullptr, too. Requires: the `owner` that it was made
+/// with.
 template <class T, class... Arguments>
 T* make_owned(const char* owner, Arguments&&... arguments) {
     static_assert(alignof(T) <= alignof(std::max_align_t));
@@ -51,8 +52,8 @@ struct Owner {
     constexpr Owner(const char* owner_name) : name(owner_name) {}  // NOLINT: conversion is the point
     const char* name;
 };
-/// Owns what lives until the program ends, such as schemas of C++ types. Its memory comes from the C heap: hooks, which may
-/// change meanwhile, do not see it, and it is not counted.
+/// Owns what lives until the program ends, such as schemas of C++ types. Its memory comes from the C heap: hooks, which
+/// may change meanwhile, do not see it, and it is not counted.
 inline constexpr Owner kProgramOwner{nullptr};
 
 }  // namespace shoal

@@ -41,8 +41,9 @@ struct PageRange {
     std::size_t num_bytes = 0;
 };
 
-/// Asked before each reservation of address space, with its bytes: a program that gives shoal a budget returns false when it
-/// is spent. The call that needed the memory then fails as it does when the system has no more. Nullptr: always allowed.
+/// Asked before each reservation of address space, with its bytes: a program that gives shoal a budget returns false
+/// when it is spent. The call that needed the memory then fails as it does when the system has no more. Nullptr: always
+/// allowed.
 struct PageHooks {
     bool (*may_reserve)(void* context, std::size_t num_bytes) = nullptr;
     void* context = nullptr;
@@ -85,8 +86,9 @@ public:
         if (range_.data != nullptr) release_pages(range_);
     }
 
-    /// Reserves room for `capacity` elements. Where address space is limited, halves the capacity until it is a small part of
-    /// what is left, but not below `minimum`. Requires: nothing is reserved yet. Errors: not even `minimum` fits.
+    /// Reserves room for `capacity` elements. Where address space is limited, halves the capacity until it is a small
+    /// part of what is left, but not below `minimum`. Requires: nothing is reserved yet. Errors: not even `minimum`
+    /// fits.
     Status reserve(std::size_t capacity, std::size_t minimum) {
         return reserve_elements(range_, capacity_, sizeof(T), capacity, minimum);
     }
@@ -148,7 +150,8 @@ public:
     /// Returns a range of at least `num_bytes`, aligned to kLargePageBytes, with arbitrary content. Prefers a range
     /// that was returned with the same `shape`, whose pages it keeps: `*hint` is then the hint that it was returned
     /// with, otherwise 0.
-    /// Errors: out of address space; the range is larger than a 32nd of what a limit leaves, which reserve_pages() allows.
+    /// Errors: out of address space; the range is larger than a 32nd of what a limit leaves, which reserve_pages()
+    /// allows.
     SHOAL_API Result<PageRange> take_range(std::size_t num_bytes, std::uint64_t shape, std::size_t* hint);
     /// Returns a range to the pool. `committed_bytes` of it are backed by pages; take_range() hands out `hint` with it.
     SHOAL_API void give_range(PageRange range, std::uint64_t shape, std::size_t committed_bytes, std::size_t hint);

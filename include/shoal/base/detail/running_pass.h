@@ -1,7 +1,7 @@
 #pragma once
-// The pass that a thread runs, so that whoever reports a bug can name it. A schedule says which pass it is; the message of
-// a failed assertion ends with it, and an assertion handler of the program's own can ask for it (see assert.h). And what
-// passes may not change while they run, which says so with a PassHold.
+// The pass that a thread runs, so that whoever reports a bug can name it. A schedule says which pass it is; the message
+// of a failed assertion ends with it, and an assertion handler of the program's own can ask for it (see assert.h). And
+// what passes may not change while they run, which says so with a PassHold.
 //
 // Thread: each thread has its own pass. A PassHold may be used from any thread.
 
@@ -18,11 +18,13 @@ SHOAL_API const char* running_pass();
 /// Says which pass the calling thread runs from now on, or none with nullptr.
 SHOAL_API void set_running_pass(const char* name);
 
-/// Ends the program: `call` was made on `kind`, about `component` if that is not empty, while passes or a loop run over rows.
+/// Ends the program: `call` was made on `kind`, about `component` if that is not empty, while passes or a loop run over
+/// rows.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_structural_call(const char* call, std::string_view kind,
                                                                   std::string_view component, bool passes_run);
 
-/// Counts the worlds whose passes run and that must find something as it is. Meanwhile structural calls end the program.
+/// Counts the worlds whose passes run and that must find something as it is. Meanwhile structural calls end the
+/// program.
 class PassHold {
 public:
     void hold(bool hold) { __atomic_fetch_add(&num_worlds_, hold ? 1u : ~0u, __ATOMIC_RELAXED); }

@@ -39,7 +39,8 @@ public:
     /// Errors: the text is not valid UTF-8, so blobs and saves could not have it. The message shows it, with escapes.
     SHOAL_API static Status check(std::string_view text);
     /// Returns the text of `id`, or an empty text if the table does not have it.
-    /// Lifetime: that of the table; of a text that was interned until unused, until collect() or remove_unused() removes it.
+    /// Lifetime: that of the table; of a text that was interned until unused, until collect() or remove_unused()
+    /// removes it.
     SHOAL_API std::string_view text(StringId id) const;
     SHOAL_API std::size_t size() const;
     /// Calls visit(StringId, text) for all texts, in the order in which they came.
@@ -53,8 +54,8 @@ public:
     SHOAL_API void mark_lasting(BitSet& used) const;  ///< the same for all that are not interned until unused
     /// Whether there are twice as many texts as the last collect() left, and `allowance` more.
     SHOAL_API bool is_due(std::size_t allowance) const;
-    /// Removes texts that are interned until unused and not marked. remove_unused() removes those that leased states may
-    /// need, when these are gone. Requires: the texts were marked since they last changed.
+    /// Removes texts that are interned until unused and not marked. remove_unused() removes those that leased states
+    /// may need, when these are gone. Requires: the texts were marked since they last changed.
     SHOAL_API void collect(const BitSet& used);
     SHOAL_API void remove_unused();
     SHOAL_API void use_all();  ///< treats all texts as used until the next collect(): an older state was loaded

@@ -47,8 +47,8 @@ struct CommandPart {
     static constexpr std::uint32_t kAllFields = 0xFFFFFFFF;
 };
 
-/// Returns a schema of the same name with one field of a component, at the beginning of the struct: as values are that are
-/// set. Requires: the field is bytes.
+/// Returns a schema of the same name with one field of a component, at the beginning of the struct: as values are that
+/// are set. Requires: the field is bytes.
 SHOAL_API Schema make_field_schema(const Schema& component, std::uint32_t field);
 template <auto kMember>
 const Schema& field_schema_of() {
@@ -74,7 +74,8 @@ struct LogBlock {
     std::size_t num_bytes = 0;
 };
 
-/// Bytes per row of what every command but destroy begins with, an entity and a number, if values of that alignment follow.
+/// Bytes per row of what every command but destroy begins with, an entity and a number, if values of that alignment
+/// follow.
 constexpr std::uint32_t head_bytes(std::size_t alignment) {
     return static_cast<std::uint32_t>(round_up(sizeof(Entity) + sizeof(std::uint32_t), alignment));
 }
@@ -102,8 +103,8 @@ struct DestroyCommand {
     static constexpr CommandList kList{CommandKind::kDestroy, sizeof(Entity), alignof(Entity), {}};
 };
 
-/// A copy of a blob, or of an entity, which has a pose in two of the lists. The entity of the command is the pending one
-/// that becomes the first of the copy.
+/// A copy of a blob, or of an entity, which has a pose in two of the lists. The entity of the command is the pending
+/// one that becomes the first of the copy.
 struct SpawnValue {
     static constexpr std::uint32_t kOffset = head_bytes(alignof(const Blob*));
 

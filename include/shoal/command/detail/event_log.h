@@ -46,8 +46,8 @@ public:
         cursor.at = slot + event_bytes;
         return slot;
     }
-    /// What a writer appends to, when the room that it was given is full: returns room for more behind `at` in the buffer
-    /// that it holds, or, with nullptr, in that of the scope, which it holds from now on.
+    /// What a writer appends to, when the room that it was given is full: returns room for more behind `at` in the
+    /// buffer that it holds, or, with nullptr, in that of the scope, which it holds from now on.
     SHOAL_API EventCursor hold_more(std::byte* at, EventBuffer* held);
     /// A writer holds its buffer no longer, and has written up to `at`.
     SHOAL_API static void release(std::byte* at, EventBuffer& held);
@@ -56,7 +56,8 @@ public:
     SHOAL_API std::span<const std::byte> read() const;
     SHOAL_API std::span<const std::byte> read_last() const;
     SHOAL_API void end_frame();
-    /// Puts events of this frame and of the last in place of those that are there. Shape: multiples of the size of an event.
+    /// Puts events of this frame and of the last in place of those that are there. Shape: multiples of the size of an
+    /// event.
     /// Requires: no passes run.
     SHOAL_API void replace(std::span<const std::byte> events, std::span<const std::byte> last_events);
     SHOAL_API std::uint32_t event_bytes() const;

@@ -94,8 +94,8 @@ public:
     /// they are. Requires: reserved.
     SHOAL_API std::uint32_t set_leading(std::span<const Entity> entities, const EntityManager& living,
                                         std::uint32_t table, std::uint32_t first_row);
-    /// The same for the owners of all rows of a table that was loaded: they need not live, but are ids with indices up to
-    /// `max_index`.
+    /// The same for the owners of all rows of a table that was loaded: they need not live, but are ids with indices up
+    /// to `max_index`.
     SHOAL_API std::uint32_t set_owners(std::span<const Entity> owners, std::uint32_t max_index, std::uint32_t table);
     SHOAL_INLINE void prefetch(Entity entity) const {
         rows_.prefetch(entity);

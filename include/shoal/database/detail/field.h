@@ -93,7 +93,8 @@ private:
     }
 
 #if SHOAL_CHECKED
-    /// Ends the program if the columns of a table have come to lie elsewhere, or were not there: of the first, they tell.
+    /// Ends the program if the columns of a table have come to lie elsewhere, or were not there: of the first, they
+    /// tell.
     void require_current(std::size_t number) const {
         const std::size_t at = number * Layout::kNumColumns;
         const DatabaseTable& table = *database_->all_tables()[number];

@@ -74,7 +74,8 @@ public:
     Table& table() { return table_; }
     const Table& table() const { return table_; }
     std::uint32_t first_column(ComponentType component) const { return type_->first_column(component); }
-    /// Writes rows and bits, or reads them; see Table::load(). `schemas`: of the component types of the database, by number.
+    /// Writes rows and bits, or reads them; see Table::load(). `schemas`: of the component types of the database, by
+    /// number.
     SHOAL_API void save(SnapshotWriter& to, std::span<const Schema* const> schemas) const;
     SHOAL_API Status load(SnapshotReader& from, std::span<const Schema* const> schemas);
     /// Rows and bits.
@@ -161,8 +162,8 @@ private:
         bool has_reserved_bits() const { return target->num_rows() < num_reached; }
         /// Looks up how far the bits of the target reach.
         SHOAL_API void look_up_reach();
-        /// Writes the bits of a row that goes to the end of the target; those of the last row of `from` take their place.
-        /// Apart, so that rows without bits do not pay for what this keeps in registers.
+        /// Writes the bits of a row that goes to the end of the target; those of the last row of `from` take their
+        /// place. Apart, so that rows without bits do not pay for what this keeps in registers.
         __attribute__((noinline)) SHOAL_API void move_bits(const DatabaseTable& from, std::uint32_t row) const;
 
         std::uint32_t num_reached = 0;  // rows of the target that all bits have room for; they only gain room

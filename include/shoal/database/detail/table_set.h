@@ -71,8 +71,9 @@ public:
 
     /// Writes which tables there are, without their rows. `saved_types`: the saved numbers of archetypes, by number.
     SHOAL_API void save(SnapshotWriter& to, std::span<const std::uint32_t> saved_types) const;
-    /// Makes the tables that save() wrote, and removes others. `types` are the archetypes by their saved numbers; tables that
-    /// are there already keep their rows. Errors: the tables do not fit each other; what there is then is whole.
+    /// Makes the tables that save() wrote, and removes others. `types` are the archetypes by their saved numbers;
+    /// tables that are there already keep their rows. Errors: the tables do not fit each other; what there is then is
+    /// whole.
     SHOAL_API Status load(SnapshotReader& from, std::span<const Archetype* const> types);
 
     /// Checks numbers, bits and lists against each other.

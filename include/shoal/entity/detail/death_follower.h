@@ -1,6 +1,6 @@
 #pragma once
-// Follows the deaths of entities, for what keeps ids beside the stores: the id of a dead entity is given out again later, to another
-// one.
+// Follows the deaths of entities, for what keeps ids beside the stores: the id of a dead entity is given out again
+// later, to another one.
 // Thread: the structural thread of the entity manager.
 
 #include "shoal/entity/entity_manager.h"
@@ -20,7 +20,8 @@ public:
     bool is_at_end() const { return entities_.death_position(cursor_) == entities_.deaths_end(); }
     /// Whether so many have died that only alive() tells who.
     bool fell_behind() const { return entities_.deaths(cursor_).fell_behind; }
-    /// Returns who has died since the last pass_all(), ascending, of those that keeps(entity) says. Requires: !fell_behind().
+    /// Returns who has died since the last pass_all(), ascending, of those that keeps(entity) says. Requires:
+    /// !fell_behind().
     template <class Keeps>
     Array<Entity> dead(Keeps&& keeps) const {
         Array<Entity> all{Owner("world")};

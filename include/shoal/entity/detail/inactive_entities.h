@@ -6,9 +6,10 @@
 //     from above, say transforms     0  1  1  0  0     an entity above it in their tree is inactive
 //     inactive                       1  1  1  0  0     one of them says so
 //
-// An entity manager has one, and takes the dead out. Each store says what it knows, so that several worlds may share the
-// entities. Transforms follow: they are told who became active or inactive by itself, and say who is below.
-// Thread: the structural thread changes it, which ends the program while passes run; any thread reads it between these calls.
+// An entity manager has one, and takes the dead out. Each store says what it knows, so that several worlds may share
+// the entities. Transforms follow: they are told who became active or inactive by itself, and say who is below.
+// Thread: the structural thread changes it, which ends the program while passes run; any thread reads it between these
+// calls.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/row_range.h"

@@ -1,14 +1,15 @@
 #pragma once
 // A crew keeps the workers of an executor together for a frame. It is one long loop of the executor; the loops that are
-// started in it are shared among the workers that are there already, which is faster than calling threads for each loop.
+// started in it are shared among the workers that are there already, which is faster than calling threads for each
+// loop.
 //
 //     executor    |- wait ---------------------------------------------|      one loop, a chunk per worker
 //     worker 0     do_next ... its share of a loop ... do_next .........
 //     worker 1     ........... its share of that loop ... do_next ......
 //
 // An idle worker helps with a loop that is under way; if there is none, it asks for the next piece of work; if there is
-// none of that either, it waits until a loop starts or a piece of work ends. A worker that waits for its own loop helps with
-// that loop only, as executor.h promises.
+// none of that either, it waits until a loop starts or a piece of work ends. A worker that waits for its own loop helps
+// with that loop only, as executor.h promises.
 // Thread: run() by one thread at a time; start() and wait() within the work.
 
 #include "shoal/job/executor.h"

@@ -1,6 +1,6 @@
 #pragma once
-// Where in a frame a thread works: in which pass, in which loop of the pass, in which chunk. What passes write while they
-// run (commands, events) is kept in the order of these places, so it does not depend on the number of workers.
+// Where in a frame a thread works: in which pass, in which loop of the pass, in which chunk. What passes write while
+// they run (commands, events) is kept in the order of these places, so it does not depend on the number of workers.
 //
 //     pass 1      itself | loop 1: chunk 0, chunk 1, ... | itself | loop 2: chunk 0, ... | itself
 //                                   |
@@ -8,8 +8,8 @@
 //     pass 2      ...
 //
 // This is the order in which one thread would do the work. Work outside of schedules is pass 0; its loops are numbered
-// throughout the program. Loops of queries and for_rows() set the place; loops that are started on an executor by hand do
-// not.
+// throughout the program. Loops of queries and for_rows() set the place; loops that are started on an executor by hand
+// do not.
 // Thread: a scope belongs to the thread that made it.
 
 #include "shoal/base/detail/config.h"

@@ -35,7 +35,8 @@ struct Access {
     SHOAL_API Access of_query_in(const ZoneSet& of_rows, const LiveZones* of_live_rows) const;
 };
 
-/// Whether two passes with these accesses must not overlap: one writes what the other touches, in any zones if `all_zones`.
+/// Whether two passes with these accesses must not overlap: one writes what the other touches, in any zones if
+/// `all_zones`.
 SHOAL_API bool conflict(const Access& a, const Access& b, bool all_zones = false);
 
 /// The access of a field. Fields of a component that is kept whole share cache lines: they count as one.

@@ -1,6 +1,6 @@
 #pragma once
-// The rows of a text query, kept in place for code that asks for one batch after the other and cannot be called with them,
-// such as a loop in a scripting language.
+// The rows of a text query, kept in place for code that asks for one batch after the other and cannot be called with
+// them, such as a loop in a scripting language.
 //
 //     HeldRows held(query);  // rows stay where they are from now on
 //     for (std::size_t i = 0; i < held.num_batches(); ++i) {
@@ -13,8 +13,8 @@
 //     a run of rows                        one batch, however many blocks of the loop it spans
 //     short runs, rows in any order        one batch that lists its rows: TextColumn::rows
 //
-// The rows are those that match when it is made. Nothing is marked as written, and stores that compute more from what is
-// written are not told, until finish().
+// The rows are those that match when it is made. Nothing is marked as written, and stores that compute more from what
+// is written are not told, until finish().
 // Thread: that of the loops of the query. A pass may hold rows while it runs.
 
 #include "shoal/query/text_query.h"

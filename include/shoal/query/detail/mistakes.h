@@ -1,6 +1,6 @@
 #pragma once
-// What is wrong with the terms of a query, found in an order in which each check may rely on those before it: a compiler
-// then says one thing, and not what follows from it. query() has a message for each.
+// What is wrong with the terms of a query, found in an order in which each check may rely on those before it: a
+// compiler then says one thing, and not what follows from it. query() has a message for each.
 //
 // Thread: types, and values at compile time.
 

@@ -28,8 +28,8 @@ struct TableOfBatch {
 
 }  // namespace detail
 
-/// `Table` is a DatabaseTable when the query is over a database, a TableOfBatch when it is over a world, else the Table of a
-/// manager.
+/// `Table` is a DatabaseTable when the query is over a database, a TableOfBatch when it is over a world, else the Table
+/// of a manager.
 template <class Table, class List>
 class QueryBatch;
 

@@ -1,6 +1,7 @@
 #pragma once
-// The plan of a query: which rows it visits, and where the columns of its terms are. It knows no C++ types; queries with
-// types and those that come from text have one each, and are told of the rows by a function that is compiled for them.
+// The plan of a query: which rows it visits, and where the columns of its terms are. It knows no C++ types; queries
+// with types and those that come from text have one each, and are told of the rows by a function that is compiled for
+// them.
 //
 //     terms       Write<&Boat::position>, Read<&Sail::area>, Without<Crew>
 //     stores      the database            sails              crews            each asked for rows, or for none
@@ -10,8 +11,8 @@
 //     all terms in one store      the function is called for whole tables, or long runs of them
 //     else                        for blocks: a bit for each row that is visited, and by field a list of rows
 //
-// A block whose rows follow each other in every store is shown as a run. Rows are visited in an order that depends on the
-// rows alone, and so does how they are cut for several threads.
+// A block whose rows follow each other in every store is shown as a run. Rows are visited in an order that depends on
+// the rows alone, and so does how they are cut for several threads.
 // Thread: as for the query.
 
 #include "shoal/job/detail/failure.h"
@@ -142,8 +143,8 @@ public:
     void set_live_zones(const LiveZones& zones);
     void set_since(std::uint64_t stamp);
     void see_inactive();
-    /// Visits the rows in the order of the keys of a field. Requires: all rows that are visited have it; no type of which
-    /// each value is visited.
+    /// Visits the rows in the order of the keys of a field. Requires: all rows that are visited have it; no type of
+    /// which each value is visited.
     void sort_by(std::size_t field, const SortKey& key);
     /// Visits only those that have a tag, or lack it. Requires: a plan over a directory.
     void add_tag(StringId tag, bool excludes);
@@ -173,8 +174,8 @@ private:
     PlanState* state_;
 };
 
-/// Marks rows as written that a loop has shown which did not mark them itself, and tells the stores that compute more from
-/// what was written.
+/// Marks rows as written that a loop has shown which did not mark them itself, and tells the stores that compute more
+/// from what was written.
 class SHOAL_API PlanMarks {
 public:
     explicit PlanMarks(const QueryPlan& plan);

@@ -77,8 +77,8 @@ SHOAL_API CommandRecorder& open_commands_of_loop(ComponentDirectory* directory);
 /// A loop that was started: its chunks, and what becomes of them.
 class StartedLoop {
 public:
-    /// What is called for each part, by any thread, and, when all are done, by the one that waits. Parts that were cut for
-    /// chunks are one again then.
+    /// What is called for each part, by any thread, and, when all are done, by the one that waits. Parts that were cut
+    /// for chunks are one again then.
     using PartFunction = void (*)(void* context, CommandRecorder* commands, const QueryPart& part);
     using DoneFunction = void (*)(void* context, const QueryPart& part);
 

@@ -61,17 +61,17 @@ template <auto kMember>
 struct Maybe : detail::FieldTerm<kMember, detail::TermKind{.is_optional = true}> {};
 
 /// A field of the entity's parent: Parent<Read<&Body::position>>. The function gets a pointer to const; null for roots,
-/// and where the parent lacks the component. For queries over a world. ChildOf says who the parent is, in whichever store
-/// keeps it: the transforms, unless the program has made another.
+/// and where the parent lacks the component. For queries over a world. ChildOf says who the parent is, in whichever
+/// store keeps it: the transforms, unless the program has made another.
 template <class Term>
 struct Parent : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional = true, .of_parent = true}> {
     static_assert(Term::kIsField && !Term::kWrites && !Term::kIsOptional,
                   "Parent<> is for a field that is read: Parent<Read<&Body::position>>");
 };
 
-/// A field of the entity that another field names: Related<&Missile::target, Read<&Ship::position>>. The function gets a
-/// pointer to const; null where the entity has no such component, the field is null, or the entity that it names lacks the
-/// component. For queries over a world. The field need not be declared a relation.
+/// A field of the entity that another field names: Related<&Missile::target, Read<&Ship::position>>. The function gets
+/// a pointer to const; null where the entity has no such component, the field is null, or the entity that it names
+/// lacks the component. For queries over a world. The field need not be declared a relation.
 template <auto kLink_, class Term>
 struct Related : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional = true, .of_parent = true}> {
     static constexpr auto kLink = kLink_;
@@ -100,30 +100,32 @@ struct Without : detail::Term<detail::TermKind{.is_field = false, .excludes = tr
     using Component = T;
 };
 
-/// A component type that the entity has gained since the loop of the query ran last: in its first loop, all that have it. For
-/// queries over a world, which ask for one such type. A copy of a query begins anew.
+/// A component type that the entity has gained since the loop of the query ran last: in its first loop, all that have
+/// it. For queries over a world, which ask for one such type. A copy of a query begins anew.
 ///
 ///     world.schedule().add("greet", world.query<Added<Guest>, Read<&Guest::name>>(), greet);
 ///
-/// What the query finds is what differs from the loop before, whatever was done in between and however: a component that came
-/// and went is not visited, and one that moved to another table has not come. Disabled ones count as not there. Inactive
-/// entities are passed over: what befell them is not visited later either. All that a loop finds counts as seen when it
-/// begins, also if its function throws. What a query has seen is not part of the state of a world: where that goes back, or is
-/// loaded, the query finds how it differs from what it saw last. Observers go back with the world: see react/observers.h.
+/// What the query finds is what differs from the loop before, whatever was done in between and however: a component
+/// that came and went is not visited, and one that moved to another table has not come. Disabled ones count as not
+/// there. Inactive entities are passed over: what befell them is not visited later either. All that a loop finds counts
+/// as seen when it begins, also if its function throws. What a query has seen is not part of the state of a world:
+/// where that goes back, or is loaded, the query finds how it differs from what it saw last. Observers go back with the
+/// world: see react/observers.h.
 /// Cost: a mirror of the component type (see component_mirror.h), which compares the blocks of rows that were written.
 template <class T>
 struct Added : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
     using Component = T;
     static constexpr auto kNoted = detail::Noted::kAdded;
 };
-/// A component type that the entity had in the loop before, and of which a field has another value now. Otherwise as Added.
+/// A component type that the entity had in the loop before, and of which a field has another value now. Otherwise as
+/// Added.
 template <class T>
 struct Changed : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
     using Component = T;
     static constexpr auto kNoted = detail::Noted::kChanged;
 };
-/// A component type that the entity has lost since; it may be dead. The function gets what the component was when the loop ran
-/// last, a const T&. Otherwise as Added. Requires: T has fields, and they are bytes.
+/// A component type that the entity has lost since; it may be dead. The function gets what the component was when the
+/// loop ran last, a const T&. Otherwise as Added. Requires: T has fields, and they are bytes.
 template <class T>
 struct Removed : detail::FieldTerm<all_fields<T>, detail::TermKind{.is_noted = true}> {
     static_assert(alignof(T) <= alignof(std::max_align_t), "values that were removed are kept side by side, as bytes");
@@ -180,8 +182,8 @@ namespace detail {
 template <class Function>
 concept kHasOwnOfRange = requires(Function& function) { function.with_own_of_range([](auto&) {}); };
 
-/// Whether a function takes these arguments. Not std::is_invocable: where the body of a function does not compile with them,
-/// a compiler's error is ten lines shorter.
+/// Whether a function takes these arguments. Not std::is_invocable: where the body of a function does not compile with
+/// them, a compiler's error is ten lines shorter.
 template <class Function, class... Arguments>
 concept Callable =
     requires(Function& function, Arguments&&... arguments) { function(static_cast<Arguments&&>(arguments)...); };

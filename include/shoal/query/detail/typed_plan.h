@@ -10,7 +10,8 @@
 
 namespace shoal::detail {
 
-/// Appends what a term asks for to those from `first` on. `number` tells it from the other terms; `is_each_value`: see kVisitsEachValue.
+/// Appends what a term asks for to those from `first` on. `number` tells it from the other terms; `is_each_value`: see
+/// kVisitsEachValue.
 template <class Term>
 void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, bool is_each_value) {
     if constexpr (Term::kIsAny) {

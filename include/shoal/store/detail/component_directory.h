@@ -96,8 +96,8 @@ public:
         return *made;
     }
     bool owns(const Store& store) const { return find_owned(store) != owned_.size(); }
-    /// Removes a store, of which the owner is told. In a world, detach() tells its services before. Requires: it is here;
-    /// no passes run.
+    /// Removes a store, of which the owner is told. In a world, detach() tells its services before. Requires: it is
+    /// here; no passes run.
     SHOAL_API void remove(Store& store);
 
     // For the owner, and for what brings a world into another state. Requires, for each: no passes run.
@@ -107,10 +107,11 @@ public:
     /// How many the directory owns, with those that were removed; and ends those that came after the first `num_owned`.
     std::size_t num_owned() const { return owned_.size(); }
     SHOAL_API void destroy_after(std::size_t num_owned);
-    /// Drops the commands, removes all stores, and ends those that the directory owns, the last one first. Nobody is told.
+    /// Drops the commands, removes all stores, and ends those that the directory owns, the last one first. Nobody is
+    /// told.
     SHOAL_API void end_stores();
-    /// Puts a store in the place of another one, for the same component type. Nobody is told. Requires: `before` is here,
-    /// `after` nowhere. One that is owned stays so.
+    /// Puts a store in the place of another one, for the same component type. Nobody is told. Requires: `before` is
+    /// here, `after` nowhere. One that is owned stays so.
     SHOAL_API void replace(Store& before, Store& after);
     bool has(const Store& store) const { return store.component_directory() == this; }
     /// All stores, in the order in which they were added. Lifetime: until a store is added or removed.
@@ -164,7 +165,8 @@ public:
     Singletons& singletons() { return singletons_; }
     const Singletons& singletons() const { return singletons_; }
 
-    /// Refuses structural calls of all stores and of the entity manager from now on, because passes run, or allows them again.
+    /// Refuses structural calls of all stores and of the entity manager from now on, because passes run, or allows them
+    /// again.
     SHOAL_API void hold(bool holds);
     bool is_held() const { return is_held_; }
 

@@ -41,8 +41,8 @@ public:
     SHOAL_API Result<AddCounts> add_images(std::span<const Entity> entities, const std::byte* images,
                                            std::size_t stride);
 
-    /// Makes room for `count` more components, of entities that live or are made next. Errors: no memory, or the capacity
-    /// is reached; nothing has changed.
+    /// Makes room for `count` more components, of entities that live or are made next. Errors: no memory, or the
+    /// capacity is reached; nothing has changed.
     Status reserve(std::size_t count) { return rows_.reserve(count); }
 
     /// Removes all components of these entities and returns how many rows that were. Others are skipped.

@@ -18,8 +18,8 @@
 // disabled component counts as not there. With `many`, an entity is listed once for each component that
 // it has gained or lost. The order of all lists is that of the rows.
 // Lifetime: the store outlives it. Thread: the structural thread of the store.
-// Cost: 4 bytes a row (8 with 64-bit ids), and the bytes of watched fields; comparing a block takes a few hundred ns. Blocks whose owners
-// depend on links to parents (Owned, ChildOf) are all compared each time.
+// Cost: 4 bytes a row (8 with 64-bit ids), and the bytes of watched fields; comparing a block takes a few hundred ns.
+// Blocks whose owners depend on links to parents (Owned, ChildOf) are all compared each time.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/hash_map.h"
@@ -43,8 +43,8 @@ public:
     /// what it was then. Requires: the field is not opaque, the store keeps it in a column, and an entity has one
     /// component of the type.
     SHOAL_API void watch_field(std::uint32_t field);
-    /// Keeps the values of all fields, so that removed_values() and changed_values() are complete. Requires: no field is
-    /// opaque; otherwise as watch_field().
+    /// Keeps the values of all fields, so that removed_values() and changed_values() are complete. Requires: no field
+    /// is opaque; otherwise as watch_field().
     SHOAL_API void keep_values();
 
     /// From now on, compare() takes the values of those that were added. Requires: as keep_values().
@@ -59,7 +59,8 @@ public:
     std::span<const Entity> removed() const { return removed_; }
     /// Those that have the component now as they had it before, and of which a watched field differs.
     std::span<const Entity> changed() const { return changed_; }
-    /// What the components that were added are, if take_added_values() was called. Shape: a struct image for each entity.
+    /// What the components that were added are, if take_added_values() was called. Shape: a struct image for each
+    /// entity.
     const std::byte* added_values() const { return added_values_.data(); }
     /// What watched fields were before. Shape: a struct image for each entity; other fields have their defaults.
     const std::byte* removed_values() const { return removed_values_.data(); }
@@ -67,12 +68,13 @@ public:
 
     /// Writes what is remembered. Requires: nothing of what the last compare() found is needed any more.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Remembers what save() wrote, and returns true. If that was of another component type or other fields, or is not there,
-    /// starts anew, and returns false. Errors: it does not fit; nothing is remembered then. Requires: the store was loaded.
+    /// Remembers what save() wrote, and returns true. If that was of another component type or other fields, or is not
+    /// there, starts anew, and returns false. Errors: it does not fit; nothing is remembered then. Requires: the store
+    /// was loaded.
     SHOAL_API Result<bool> load(SnapshotReader& from, Start otherwise = Start::kRowsOfNow);
 
-    /// Calls visit(context, field, value) for the texts and read-only arrays of the component type among the values that are
-    /// remembered: fields of string ids and of arrays. Shape: value: field.size bytes, not aligned.
+    /// Calls visit(context, field, value) for the texts and read-only arrays of the component type among the values
+    /// that are remembered: fields of string ids and of arrays. Shape: value: field.size bytes, not aligned.
     SHOAL_API void visit_texts(void (*visit)(void* context, const Field& field, const std::byte* value),
                                void* context) const;
 

@@ -32,7 +32,8 @@ class OwnersByValue;
 
 enum class DeathPolicy : std::uint8_t { kAtSettle, kByCallback, kRandomProbe };
 
-/// A row of a store. Lifetime: until the store's next structural call; checked builds find what a store gave and is older.
+/// A row of a store. Lifetime: until the store's next structural call; checked builds find what a store gave and is
+/// older.
 struct Instance {
     std::uint32_t row = kNilRow;
     [[no_unique_address]] detail::KnownRow known{};  ///< empty in unchecked builds

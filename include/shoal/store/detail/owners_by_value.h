@@ -5,11 +5,11 @@
 //     lists         "swims": e3    "glows": e3 e7              one behind the other
 //     rows_of()     "glows": row 0 is of e3, row 1 of e7       a table with an index, which queries join with others
 //
-// The lists are made in one pass over all rows, when they are asked for and rows have come or gone since. An entity is in
-// the list of a value once; its place follows from the rows alone. Rows of one value are made for those that are asked for,
-// and follow the lists.
-// Lifetime: that of the rows. Thread: living() as a structural call of the rows, the others from any thread between such
-// calls. Cost: O(rows) after rows came or went, and O(result) for each value that rows_of() was asked for.
+// The lists are made in one pass over all rows, when they are asked for and rows have come or gone since. An entity is
+// in the list of a value once; its place follows from the rows alone. Rows of one value are made for those that are
+// asked for, and follow the lists.
+// Lifetime: that of the rows. Thread: living() as a structural call of the rows, the others from any thread between
+// such calls. Cost: O(rows) after rows came or went, and O(result) for each value that rows_of() was asked for.
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/store/detail/owned_rows.h"

@@ -19,8 +19,8 @@ struct ReferenceLink {
 
 }  // namespace detail
 
-/// The entities that refer to one target, in an unspecified order that is the same in every run. Algorithms of the standard
-/// library go over them as over a list.
+/// The entities that refer to one target, in an unspecified order that is the same in every run. Algorithms of the
+/// standard library go over them as over a list.
 class Referrers {
 public:
     class Iterator {

@@ -9,12 +9,12 @@
 //     by target      e7 -> missile e20 <-> missile e31        a list for each target
 //                    e9 -> missile e22
 //
-// The lists are brought up to date by refresh(), from what a ComponentMirror finds; the field is written like any other.
-// World does this when it settles, for every field that is declared a relation: see Relations::referrers().
-// Lifetime: store and entities outlive it. Thread: refresh() and clear_references() as structural calls of the store; const
-// calls from any thread between them.
-// Cost: 16 bytes for each entity index up to the highest referrer (24 with 64-bit ids), 4 up to the highest target, and a
-// mirror of the field.
+// The lists are brought up to date by refresh(), from what a ComponentMirror finds; the field is written like any
+// other. World does this when it settles, for every field that is declared a relation: see Relations::referrers().
+// Lifetime: store and entities outlive it. Thread: refresh() and clear_references() as structural calls of the store;
+// const calls from any thread between them.
+// Cost: 16 bytes for each entity index up to the highest referrer (24 with 64-bit ids), 4 up to the highest target, and
+// a mirror of the field.
 
 #include "shoal/entity/entity_manager.h"
 #include "shoal/store/detail/component_mirror.h"
@@ -35,14 +35,15 @@ public:
     std::uint32_t field() const { return field_; }
     Relation relation() const { return component().fields()[field_].relation; }
 
-    /// Takes over what the rows say now, and appends the targets of new references that do not live. Ids that were never
-    /// given out count as null.
+    /// Takes over what the rows say now, and appends the targets of new references that do not live. Ids that were
+    /// never given out count as null.
     SHOAL_API void refresh(Array<Entity>& dead_targets);
     /// Returns who refers to an entity, dead or alive.
     SHOAL_API Referrers referrers(Entity target) const;
     /// Forgets the reference of an entity, such as one that has died.
     SHOAL_API void forget(Entity referrer);
-    /// Makes the references to an entity null, in the rows too. After a refresh(), a row that refers to it anew counts as changed.
+    /// Makes the references to an entity null, in the rows too. After a refresh(), a row that refers to it anew counts
+    /// as changed.
     SHOAL_API void clear_references(Entity target);
     /// Whether rows were cleared since the last refresh().
     bool has_cleared() const { return has_cleared_; }
@@ -50,8 +51,8 @@ public:
     SHOAL_API void find_dead(Array<Entity>& dead_targets);
     /// Writes the lists, whose order depends on what was referred to when.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Takes over what save() wrote; without it, knows no references until the next refresh(). Errors: the lists do not fit
-    /// each other; no reference is known then.
+    /// Takes over what save() wrote; without it, knows no references until the next refresh(). Errors: the lists do not
+    /// fit each other; no reference is known then.
     SHOAL_API Status load(SnapshotReader& from);
     /// Checks the lists. Errors: a link does not lead back. Cost: O(indices).
     SHOAL_API Status validate() const;

@@ -8,8 +8,8 @@
 // They are set one after the other when all components of the spawn are there, as World::set() would set them; those of
 // disabled components, too. A singleton has one value, so an override of it counts whichever copy it is of. What a
 // resource does not have cannot be overridden, such as "transform.world", which follows from other fields. What names
-// nothing, or does not fit, is an error before anything is spawned. Entities that nobody overrides cost nothing. A reload
-// leaves what was overridden as it is (see reload/reloader.h).
+// nothing, or does not fit, is an error before anything is spawned. Entities that nobody overrides cost nothing. A
+// reload leaves what was overridden as it is (see reload/reloader.h).
 // Thread: values.
 
 #include "shoal/base/detail/array.h"

@@ -90,13 +90,13 @@ public:
             &first);
         return first;
     }
-    /// Calls visit(context, pass, kind, count) for what passes have asked for, some kinds of a pass several times. `pass`: its
-    /// place, as above; 0: outside of passes. `kind`: "destroyed", "created", "moved", "added", "removed", "spawned",
-    /// "copied", "called" or "set". `count`: of entities.
+    /// Calls visit(context, pass, kind, count) for what passes have asked for, some kinds of a pass several times.
+    /// `pass`: its place, as above; 0: outside of passes. `kind`: "destroyed", "created", "moved", "added", "removed",
+    /// "spawned", "copied", "called" or "set". `count`: of entities.
     virtual void count(void (*visit)(void* context, std::uint32_t pass, std::string_view kind, std::uint64_t count),
                        void* context) = 0;
-    /// Appends the component types that they name, some of them several times, and behind that of a field which is set the
-    /// schema of its value, of the same name. Lifetime: as long as they wait.
+    /// Appends the component types that they name, some of them several times, and behind that of a field which is set
+    /// the schema of its value, of the same name. Lifetime: as long as they wait.
     virtual void list_schemas(Array<const Schema*>& schemas) = 0;
     /// Returns how many values refer to arrays of `resource`, or spawn it.
     virtual std::uint64_t count_pins(ResourceId resource) = 0;

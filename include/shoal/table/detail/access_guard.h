@@ -1,7 +1,7 @@
 #pragma once
-// Finds what a pass writes or reads without having declared it, in checked builds. A table asks the guard of the calling
-// thread, if there is one, before a column is marked as written; managers, databases and fields by name ask it before they
-// read. So do other objects that passes share.
+// Finds what a pass writes or reads without having declared it, in checked builds. A table asks the guard of the
+// calling thread, if there is one, before a column is marked as written; managers, databases and fields by name ask it
+// before they read. So do other objects that passes share.
 // Thread: each thread has its own guard; a guard is asked from several threads at once.
 
 #include "shoal/base/detail/config.h"

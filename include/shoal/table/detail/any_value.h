@@ -6,8 +6,8 @@
 //     AnyValue shape = "box";                                          // text; it may name an enumerator or a string id
 //     std::string line = AnyValue(Vec3{1, 2, 3}).to_text();            // [1.0 2.0 3.0]
 //
-// A value is a copy of the bytes; up to 48 of them need no memory. The names of enumerators are those of the schema that
-// the value was read by.
+// A value is a copy of the bytes; up to 48 of them need no memory. The names of enumerators are those of the schema
+// that the value was read by.
 // Thread: values.
 
 #include "shoal/base/detail/bytes.h"

@@ -9,8 +9,8 @@
 //     column 0 ...     s    s    s                where many rows were written at once, and what marks had from before base
 //     rows             s    s    s
 //
-// A block was last written at the latest of its stamps and marks. When a mark cannot hold the stamp of now, base moves on,
-// and marks from before it go into the stamps.
+// A block was last written at the latest of its stamps and marks. When a mark cannot hold the stamp of now, base moves
+// on, and marks from before it go into the stamps.
 // Thread: that of the table.
 
 #include "shoal/base/assert.h"
@@ -54,8 +54,8 @@ public:
         marks_[place] = mark_;
     }
     SHOAL_API void mark(std::uint32_t column, RowRange rows);
-    /// The same for several rows from the first one of a block on, as in a loop over a small table. Returns whether these are
-    /// such rows of a column that exists.
+    /// The same for several rows from the first one of a block on, as in a loop over a small table. Returns whether
+    /// these are such rows of a column that exists.
     SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
         if (rows.begin % kRowsPerStampBlock != 0 || rows.end - rows.begin - 2 >= kRowsPerStampBlock - 1) return false;
         if (SHOAL_UNLIKELY(column >= num_columns_)) return false;

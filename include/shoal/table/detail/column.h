@@ -6,9 +6,9 @@
 //     split   Column<T, kSplit>    float[] per lane         operator[], begin(), end(), x() y() z() w()
 //     whole   Column<T, kWhole>    T inside each struct     operator[], begin(), end()
 //
-// Reading views have a const T: their operator[] gives a `const T&`, or a const T when the field is split. Writing views
-// give a `T&`, or a SplitReference, which is used like one: it has x, y, z and w, becomes a T where one is needed, and is
-// assigned and changed with the operators of T. Code that is to fit both takes `auto&&`:
+// Reading views have a const T: their operator[] gives a `const T&`, or a const T when the field is split. Writing
+// views give a `T&`, or a SplitReference, which is used like one: it has x, y, z and w, becomes a T where one is
+// needed, and is assigned and changed with the operators of T. Code that is to fit both takes `auto&&`:
 //
 //     for (auto&& velocity : bodies.write_column<&Body::velocity>()) {
 //         velocity.z -= 9.81f * dt;
@@ -24,8 +24,8 @@
 //     in columns    Column<T, kInColumns>    the fields of T, each in its own column or lanes    operator[], begin(), end()
 //
 // A reading view gives a const T, a writing one a ComponentReference that can be read and assigned.
-// Lifetime: until the table's next structural call. Checked builds end the program when a view, but not a span of it, is
-// used after rows were removed or moved, or columns came to lie elsewhere. Thread: as for the table.
+// Lifetime: until the table's next structural call. Checked builds end the program when a view, but not a span of it,
+// is used after rows were removed or moved, or columns came to lie elsewhere. Thread: as for the table.
 
 #include "shoal/base/detail/bytes.h"
 #include "shoal/table/describe.h"

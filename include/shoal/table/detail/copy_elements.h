@@ -149,8 +149,8 @@ public:
                 addresses + all_.size()};
     }
 
-    /// Calls copy.operator()<kBytes>(addresses[i], bytes) for each column i; kBytes is 0 for an unusual size. `ends` are
-    /// those in the array: to compute them takes three instructions for each size.
+    /// Calls copy.operator()<kBytes>(addresses[i], bytes) for each column i; kBytes is 0 for an unusual size. `ends`
+    /// are those in the array: to compute them takes three instructions for each size.
     template <class Address, class Copy>
     SHOAL_INLINE void for_each(const Address* addresses, const Ends<Address>& ends, Copy&& copy) const {
         const Address* address = addresses;

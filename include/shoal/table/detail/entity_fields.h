@@ -10,8 +10,8 @@
 
 namespace shoal {
 
-/// Calls visit(entity) with each reference of a field in rows that are `stride` bytes apart, of which `first` is that in
-/// the first row, and keeps what visit() makes of it.
+/// Calls visit(entity) with each reference of a field in rows that are `stride` bytes apart, of which `first` is that
+/// in the first row, and keeps what visit() makes of it.
 template <class Visit>
 void for_each_entity(const Field& field, std::byte* first, std::size_t stride, std::size_t num_rows, Visit&& visit) {
     for (std::size_t row = 0; row < num_rows; ++row, first += stride)

@@ -1,6 +1,6 @@
 #pragma once
-// What is wrong with a member that names a field, found before its layout is asked for: a compiler then says one thing, and
-// not what follows from it. Those who look fields up, or set them, have a message for each.
+// What is wrong with a member that names a field, found before its layout is asked for: a compiler then says one thing,
+// and not what follows from it. Those who look fields up, or set them, have a message for each.
 // Thread: values at compile time.
 
 #include "shoal/table/detail/column.h"

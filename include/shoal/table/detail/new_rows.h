@@ -12,8 +12,8 @@
 //     };
 //     const Status made = sea.create_in_place<Position, Velocity, Disabled<Asleep>>(fish, near, swim_apart);
 //
-// What the function does not write keeps the defaults of its component type. It is called once for each run of rows whose
-// entities follow each other in the call, so mostly once:
+// What the function does not write keeps the defaults of its component type. It is called once for each run of rows
+// whose entities follow each other in the call, so mostly once:
 //
 //     entities of the call    e0 e1 e2 e3 e4
 //     rows of the table       .. e0 e1 e2 .. e3 e4       first() is 0 and size() is 3; then 3 and 2
@@ -70,7 +70,8 @@ private:
     std::span<const Component> components_;
 };
 
-/// Calls fill(rows) for the rows of some entities of a call, run by run. row_of(entity): kNilRow for those that have none.
+/// Calls fill(rows) for the rows of some entities of a call, run by run. row_of(entity): kNilRow for those that have
+/// none.
 template <class RowOf, class Fill>
 void fill_new_rows(Table& table, std::span<const Entity> entities, std::span<const NewRows::Component> components,
                    RowOf&& row_of, Fill&& fill) {

@@ -73,8 +73,8 @@ public:
     /// Requires: index < entries().size().
     EntityBits& entry(std::uint32_t index) { return flat_[index]; }
 
-    /// Returns whether nothing is kept for the indices of some entities. Those made together mostly lie close together, and
-    /// then one loop tells; false otherwise. Requires: a paged index.
+    /// Returns whether nothing is kept for the indices of some entities. Those made together mostly lie close together,
+    /// and then one loop tells; false otherwise. Requires: a paged index.
     SHOAL_API bool is_free(IndexRange range, std::size_t num_entities) const;
     /// Whether nothing is kept for the entity indices from `lowest` to `highest`. Requires: a paged index.
     /// Cost: a loop over vectors, where a look-up per entity takes as long as copying its component.

@@ -137,8 +137,8 @@ public:
 
     /// Shows rows that somebody else keeps, in place of those that it showed before, for a store of code that knows no
     /// tables. Index, links and stamps are the caller's: they are told of nothing.
-    /// Shape: owners: by row; columns: one per Schema::columns(), aligned to 64 bytes, with room up to the next 64 bytes;
-    /// links: next and previous of each row if the table has chains. Requires: it never had rows of its own.
+    /// Shape: owners: by row; columns: one per Schema::columns(), aligned to 64 bytes, with room up to the next 64
+    /// bytes; links: next and previous of each row if the table has chains. Requires: it never had rows of its own.
     /// Lifetime: until the next call, which comes before any of the memory goes.
     SHOAL_API void show(std::span<Entity> owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
@@ -247,8 +247,8 @@ public:
     SHOAL_API void save(SnapshotWriter& to) const;
     /// What save() refuses of the values of the column that the writer has written last.
     SHOAL_API void refuse_bad_values(SnapshotWriter& to, std::uint32_t column) const;
-    /// Puts rows that save() wrote in place of those that are there. The index is the caller's. Errors: no memory, or it
-    /// does not fit this table; no row is there then.
+    /// Puts rows that save() wrote in place of those that are there. The index is the caller's. Errors: no memory, or
+    /// it does not fit this table; no row is there then.
     SHOAL_API Status load(SnapshotReader& from);
 
     // --- memory and health ---------------------------------------------------------------------------------------

@@ -55,8 +55,8 @@ struct BadValue {
 inline bool can_be_bad(const Field& field) {
     return field.type == FieldType::kBool || field.type == FieldType::kEnum || field.type == FieldType::kFixedString;
 }
-/// Checks the values of bools, enums and fixed strings. All bytes are valid for other types; what refers to something is
-/// checked by who knows it. Cost: none for those other types.
+/// Checks the values of bools, enums and fixed strings. All bytes are valid for other types; what refers to something
+/// is checked by who knows it. Cost: none for those other types.
 SHOAL_API BadValue find_bad_value(const Field& field, const FieldRows& rows);
 /// Returns why a value is not written, and what to do.
 SHOAL_API std::string bad_value_text(const Schema& schema, const Field& field, std::string_view problem, Entity owner);

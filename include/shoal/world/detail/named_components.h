@@ -1,5 +1,6 @@
 #pragma once
-// Component types of a world as code without C++ types knows them, by their names: what plugins, scripts and Python share.
+// Component types of a world as code without C++ types knows them, by their names: what plugins, scripts and Python
+// share.
 // Thread: the structural thread of the world, or const calls.
 
 #include "shoal/world/world.h"
@@ -16,8 +17,8 @@ SHOAL_API Status unknown_component(const World& world, std::string_view name, st
 SHOAL_API bool is_same_declaration(const Schema& a, const Schema& b);
 /// Checks the bytes of a blob, gives its component types a store, and spawns it, so that none of them is left out.
 ///
-/// `list`, if it is given, is called when the stores of all component types are there, and before anything is spawned. It
-/// appends what is to be overridden: who learns at run time which type a field has can look the field up then, and
+/// `list`, if it is given, is called when the stores of all component types are there, and before anything is spawned.
+/// It appends what is to be overridden: who learns at run time which type a field has can look the field up then, and
 /// convert the value for it. If it fails, nothing is spawned; stores that were made stay.
 ///
 /// Errors: of Blob::load(), World::adopt_schemas(), World::spawn() and `list`; rows would refer to arrays in the bytes,

@@ -51,8 +51,9 @@ private:
     HashMap<std::uint64_t, bool> arrays_{Owner("world")};  // that were looked at, by a hash
 };
 
-/// Removes the texts that nothing uses, when there are many more than were used the last time, or far fewer rows that may use
-/// them. Looking at a row takes a small part of what keeping a text takes, so there may be a new text for some rows.
+/// Removes the texts that nothing uses, when there are many more than were used the last time, or far fewer rows that
+/// may use them. Looking at a row takes a small part of what keeping a text takes, so there may be a new text for some
+/// rows.
 class TextCollection final : public WorldService {
 public:
     explicit TextCollection(World& world) : WorldService("texts", ServiceStage::kTexts), world_(world) {}
