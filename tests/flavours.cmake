@@ -26,7 +26,7 @@ set(SHOAL_TESTS_OF_address
     save/save_zones save/state_log world/world_lifetime save/zone_files
     source/composer source/compiler source/random_composer source/schema_file source/yaml
     rewrite/source_merge rewrite/source_text import/gltf
-    inspect/describe inspector cluster determinism
+    inspect/describe_entity inspector cluster determinism
     tool/persisted tool/replay tool/rewrite tool/usage safety programs)
 
 # Thread sanitizer, all checks, 64-bit ids: what runs on several threads, and what packs, saves or prints ids.

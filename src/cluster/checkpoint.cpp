@@ -221,10 +221,11 @@ Status ClusterBody::restore(const std::string& folder) {
         if (divided) next = std::move(*divided);
     }
     if (sound) sound = read_zones(folder, files, next, own);
-    if (!ranks.all(bool(sound)))
-        return sound ? Status::error("another rank cannot continue from the checkpoint; its message says why") : sound;
+    if (sound = agree(std::move(sound)); !sound) return sound;
+    if (Status same = check_division(next); !same) return same;
     destroy_zones();
-    if (Status taken = take_division(std::move(next)); !taken) fail("zones", taken);
+    rank_of_zone = std::move(next);
+    note_zones();
     names.num_below() = files.num_below;
     for (const Bytes& zone : own) {
         MessageReader from(zone);

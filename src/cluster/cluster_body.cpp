@@ -73,11 +73,18 @@ std::string facts_of(const World& world, const ClusterOptions& options) {
 
 }  // namespace cluster
 
+Status ClusterBody::agree(Status mine) {
+    if (ranks.all(mine.ok())) return {};
+    return mine ? Status::error("another rank has an error; its message says which") : mine;
+}
+
 Status ClusterBody::check_ranks() {
+    Status threads;
     if (world.executor().num_workers() > 1 && ranks.size() > 1 && !ranks.takes_threads())
-        return Status::error(
+        threads = Status::error(
             "the world has several workers, and MPI was initialised for one thread; call "
             "MPI_Init_thread() with MPI_THREAD_SERIALIZED");
+    if (Status all = agree(std::move(threads)); !all) return all;
     std::string facts = cluster::facts_of(world, options);
     facts += concat("a reach of ", options.reach, " tiles\n");
     facts += concat("the random state ", world.random().state(), '\n');
@@ -181,7 +188,8 @@ void ClusterBody::tell_what_is_known() {
             if (const Entity entity = names.find(name)) names.mark_known_elsewhere(entity);
 }
 
-Status ClusterBody::take_division(std::vector<std::uint32_t> next) {
+/// Errors: the ranks have divided the zones in different ways; the message names the first zone.
+Status ClusterBody::check_division(const std::vector<std::uint32_t>& next) {
     const std::vector<cluster::Bytes> all = [&] {
         MessageWriter mine;
         mine.array(next);
@@ -197,8 +205,6 @@ Status ClusterBody::take_division(std::vector<std::uint32_t> next) {
                                             other[zone], ", and rank 0 to rank ", first[zone],
                                             "; the division is to be the same on all"));
     }
-    rank_of_zone = std::move(next);
-    note_zones();
     return {};
 }
 
@@ -226,12 +232,13 @@ Status ClusterBody::start() {
         }
     }
     Result<std::vector<std::uint32_t>> next = division.divide(weights, ranks.size(), options);
-    if (!next) return next.status();
-    const std::vector<std::uint32_t> before = rank_of_zone;
-    if (Status taken = take_division(std::move(*next)); !taken) return taken;
+    if (Status divided = agree(next.status()); !divided) return divided;
+    if (Status same = check_division(*next); !same) return same;
+    const std::vector<std::uint32_t> before = std::exchange(rank_of_zone, std::move(*next));
+    note_zones();
     Status fits = cluster::find_halo_columns(world.schedule(), database, zones).status();
     if (fits) fits = cluster::check_halo_order(world.schedule(), database, zones);
-    if (!fits) {
+    if (fits = agree(std::move(fits)); !fits) {
         rank_of_zone = before;
         note_zones();
         return fits;
@@ -302,8 +309,7 @@ Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
         leaving.push_back(zone);
         packed = pack_zone(zone, sent[to]);
     });
-    if (!ranks.all(bool(packed)))
-        return packed ? Status::error("another rank cannot send a zone; its message says why") : packed;
+    if (packed = agree(std::move(packed)); !packed) return packed;
     std::vector<Entity> gone;
     for (const Zone zone : leaving)
         for (const Entity entity : entities_in(world, {zone})) gone.push_back(entity);
@@ -313,7 +319,8 @@ Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
         crossing_bytes_ += to.bytes().size();
         messages.push_back({rank, to.take()});
     }
-    if (Status taken = take_division(next); !taken) fail("zones", taken);
+    rank_of_zone = next;
+    note_zones();
     own_rows_.keep(zones.own.now());
     for (const RankMessage& message : ranks.exchange(std::move(messages)))
         for (MessageReader from(message.bytes); from.has_more();)
@@ -328,7 +335,8 @@ Status ClusterBody::divide(std::span<const std::uint64_t> weights) {
     if (weights.size() != division.num_zones())
         return Status::error(concat(weights.size(), " weights were given for ", division.num_zones(), " zones"));
     const Result<std::vector<std::uint32_t>> next = division.divide(weights, ranks.size(), options);
-    if (!next) return next.status();
+    if (Status divided = agree(next.status()); !divided) return divided;
+    if (Status same = check_division(*next); !same) return same;
     return *next == rank_of_zone ? Status() : move_zones(*next);
 }
 

@@ -40,6 +40,8 @@ public:
     ClusterBody(World& of, MPI_Comm comm, const ClusterOptions& given);
 
     Status check_ranks();
+    /// Returns the error of this rank, or that another one has one, so that all return or all go on. Collective.
+    Status agree(Status mine);
     Status start();
     Status divide(std::span<const std::uint64_t> weights);
     Status rebalance();
@@ -86,7 +88,7 @@ private:
     std::vector<cluster::TableChange> arrange(const ZoneSet& in_zones);
 
     // Zones that change hands.
-    Status take_division(std::vector<std::uint32_t> division_now);
+    Status check_division(const std::vector<std::uint32_t>& next);
     void note_zones();
     void drop_foreign();
     Status pack_zone(Zone zone, MessageWriter& to);

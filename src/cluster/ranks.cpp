@@ -150,10 +150,11 @@ bool Ranks::all(bool mine) { return sum(mine ? 0u : 1u) == 0; }
 MPI_Datatype Ranks::Columns::type_of(std::span<const ColumnPiece> pieces) {
     std::vector<int> sizes;
     std::vector<MPI_Aint> places;
-    for (const ColumnPiece& piece : pieces) {
-        MPI_Get_address(piece.begin, &places.emplace_back());
-        sizes.push_back(static_cast<int>(piece.num_bytes));
-    }
+    for (const ColumnPiece& piece : pieces)
+        for (std::size_t begin = 0; begin < piece.num_bytes; begin += kMostBytes) {
+            MPI_Get_address(piece.begin + begin, &places.emplace_back());
+            sizes.push_back(static_cast<int>(std::min(kMostBytes, piece.num_bytes - begin)));
+        }
     MPI_Datatype& type = types_.emplace_back();
     MPI_Type_create_hindexed(static_cast<int>(sizes.size()), sizes.data(), places.data(), MPI_BYTE, &type);
     MPI_Type_commit(&type);
