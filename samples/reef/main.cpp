@@ -6,7 +6,7 @@
 //     passes.cpp                      the passes of a frame, in order
 //     flock.cpp, hunt.cpp, eat.cpp, swim.cpp, births.cpp, carry.cpp       one behaviour each
 //     report.cpp, picture.cpp         what you see of it
-//     ranks.cpp, ranks_picture.cpp    the same sea over several machines
+//     divided_sea.cpp, ranks.cpp, ranks_picture.cpp       the same sea over several machines
 
 #include "options.h"
 #include "picture.h"

@@ -1,13 +1,12 @@
 #include "ranks.h"
 
+#include "divided_sea.h"
 #include "ranks_picture.h"
 
 #include <shoal/base/clock.h>
 #include <shoal/base/file.h>
 #include <shoal/base/text.h>
-#include <shoal/cluster/cluster.h>
 #include <shoal/document/diagnostics.h>
-#include <shoal/plugin/plugins.h>
 
 #include <unistd.h>
 
@@ -31,20 +30,6 @@ bool is_started_by_mpi() {
         if (std::getenv(name) != nullptr) return true;
     return false;
 }
-
-class ClusterShare final : public Share {
-public:
-    explicit ClusterShare(Sea& sea) : cluster(sea.world, MPI_COMM_WORLD, {.zones = sea.tiles, .reach = 1}) {}
-    const LiveZones& own() const override { return cluster.own(); }
-    std::uint64_t key(Entity entity) const override { return cluster.name(entity); }
-    void gather(std::vector<std::uint64_t>& of_zones) const override {
-        const std::vector<std::uint64_t> all =
-            cluster.gather_zones([&](Zone zone) { return zone < of_zones.size() ? of_zones[zone] : 0; });
-        std::copy_n(all.begin(), of_zones.size(), of_zones.begin());
-    }
-
-    Cluster cluster;
-};
 
 /// MPI while the program runs.
 class Mpi {
@@ -88,21 +73,26 @@ Status draw_and_tell(const Sea& sea, const Cluster& cluster, Run& run) {
 
 }  // namespace
 
-Status start_ranks(const Options& options, char** words) {
-    if (options.num_ranks < 2 || is_started_by_mpi()) return {};
+Status run_by_mpirun(std::uint64_t num_ranks, char** words) {
     if (geteuid() == 0)  // as containers run programs; Open MPI refuses it otherwise
         for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}) setenv(name, "1", 0);
-    setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);  // more ranks than cores
-    setenv("OMPI_MCA_plm", "isolated", 0);                // all on this machine, which may have no ssh
-    const std::string count = concat(options.num_ranks);
+    setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);      // more ranks than cores
+    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);  // the workers of a rank would share one core
+    setenv("OMPI_MCA_plm", "isolated", 0);                    // all on this machine, which may have no ssh
+    const std::string count = concat(num_ranks);
     std::string mpirun = "mpirun", flag = "-n", number = count, self = "/proc/self/exe";
     char path[4096] = {};
     if (readlink(self.c_str(), path, sizeof path - 1) > 0) self = path;
     std::vector<char*> arguments{mpirun.data(), flag.data(), number.data(), self.data()};
-    for (char** word = words + 1; *word != nullptr; ++word) arguments.push_back(*word);
+    for (char** word = words; *word != nullptr; ++word) arguments.push_back(*word);
     arguments.push_back(nullptr);
     execvp(mpirun.c_str(), arguments.data());
     return Status::error(concat("mpirun cannot be started: ", std::strerror(errno), "; install openmpi-bin"));
+}
+
+Status start_ranks(const Options& options, char** words) {
+    if (options.num_ranks < 2 || is_started_by_mpi()) return {};
+    return run_by_mpirun(options.num_ranks, words + 1);
 }
 
 Status live_in_ranks(Run& run, Diagnostics& diagnostics) {
@@ -113,18 +103,11 @@ Status live_in_ranks(Run& run, Diagnostics& diagnostics) {
     ThreadedExecutor executor(static_cast<std::uint32_t>(num_workers));
     run.num_workers = executor.num_workers();
     Sea sea(executor, {run.options.sources, run.options.num_fish, run.options.seed, false, run.options.plugin});
-    auto share = std::make_unique<ClusterShare>(sea);
-    Cluster& cluster = share->cluster;
-    sea.share = std::move(share);
+    const Result<Cluster*> cluster = divide(sea, MPI_COMM_WORLD, diagnostics);
     Status status = cluster.status();
-    if (status) status = sea.spawn(diagnostics);
-    if (status) status = add_passes(sea);
-    if (status) sea.world.settle();
-    if (status) status = cluster.start();
-    if (status) status = run_frames(sea, cluster, run);
-    if (status) status = draw_and_tell(sea, cluster, run);
-    sea.world.schedule().clear();
-    sea.share.reset();
+    if (status) status = run_frames(sea, **cluster, run);
+    if (status) status = draw_and_tell(sea, **cluster, run);
+    close(sea);
     return status;
 }
 

@@ -11,6 +11,9 @@
 
 namespace reef {
 
+/// Replaces this process with mpirun, which starts the same program `num_ranks` times on this machine.
+/// Shape: words: its arguments, then nullptr. Returns only if that fails. Errors: mpirun cannot be started.
+shoal::Status run_by_mpirun(std::uint64_t num_ranks, char** words);
 /// Starts the program again with mpirun, unless that was done. Errors: there is no MPI in this build, or no mpirun.
 shoal::Status start_ranks(const Options& options, char** words);
 /// Runs what start_ranks() has started. `run_alone` runs frames as ever.

@@ -1,0 +1,30 @@
+#pragma once
+// The sea in a cluster: each rank has some of the tiles, and copies of those around them.
+
+#include "sea.h"
+
+#include <shoal/cluster/cluster.h>
+
+#include <vector>
+
+namespace reef {
+
+/// The share of the sea that a rank has.
+class ClusterShare final : public Share {
+public:
+    /// Collective, like Cluster. Requires: the sea has no passes yet.
+    ClusterShare(Sea& sea, MPI_Comm comm) : cluster(sea.world, comm, {.zones = sea.tiles, .reach = 1}) {}
+    const shoal::LiveZones& own() const override { return cluster.own(); }
+    std::uint64_t key(shoal::Entity entity) const override { return cluster.name(entity); }
+    void gather(std::vector<std::uint64_t>& of_zones) const override;
+
+    shoal::Cluster cluster;
+};
+
+/// Spawns the sea, divided among the ranks of `comm`, adds its passes, and returns its cluster. Collective.
+/// Errors: of the sources, the plugin and the cluster. Requires: close() follows, after errors too.
+shoal::Result<shoal::Cluster*> divide(Sea& sea, MPI_Comm comm, shoal::Diagnostics& diagnostics);
+/// Ends what divide() began. Collective.
+void close(Sea& sea);
+
+}  // namespace reef
