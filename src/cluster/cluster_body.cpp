@@ -103,13 +103,15 @@ Status ClusterBody::check_ranks() {
 
 /// Notes which zones are own ones, which are copied, and for whom.
 void ClusterBody::note_zones() {
-    ZoneSet own, near, halo;
+    ZoneSet own, near, halo, foreign;
     std::map<std::uint32_t, ZoneSet> needed;
     all_zones().for_each([&](Zone zone) {
-        ZoneSet around;
-        division.add_near(zone, around);
-        if (owner(zone) == ranks.rank()) own.insert(zone), near.insert(around);
-        around.for_each([&](Zone other) {
+        if (owner(zone) == ranks.rank())
+            own.insert(zone);
+        else
+            foreign.insert(zone);
+        division.for_each_near(zone, [&](Zone other) {
+            if (owner(zone) == ranks.rank()) near.insert(other);
             if (owner(other) == owner(zone)) return;
             if (owner(other) == ranks.rank()) needed[owner(zone)].insert(other);
             if (owner(zone) == ranks.rank()) halo.insert(other), needed.try_emplace(owner(other));
@@ -117,7 +119,8 @@ void ClusterBody::note_zones() {
     });
     peers_.clear();
     for (auto& [rank, some] : needed) peers_.push_back({rank, std::move(some), 0});
-    zones.own.set(std::move(own)), zones.halo.set(std::move(halo)), zones.near.set(std::move(near));
+    own_zones.set(std::move(own)), halo_zones.set(std::move(halo)), near_zones.set(std::move(near));
+    foreign_zones = std::move(foreign);
 }
 
 std::vector<std::uint64_t> ClusterBody::count_rows() {

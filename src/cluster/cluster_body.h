@@ -62,8 +62,10 @@ public:
     cluster::Ranks ranks;
     cluster::ZoneDivision division;
     cluster::EntityNames names;
-    cluster::ClusterZones zones;
     std::vector<std::uint32_t> rank_of_zone;  // by zone from division.first() on
+    LiveZones own_zones{ZoneSet()}, halo_zones{ZoneSet()}, near_zones{ZoneSet()};
+    const cluster::ClusterZones zones{own_zones, halo_zones, near_zones};
+    ZoneSet foreign_zones;  // all that are not own ones
     bool is_started = false;
     Status status;
 

@@ -9,8 +9,6 @@
 namespace shoal::cluster {
 namespace {
 
-constexpr std::uint32_t kRowsPerBlock = 1024;  // of Table::written_stamp()
-
 /// Whether rows of other ranks may be among those that an access is about.
 bool may_touch_halo(const Access& access, const Database& database, const ClusterZones& zones) {
     if (access.store != &database) return false;
@@ -113,30 +111,20 @@ void HaloExchange::list(const Peer& peer, const ZoneRows& own, std::span<const H
                         std::vector<ColumnPiece>& pieces) {
     for (const auto& [key, rows] : own.all()) {
         if (rows.table == nullptr || rows.owners.empty() || !peer.needed.contains(key.zone_number())) continue;
-        Table& table = const_cast<DatabaseTable*>(rows.table)->table();
-        const std::uint32_t num_blocks = (table.num_rows() + kRowsPerBlock - 1) / kRowsPerBlock;
-        for (const HaloColumn& each : columns) {
-            const ComponentType type = database_.find_component(ComponentId(each.component));
-            if (!rows.table->type().has_column_of(type)) continue;
-            const std::uint32_t column = rows.table->first_column(type) + each.column;
-            const std::size_t bytes = table.schema().column(column).element_bytes;
-            for (std::uint32_t block = 0; block < num_blocks; ++block) {
-                const std::uint32_t first = block * kRowsPerBlock;
-                while (block < num_blocks && table.written_stamp(column, block) >= peer.since) ++block;
-                const std::uint32_t end = std::min(block * kRowsPerBlock, table.num_rows());
-                if (end <= first) continue;
-                to.value(Entry{key.zone_number(), first, key.type, each.component, each.column, end - first});
-                pieces.push_back({table.unmarked_column(column) + first * bytes, (end - first) * bytes});
-                num_bytes_ += pieces.back().num_bytes + sizeof(Entry);
-            }
-        }
+        for_each_written(*rows.table, database_, columns, peer.since,
+                         [&](const HaloColumn& column, const ColumnPiece& piece, RowRange range) {
+                             to.value(HaloEntry{key.zone_number(), range.begin, key.type, column.component,
+                                                column.column, range.end - range.begin});
+                             pieces.push_back(piece);
+                             num_bytes_ += piece.num_bytes + sizeof(HaloEntry);
+                         });
     }
 }
 
 std::vector<ColumnPiece> HaloExchange::pieces_of(const RankMessage& message, ZoneRows& copies) {
     std::vector<ColumnPiece> pieces;
     for (MessageReader from(message.bytes); from.has_more();) {
-        const auto entry = from.value<Entry>();
+        const auto entry = from.value<HaloEntry>();
         const auto rows = copies.all().find({entry.zone, entry.type});
         const ComponentType type = database_.find_component(ComponentId(entry.component));
         const bool is_known = from.is_sound() && rows != copies.all().end() && rows->second.table != nullptr && type &&

@@ -12,6 +12,12 @@
 #include "cluster/zone_rows.h"
 #include "shoal/world/world.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
 namespace shoal::cluster {
 
 /// A column of a component type.
@@ -24,7 +30,7 @@ struct HaloColumn {
 
 /// The zones that a cluster lets passes name.
 struct ClusterZones {
-    LiveZones own{ZoneSet()}, halo{ZoneSet()}, near{ZoneSet()};
+    const LiveZones &own, &halo, &near;
 };
 
 /// What passes read in halos. Errors: a pass declares to write in zones that other ranks may own; the message names it.
@@ -36,6 +42,37 @@ Status check_halo_order(Schedule& schedule, const Database& database, const Clus
 /// What the pass "halo" touches: it writes these columns of copies, and reads those that are sent.
 std::vector<Access> halo_accesses(const Database& database, std::span<const HaloColumn> columns,
                                   const ClusterZones& zones);
+
+/// What a rank tells another before it sends the rows of a column.
+struct HaloEntry {
+    Zone zone;
+    std::uint32_t first_row;
+    std::uint64_t type, component;
+    std::uint32_t column, num_rows;
+};
+
+/// Calls visit(column, memory, rows) for the blocks of rows that were written since a stamp, neighbours as one.
+template <class Visit>
+void for_each_written(const DatabaseTable& rows, const Database& database, std::span<const HaloColumn> columns,
+                      std::uint64_t since, Visit&& visit) {
+    constexpr std::uint32_t kRowsPerBlock = 1024;  // of Table::written_stamp()
+    Table& table = const_cast<DatabaseTable&>(rows).table();
+    const std::uint32_t num_blocks = (table.num_rows() + kRowsPerBlock - 1) / kRowsPerBlock;
+    for (const HaloColumn& each : columns) {
+        const ComponentType type = database.find_component(ComponentId(each.component));
+        if (!rows.type().has_column_of(type)) continue;
+        const std::uint32_t column = rows.first_column(type) + each.column;
+        const std::size_t bytes = table.schema().column(column).element_bytes;
+        for (std::uint32_t block = 0; block < num_blocks; ++block) {
+            const std::uint32_t first = block * kRowsPerBlock;
+            while (block < num_blocks && table.written_stamp(column, block) >= since) ++block;
+            const std::uint32_t end = std::min(block * kRowsPerBlock, table.num_rows());
+            if (end <= first) continue;
+            visit(each, ColumnPiece{table.unmarked_column(column) + first * bytes, (end - first) * bytes},
+                  RowRange{first, end});
+        }
+    }
+}
 
 /// A rank that has zones within reach.
 struct Peer {
@@ -54,12 +91,6 @@ public:
     std::uint64_t num_bytes() const { return num_bytes_; }
 
 private:
-    struct Entry {
-        Zone zone;
-        std::uint32_t first_row;
-        std::uint64_t type, component;
-        std::uint32_t column, num_rows;
-    };
     struct Filled {
         Table* table;
         std::uint32_t column;

@@ -46,8 +46,10 @@ public:
 
 private:
     void append(const void* data, std::size_t num_bytes) {
-        const auto* const first = static_cast<const std::byte*>(data);
-        bytes_.insert(bytes_.end(), first, first + num_bytes);
+        if (num_bytes == 0) return;
+        const std::size_t end = bytes_.size();
+        bytes_.resize(end + num_bytes);
+        copy_bytes(bytes_.data() + end, data, num_bytes);
     }
 
     Bytes bytes_;

@@ -106,21 +106,15 @@ std::vector<Entity> ClusterBody::find_arrived() {
         for (const Entity entity : cluster::ZoneRows::find_new(rows))
             if (!names.is_copy(entity)) arrived.push_back(entity);
     };
-    ZoneSet foreign = all_zones();
-    zones.own.now().for_each([&](Zone zone) { foreign.erase(zone); });
     own_rows_.for_each_changed(zones.own.now(), add);
-    copied_rows_.for_each_changed(foreign, add);
+    copied_rows_.for_each_changed(foreign_zones, add);
     return arrived;
 }
 
 /// Finds the entities that are in zones of other ranks, and are no copies: those that have names, and newborn ones.
 void ClusterBody::find_leaving(LeavingTo& named, LeavingTo& newborn) {
-    ZoneSet foreign;
-    all_zones().for_each([&](Zone zone) {
-        if (owner(zone) != ranks.rank()) foreign.insert(zone);
-    });
     std::vector<std::pair<Zone, Entity>> found;
-    copied_rows_.for_each_changed(foreign, [&](TableRows& rows) {
+    copied_rows_.for_each_changed(foreign_zones, [&](TableRows& rows) {
         for (const Entity entity : cluster::ZoneRows::find_new(rows))
             if (!names.is_copy(entity)) found.emplace_back(rows.key.zone_number(), entity);
     });

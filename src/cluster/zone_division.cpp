@@ -67,14 +67,4 @@ Result<std::vector<std::uint32_t>> ZoneDivision::divide(std::span<const std::uin
     return ranks;
 }
 
-void ZoneDivision::add_near(Zone zone, ZoneSet& near) const {
-    const std::uint32_t num_x = zones_.options().num_x, num_y = zones_.options().num_y;
-    near.insert(zones_.large_zone());
-    if (zone == zones_.large_zone()) return;
-    const std::uint32_t tile = zone - first(), x = tile % num_x, y = tile / num_x;
-    const std::uint32_t left = x - std::min(x, reach_), right = std::min(num_x - 1, x + reach_);
-    for (std::uint32_t row = y - std::min(y, reach_); row <= std::min(num_y - 1, y + reach_); ++row)
-        near.insert_range(first() + row * num_x + left, first() + row * num_x + right + 1);
-}
-
 }  // namespace shoal::cluster

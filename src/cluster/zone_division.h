@@ -14,6 +14,7 @@
 #include "shoal/base/status.h"
 #include "shoal/cluster/cluster.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -33,9 +34,18 @@ public:
     /// Errors: a rank that does not exist is named.
     Result<std::vector<std::uint32_t>> divide(std::span<const std::uint64_t> weights, std::uint32_t num_ranks,
                                               const ClusterOptions& options) const;
-    /// Adds the zones within reach of one, and itself. What is larger than a tile is in reach of all; nothing is in its
-    /// own reach, because that would bring all zones to the rank that has it.
-    void add_near(Zone zone, ZoneSet& near) const;
+    /// Calls visit(zone) for the zones within reach of one, and itself. The zone for what is larger than a tile is
+    /// within reach of all; no other is within its own reach, because its rank would need copies of all zones.
+    template <class Visit>
+    void for_each_near(Zone zone, Visit&& visit) const {
+        visit(zones_.large_zone());
+        if (zone == zones_.large_zone()) return;
+        const std::uint32_t num_x = zones_.options().num_x, num_y = zones_.options().num_y;
+        const std::uint32_t tile = zone - first(), x = tile % num_x, y = tile / num_x;
+        const std::uint32_t left = x - std::min(x, reach_), right = std::min(num_x - 1, x + reach_);
+        for (std::uint32_t row = y - std::min(y, reach_); row <= std::min(num_y - 1, y + reach_); ++row)
+            for (std::uint32_t column = left; column <= right; ++column) visit(first() + row * num_x + column);
+    }
 
 private:
     std::vector<std::uint32_t> make_curve() const;

@@ -80,11 +80,11 @@ TEST(ZoneDivision, tiles_see_those_around_and_what_is_large_and_that_sees_nothin
     const GridZones zones = grid(5, 4);
     const ZoneDivision division(zones, 1);
     ZoneSet middle, corner, large;
-    division.add_near(7, middle);
+    division.for_each_near(7, [&](Zone near) { middle.insert(near); });
     EXPECT_EQ(middle, (ZoneSet{1, 2, 3, 6, 7, 8, 11, 12, 13, zones.large_zone()}));
-    division.add_near(19, corner);
+    division.for_each_near(19, [&](Zone near) { corner.insert(near); });
     EXPECT_EQ(corner, (ZoneSet{13, 14, 18, 19, zones.large_zone()}));
-    division.add_near(zones.large_zone(), large);
+    division.for_each_near(zones.large_zone(), [&](Zone near) { large.insert(near); });
     EXPECT_EQ(large, ZoneSet{zones.large_zone()});
 }
 
