@@ -89,6 +89,7 @@ std::vector<Measurement> measure(const Options& options) {
     measure_access(bench);
     measure_properties(bench);
     measure_plugins(bench);
+    measure_clusters(bench);
     measure_build_time(bench);
     if (bench.results().empty()) fail("no workload matches the filter");
     return {bench.results().begin(), bench.results().end()};

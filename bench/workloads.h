@@ -38,6 +38,7 @@ void measure_baselines(Bench& bench);
 void measure_access(Bench& bench);
 void measure_properties(Bench& bench);
 void measure_plugins(Bench& bench);
+void measure_clusters(Bench& bench);
 void measure_build_time(Bench& bench);
 
 }  // namespace shoal_bench

@@ -1,3 +1,4 @@
+#include "inspect/xml_check.h"
 #include "tool/tool_process.h"
 
 #include <map>
@@ -53,6 +54,23 @@ TEST_F(Benchmarks, questions_in_sql_have_the_answers_of_loops) {
     const std::set<std::string> names = measured("^sql/|^baseline/class");  // of which one is there without SQLite, too
     EXPECT_TRUE(names.size() == 1 ||
                 names.contains("sql/scan") + names.contains("sql/join") + names.contains("sql/rows") == 3);
+}
+
+// The program ends with an error when ranks send other messages, or other numbers of entities, than were counted.
+TEST_F(Benchmarks, ranks_send_what_is_counted_from_the_division_of_zones) {
+#if defined(SHOAL_BENCH_CLUSTER)
+    for (const char* ranks : {"1", "2", "3", "4"}) {
+        const ToolResult result = run_program(SHOAL_BENCH_CLUSTER, {"--ranks", ranks, "check", "--quick"});
+        EXPECT_EQ(result.exit_code, 0) << ranks << " ranks\n" << result.out << result.err;
+    }
+    const ToolResult scale = run_program(SHOAL_BENCH_CLUSTER, {"scale", "--quick", "--chart", path("scale.svg")});
+    EXPECT_EQ(scale.exit_code, 0) << scale.err;
+    EXPECT_NE(scale.out.find("256 ranks: "), std::string::npos) << scale.out;
+    EXPECT_EQ(shoal_test::XmlCheck::problem(read(path("scale.svg"))), "");
+    EXPECT_EQ(run_program(SHOAL_BENCH_CLUSTER, {"--ranks", "0", "check"}).exit_code, 2);
+#else
+    GTEST_SKIP() << "there is no MPI";
+#endif
 }
 
 TEST_F(Benchmarks, wrong_usage_is_told_and_ends_with_two) {

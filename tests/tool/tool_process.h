@@ -80,7 +80,11 @@ protected:
     /// Runs the tool. `environment` stands before the command: "NO_COLOR=1". Standard input is the file `input`.
     ToolResult run(const std::vector<std::string>& arguments, std::string_view environment = {},
                    const std::string& input = "/dev/null") const {
-        std::string command = without_leak_search() + std::string(environment) + " " + shell_quoted(SHOAL_TOOL);
+        return run_program(SHOAL_TOOL, arguments, environment, input);
+    }
+    ToolResult run_program(std::string_view program, const std::vector<std::string>& arguments,
+                           std::string_view environment = {}, const std::string& input = "/dev/null") const {
+        std::string command = without_leak_search() + std::string(environment) + " " + shell_quoted(program);
         for (const std::string& argument : arguments) command += " " + shell_quoted(argument);
         command +=
             " >" + shell_quoted(path("stdout")) + " 2>" + shell_quoted(path("stderr")) + " <" + shell_quoted(input);

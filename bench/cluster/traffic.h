@@ -1,0 +1,63 @@
+#pragma once
+// What the ranks of a cluster send in a frame, counted from which rank has which zone: no rank has to run for it. The
+// zones have what a run on one rank had in them.
+//
+//     run on one rank  --record-->  by zone and frame: blocks written, entities that left, deaths
+//     division         --count-->   by rank: messages, bytes of halos
+//
+// A rank exchanges in a frame, with each rank that has zones within its reach (a peer): commands, which rows have
+// changed, which blocks follow, and the blocks; with those to which entities went: these entities; and with all: who
+// has died.
+
+#include "cluster/zone_division.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace shoal_bench {
+
+/// What happened in a frame. Shape: by zone.
+struct FrameTrace {
+    struct Move {
+        shoal::Zone from, to;
+        std::uint32_t num_entities;
+    };
+    std::vector<std::uint64_t> halo_bytes;  ///< of blocks that were written, in columns that are read in halos
+    std::vector<std::uint64_t> all_bytes;   ///< of all blocks in these columns
+    std::vector<Move> moves;
+};
+
+struct RankTraffic {
+    std::uint64_t num_messages = 0, halo_bytes = 0, num_crossed = 0;
+    /// If zones that entities of other ranks have entered go once more, whole: see check_traffic.cpp.
+    std::uint64_t most_halo_bytes = 0;
+    std::uint32_t num_peers = 0, num_halo_zones = 0;
+};
+
+/// Which rank needs which zones of which others.
+class Borders {
+public:
+    /// Shape: owners: by zone.
+    Borders(const shoal::cluster::ZoneDivision& division, std::span<const std::uint32_t> owners,
+            std::uint32_t num_ranks);
+
+    /// Returns what each rank sends in a frame.
+    std::vector<RankTraffic> count(const FrameTrace& frame) const;
+
+private:
+    struct Pair {
+        std::uint32_t owner, peer;
+        shoal::Zone zone;
+
+        friend auto operator<=>(const Pair&, const Pair&) = default;
+    };
+
+    std::span<const std::uint32_t> owners_;
+    std::uint32_t num_ranks_;
+    std::vector<Pair> copied_;                       // ascending
+    std::vector<std::vector<std::uint32_t>> peers_;  // by rank
+    std::vector<std::uint32_t> num_halo_zones_;      // by rank
+};
+
+}  // namespace shoal_bench
