@@ -9,14 +9,14 @@ namespace shoal {
 class World;
 
 /// Copies a living entity with its components in all stores, its children in the transforms, and what it owns, the
-/// children and possessions of these, and so on. References among these lead to the copies, others stay. A copy is a
-/// root; with options.root_poses, that is where it lies in the world, as its transform and the field say that decides
-/// about its tile, and otherwise where the original does. It lies in the zone of the original, unless it is placed
-/// elsewhere: by options.zone, or by a pose where tiles decide.
-/// Entity 0 of each copy is that of `original`.
-/// Errors: the entity is dead; options.overrides are given, which are of entities of a blob; a component cannot be
-/// copied, or its store does not show its fields; what World::spawn() says. Nothing has changed. Requires: no passes
-/// run.
+/// children and possessions of these, and so on. References among them refer to the copies; others stay. A copy is a
+/// root. options.root_poses set its pose in the world, in its transform and in the field that decides its tile;
+/// without them it has the pose of the original. It is in the zone of the original unless options.zone, or a pose where
+/// tiles decide, places it elsewhere.
+/// Entity 0 of each copy is the copy of `original`.
+/// Errors: the entity is dead; options.overrides are given, which apply to entities of a blob only; a component cannot
+/// be copied, or its store does not show its fields; the errors of World::spawn(). Nothing has changed. Requires: no
+/// passes run.
 SHOAL_API Result<Spawned> copy(World& world, Entity original, const SpawnOptions& options = {});
 
 }  // namespace shoal

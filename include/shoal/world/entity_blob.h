@@ -1,5 +1,5 @@
 #pragma once
-// Saves entities as a blob, with what they have in all stores of a world: a prefab that is made while the program runs.
+// Saves entities as a blob, with their components in all stores of a world: a prefab made while the program runs.
 //
 //     Result<EntityBlob> saved = save_entities(world, entities_below(world, boat));
 //     if (!saved) return report(saved.status());
@@ -8,10 +8,10 @@
 //
 //     Result<EntityBlob> far = save_zones(world, {12});  // all that lies there, to be spawned again later
 //
-// The entities of the blob are those of the span, in its order. Who is whose parent in the transforms is kept; an
-// entity whose parent is not saved becomes a root that stays where it is in the world. References to saved entities are
-// kept, others become null and are counted. The components `zone` and `disabled` say where an entity lies in the
-// database and which of its components are disabled (see database/spawn_zone.h).
+// The entities of the blob are those of the span, in its order. Parents in the transforms are kept; an entity whose
+// parent is not saved becomes a root that keeps its pose in the world. References to saved entities are kept, others
+// become null and are counted. The components `zone` and `disabled` hold the zone of an entity in the database and
+// which of its components are disabled (see database/spawn_zone.h).
 // Thread: reads the stores of the world.
 
 #include "shoal/world/world.h"
@@ -22,7 +22,7 @@ namespace shoal {
 
 struct EntityBlobOptions {
     std::string_view name{};  ///< of the resource; needed when rows refer to read-only arrays
-    bool keeps_zones = true;  ///< false: who spawns the blob decides
+    bool keeps_zones = true;  ///< false: the zone is chosen when the blob is spawned
 };
 
 struct EntityBlob {
@@ -32,14 +32,14 @@ struct EntityBlob {
 };
 
 /// Returns an entity, its children in the transforms and what it owns, the children and possessions of these, and so
-/// on: each once; `entity` is the first, and parents come before their children.
+/// on, each once. `entity` is the first, and parents precede their children.
 SHOAL_API std::vector<Entity> entities_below(World& world, Entity entity);
 
-/// Returns who lies in some zones of the databases of a world, and who is below them, as above, and lies in no zone,
-/// also in none that is unloaded: each once; parents come before their children.
+/// Returns the entities in some zones of the databases of a world, and those below them (see above) that are in no
+/// zone, loaded or unloaded. Each is returned once; parents precede their children.
 SHOAL_API std::vector<Entity> entities_in(World& world, const ZoneSet& zones);
 
-/// Saves living entities, each of which occurs once; parents come before their children.
+/// Saves living entities. Each occurs once, and parents precede their children.
 /// Errors: an entity is dead, or its zone is unloaded; a component is more than bytes, or its store does not show its
 /// fields (the message names it); what save_zones() says about arrays. Cost: a look-up per entity and component type.
 SHOAL_API Result<EntityBlob> save_entities(World& world, std::span<const Entity> entities,

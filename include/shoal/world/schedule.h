@@ -9,14 +9,14 @@
 //     schedule.add("draw", [&](PassContext&) { draw(bodies); }).after("fall");  // declares nothing, so it runs alone
 //     schedule.add("save", {reads(bodies)}, [&](PassContext&) { save(bodies); }).every_seconds(10);
 //
-// Order. Passes are ordered as they were added, except that after() and before() put a pass behind or ahead of others.
+// Order. Passes are ordered as they were added, except that after() and before() put a pass after or before others.
 // Passes that conflict run in that order, and so do passes that after() or before() relates; all others may overlap.
 //
 //     added       a  b  c  d      b.after("d")
 //     order       a  c  d  b      a | c     ->  d  ->  b         if c conflicts with d, and nothing else does
 //
 // A query in() some zones of a database touches the rows there and no others: passes without a common zone run side by
-// side, though both write the same fields. Fields of managers lie in no zone, and those of parents may lie in any.
+// side, though both write the same fields. Fields of managers are in no zone; fields of parents may be in any.
 //
 // Within a group, the order of adding is intended. Between groups it is accidental: plug-ins are loaded in any order. A
 // strict schedule (the default in checked builds) reports an ambiguity when two passes of different groups conflict and
@@ -33,16 +33,16 @@
 // watched.
 //
 // How often. A pass runs in every frame, unless every_frames() or every_seconds() says otherwise; its dt is the time
-// since it ran last. enable() and enable_group() enable and disable passes. For a disabled pass, time stands still:
+// since it last ran. enable() and enable_group() enable and disable passes. For a disabled pass, time stands still:
 // the frames until it is enabled again count neither for its dt nor for its next run.
 //
 // Failures. A function that gets a PassContext& and does more than its rows may return a Status; any function may
 // throw. An error, or what was thrown, fails the pass and ends the run: the chunks of the pass and the passes before it
-// in the order are still run, those behind it do not start, and wait for the next run with their dt. Nothing is undone:
+// in the order are still run, those after it do not start, and wait for the next run with their dt. Nothing is undone:
 // what was written stays, and so do events and commands, which are carried out when the world settles. The failure is
 // logged with the name of the pass; status() and failed_pass() tell of it until the next run; and run(), or
-// World::step() when it has settled, throws what was thrown. If several passes fail, that is the first of them in the
-// order.
+// World::step() when it has settled, throws what was thrown. If several passes fail, the first of them in the order
+// counts.
 //
 //     schedule.add("load", {}, [&](PassContext&) -> Status { return load("reef.blob"); });  // may fail
 //
@@ -64,7 +64,7 @@ struct PassPlan;
 struct ScheduleGraph;
 class Trace;
 
-/// Is told of each pass that has run, for those who look at what passes write.
+/// Is notified of each pass that has run, for tools that inspect what passes write.
 class PassObserver {
 public:
     /// Called when a pass has ended, before the passes that wait for it begin: what it has declared to write stays as
@@ -78,17 +78,17 @@ protected:
     ~PassObserver() = default;
 };
 
-/// Is told when a worker begins to work at a pass and when it stops, for profilers: each such time is a zone of its
+/// Is notified when a worker begins to work on a pass and when it stops, for profilers: each such time is a zone of its
 /// thread.
 ///
-/// A worker works at a pass while it runs it, and while it helps with one of its loops. A worker that helps with
-/// another pass while it waits stops working at its own first, and begins with it again afterwards. If a pass steps
-/// another world, the times of that world's passes lie within its own. So each end() belongs to the last begin() of its
+/// A worker works on a pass while it runs it, and while it helps with one of its loops. A worker that helps with
+/// another pass while it waits stops working on its own first, and resumes it afterwards. If a pass steps
+/// another world, the times of that world's passes are within its own. So each end() belongs to the last begin() of its
 /// thread that has not ended.
-/// Thread: that which works, several at once. The functions do not throw.
+/// Thread: the worker, several at once. The functions do not throw.
 class PassHook {
 public:
-    /// Lifetime: of `pass`, as of the pass.
+    /// Lifetime: `pass` is valid as long as the pass.
     virtual void begin(const char* pass) = 0;
     virtual void end(const char* pass) = 0;
 
@@ -122,7 +122,7 @@ public:
     /// Makes all passes added from now on part of this group. The first group has no name. A group stays when its
     /// passes are removed. Requires: no pass has the name; the schedule is not running.
     SHOAL_API void open_group(std::string_view name);
-    /// Says whether an ambiguous order is an error; see above. Requires: the schedule is not running.
+    /// Sets whether an ambiguous order is an error; see above. Requires: the schedule is not running.
     SHOAL_API void set_strict(bool strict);
     /// Sets the seed of PassContext::random_for(), which is 1 at first. A world sets it to WorldOptions::seed.
     /// Requires: the schedule is not running.
@@ -130,8 +130,8 @@ public:
 
     /// Removes a pass. Requires: the schedule is not running. Errors: no pass has this name.
     SHOAL_API Status remove(std::string_view name);
-    /// Forgets what after() and before() of all passes say of a name that is gone for good, such as that of a pass of a
-    /// plugin.
+    /// Removes a name that is gone for good, such as the name of a plugin's pass, from after() and before() of all
+    /// passes.
     /// Requires: as above.
     SHOAL_API void forget_order(std::string_view name);
     /// Whether a pass or a group has this name.
@@ -139,12 +139,12 @@ public:
     /// Whether a pass has declared that it touches a store. Passes that touch everything do not count.
     /// Requires: pass < num_passes().
     SHOAL_API bool touches(std::size_t pass, const Store& store) const;
-    /// Declares anew what a pass touches. Requires: as above. Errors: no pass has this name.
+    /// Replaces the declaration of what a pass touches. Requires: as above. Errors: no pass has this name.
     SHOAL_API Status declare(std::string_view name, std::span<const Access> accesses);
     /// Returns what a pass has declared. Lifetime: until a pass is added, removed or declared anew. Requires:
     /// pass < num_passes().
     SHOAL_API std::span<const Access> accesses(std::size_t pass) const;
-    /// Has passes wait for each other by the zones that are in LiveZones now. Requires: the schedule is not running.
+    /// Makes passes wait for each other by the zones that are now in LiveZones. Requires: the schedule is not running.
     SHOAL_API void zones_changed();
     /// Removes all passes. Requires: the schedule is not running.
     SHOAL_API void clear();
@@ -159,7 +159,7 @@ public:
     /// Finds the order. Errors: after() or before() names an unknown pass; they form a cycle (the message shows it); or
     /// the schedule is strict and the order is ambiguous. Cost: none if nothing has changed.
     SHOAL_API Status prepare();
-    /// Returns which passes wait for which, and what they declare. Errors: as of prepare(). Requires: the schedule is
+    /// Returns which passes wait for which, and what they declare. Errors: the same as prepare(). Requires: the schedule is
     /// not running.
     SHOAL_API Result<ScheduleGraph> graph();
     /// Runs the passes that are enabled and due in this frame, and throws what one of them threw. Units: dt in
@@ -175,20 +175,20 @@ public:
     void rethrow() { failure_.rethrow(); }
     /// Returns how the last run ended. Errors: a pass failed; the message names it and says why.
     const Status& status() const { return status_; }
-    /// Returns the name of the pass at a place in the order of the last run, from 1 on; empty: there is none. Lifetime:
+    /// Returns the name of the pass at a place in the order of the last run, from 1 on; empty if none has it. Lifetime:
     /// as below.
     SHOAL_API std::string_view name_at(std::uint32_t place) const;
     /// Returns the name of the pass that failed in the last run, or an empty text. Lifetime: until the next run.
     std::string_view failed_pass() const { return failed_pass_; }
 
-    /// Records in `trace` when each worker works at each pass; nullptr stops it. Lifetime: `trace` outlives the runs.
+    /// Records in `trace` when each worker works on each pass; nullptr stops it. Lifetime: `trace` outlives the runs.
     /// Requires: the schedule is not running; the trace has as many workers as the executor.
     SHOAL_API void set_trace(Trace* trace);
     Trace* trace() const { return trace_; }
-    /// Tells `observer` of the passes that run from now on; nullptr stops it. Its time counts for no pass.
+    /// Notifies `observer` of the passes that run from now on; nullptr stops it. Its time is not counted for any pass.
     /// Lifetime: it outlives the runs. Requires: the schedule is not running.
     SHOAL_API void set_observer(PassObserver* observer);
-    /// Tells `hook` of the times in which workers work at passes from now on; nullptr stops it. Cost without one: two
+    /// Notifies `hook` when workers begin and end work on passes from now on; nullptr stops it. Cost without one: two
     /// comparisons each time that a worker turns to a pass, which is once for each pass and each loop that it helps
     /// with.
     /// Lifetime: it outlives the runs. Requires: the schedule is not running.
@@ -196,12 +196,12 @@ public:
 
     /// Writes, by name, which passes and groups are enabled, and when passes are due; and the seed.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Takes over what save() wrote of the passes and groups that are here. Requires: the schedule is not running.
-    /// Errors: it does not fit.
+    /// Restores what save() wrote about the passes and groups that are here. Requires: the schedule is not running.
+    /// Errors: the saved bytes do not fit.
     SHOAL_API Status load(SnapshotReader& from);
 
     std::size_t num_passes() const { return entries_.size(); }
-    /// Returns what a pass has cost; passes are numbered in the order of adding. Requires: pass < num_passes().
+    /// Returns the statistics of a pass; passes are numbered in the order of adding. Requires: pass < num_passes().
     SHOAL_API PassStatistics statistics(std::size_t pass) const;
 
 private:
@@ -258,7 +258,7 @@ private:
     std::string failed_pass_;
 };
 
-/// Says when a pass runs: after and before which others, and how often. Lifetime: until the pass is removed.
+/// Sets when a pass runs: after and before which others, and how often. Lifetime: until the pass is removed.
 class PassOrder {
 public:
     /// Orders the pass relative to others by name. The name of a group stands for all of its passes. The others may be

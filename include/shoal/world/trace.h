@@ -1,5 +1,5 @@
 #pragma once
-// A trace records what each worker worked at, and when: one ring of events per worker, which keeps the latest ones.
+// A trace records what each worker worked on, and when: one ring of events per worker, which keeps the latest ones.
 //
 //     Trace trace(world.executor().num_workers());
 //     world.schedule().set_trace(&trace);
@@ -17,9 +17,9 @@
 
 namespace shoal {
 
-/// A time in which a worker worked at one thing.
+/// A period in which a worker worked on one thing.
 struct TraceEvent {
-    std::int64_t begin_ns = 0;  ///< as monotonic_ns() counts
+    std::int64_t begin_ns = 0;  ///< on the clock of monotonic_ns()
     std::int64_t end_ns = 0;
     std::uint64_t frame = 0;
     std::uint32_t name = 0;  ///< see Trace::name
@@ -38,9 +38,9 @@ public:
     SHOAL_API void add(std::uint32_t worker, const TraceEvent& event);
 
     std::uint32_t num_workers() const { return static_cast<std::uint32_t>(lanes_.size()); }
-    /// Returns how many events are kept.
+    /// Returns the number of events kept.
     SHOAL_API std::uint32_t num_events(std::uint32_t worker) const;
-    /// Returns how many events were overwritten.
+    /// Returns the number of events overwritten.
     SHOAL_API std::uint64_t num_lost(std::uint32_t worker) const;
     /// Returns kept event `i`, oldest first. Requires: i < num_events(worker).
     SHOAL_API const TraceEvent& event(std::uint32_t worker, std::uint32_t i) const;

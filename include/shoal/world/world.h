@@ -9,7 +9,7 @@
 //                          [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });
 //     world.step(1.0f / 60);  // runs the passes, then settles
 //
-// What a world is made of, each with a header that tells more:
+// The parts of a world, each with the header that describes it:
 //
 //     directory()   which store keeps which component type                       store/detail/component_directory.h
 //     schedule()    the passes, and their order                                  world/schedule.h
@@ -63,7 +63,7 @@ public:
 
     // --- stores: each is made by the first call that asks for it. Requires: if it has to be made, no passes run ----
 
-    /// Which store keeps which component type. Queries, commands and spawn() make the stores of built-in types that
+    /// The map from component types to stores. Queries, commands and spawn() make the stores of built-in types that
     /// they name: Transform, Owned, Inactive, Properties, ModelPose, Tag, DebugName, AttachedToNode, PointMass.
     ComponentDirectory& directory() { return directory_; }
     const ComponentDirectory& directory() const { return directory_; }
@@ -77,19 +77,19 @@ public:
         void* const face = find_face(schema_of<T>());
         return face != nullptr ? *static_cast<Manager<T>*>(face) : directory_.make<Manager<T>>(pool_, options);
     }
-    /// The same for a component type that has a schema but no C++ type. Errors: there is a store for another component
-    /// type of that name, or the store of the component type is attached, not owned by the world.
+    /// The same for a component type that has a schema but no C++ type. Errors: a store keeps another component type of
+    /// that name, or the store of the component type is attached, not owned by the world.
     SHOAL_API Result<ComponentManager*> manager(const Schema& schema, const ManagerOptions& options = {});
-    /// Returns the database of this world: the first that was attached, or one that is made with `options`. Others may
-    /// be attached too. They settle and spawn with it, and each component type is kept by one of them.
+    /// Returns the database of this world: the first one attached, or a new one made with `options`. More databases may
+    /// be attached. They settle and spawn with the world, and each component type is kept by one of them.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
     /// Returns the transforms of this world (see transform/transform.h). Requires: no store of another class keeps
-    /// Transform; if they are there, their mode is that of `options`.
+    /// Transform; if the transforms exist already, their mode equals the mode in `options`.
     SHOAL_API TransformManager& transforms();
     SHOAL_API TransformManager& transforms(const TransformOptions& options);
-    /// Returns who owns whom (see components/ownership.h), who is inactive (components/activity.h), the named values of
-    /// entities (components/properties.h) and the poses of models (pose/model_pose.h). Requires: no other store keeps
-    /// Owned, Inactive, Properties or ModelPose; for models, WorldOptions::library.
+    /// Return the managers of ownership (see components/ownership.h), inactive entities (components/activity.h), named
+    /// values (components/properties.h) and model poses (pose/model_pose.h). Requires: no other store keeps Owned,
+    /// Inactive, Properties or ModelPose; for models, WorldOptions::library is set.
     SHOAL_API OwnershipManager& ownership();
     SHOAL_API ActivityManager& activity();
     SHOAL_API PropertyManager& properties();
@@ -102,21 +102,21 @@ public:
     }
 
     /// Makes `store` part of this world, which then spawns into it, settles it and reports it. The caller still owns
-    /// it; a store that ends leaves the world, and does not end while the world settles. Requires: no passes run.
-    /// Errors: one of its component types is kept by another store; it is attached already, here or to another world;
-    /// commands wait in it. Nothing has changed.
+    /// it; its destructor detaches it, and must not run while the world settles. Requires: no passes run.
+    /// Errors: another store keeps one of its component types; it is already attached, to this or another world; it
+    /// has pending commands. Nothing has changed.
     SHOAL_API Status attach(Store& store);
-    /// Takes a store out of this world. If the world made it, it lives as long as the world, which makes another when
-    /// one is asked for. Requires: it is attached; no passes run, and the world is not settling.
+    /// Removes a store from this world. If the world made it, it lives as long as the world, which makes another one
+    /// on request. Requires: it is attached; no passes run, and the world is not settling.
     SHOAL_API void detach(Store& store);
 
-    /// Returns the one component of type T, and marks it as written: see singletons.h. Requires: no passes run, which
-    /// name it in queries, Singleton<Read<&Wind::force>>. Lifetime: until the next structural call about it.
+    /// Returns the one component of type T, and marks it as written: see singletons.h. Requires: no passes run; passes
+    /// name it in queries: Singleton<Read<&Wind::force>>. Lifetime: until the next structural call on it.
     template <class T>
     T& singleton() {
         return directory_.singletons().of<T>();
     }
-    /// The same for reading. Requires: there is one, from a call, a query or a blob that named it.
+    /// The same for reading. Requires: it exists, because a call, a query or a blob has named it.
     template <class T>
     const T& singleton() const {
         return directory_.singletons().of<T>();
@@ -125,15 +125,15 @@ public:
     // --- queries, commands, events ---------------------------------------------------------------------------------
 
     /// Returns a query over the stores that keep the components of the terms, wherever these are: see query/query.h.
-    /// Requires: each of these component types is kept by one of the stores. Lifetime: that of these stores.
+    /// Requires: a store keeps each of these component types. Lifetime: as long as these stores.
     template <class... Terms>
     auto query() {
         return shoal::query<Terms...>(directory_);
     }
-    /// Returns the commands of the pass that the calling thread runs, or those from outside: see command/commands.h.
+    /// Returns the commands of the pass that the calling thread runs, or those outside passes: see command/commands.h.
     Commands& commands() { return WaitingCommands::of_directory(directory_).here(); }
     /// Returns this world's channel of events of type T, and all of its channels: see command/detail/event_channels.h.
-    /// Requires: the first call for a type comes when no passes run. Lifetime: as the world.
+    /// Requires: no passes run during the first call for a type. Lifetime: as long as the world.
     template <class T>
     Events<T>& events() {
         return events_.of<T>();
@@ -152,8 +152,8 @@ public:
 
     // --- fields of entities: see query/lookup.h; by name, "body.position": store/field_path.h ----------------------
 
-    /// Returns a field of an entity, used like a pointer to const; null if it is dead or lacks it. Cost: finds the
-    /// store; for many look-ups, keep a Lookup.
+    /// Returns a field of an entity, used like a pointer to const; null if the entity is dead or lacks the component.
+    /// Cost: finds the store; for many look-ups, keep a Lookup.
     template <auto kMember>
     auto get(Entity entity) const {
         return Lookup<kMember>::once(directory_).find(entity);
@@ -163,8 +163,8 @@ public:
     Status set(Entity entity, const ValueOf<kMember>& value) {
         return Lookup<kMember>::once(directory_).set(entity, value);
     }
-    /// The same by name, of an entity or a singleton; "properties.armor" is one of its properties. Texts of string ids
-    /// are kept in strings(). Errors: as above; there is no such field, or it has another type.
+    /// The same by name, for an entity or a singleton; "properties.armor" is one of its properties. Texts of string ids
+    /// are kept in strings(). Errors: as above; the field does not exist or has another type.
     SHOAL_API Result<AnyValue> get(std::string_view name) const;
     SHOAL_API Result<AnyValue> get(Entity entity, std::string_view name) const;
     template <PlainValue T>
@@ -174,44 +174,44 @@ public:
     }
     SHOAL_API Status set(std::string_view name, const AnyValue& value);
     SHOAL_API Status set(Entity entity, std::string_view name, const AnyValue& value);
-    /// Finds a field for many uses, and makes the store of a built-in type, unless passes run. Errors: there is none.
+    /// Finds a field for many uses; makes the store of a built-in type unless passes run. Errors: no such field exists.
     SHOAL_API Result<FieldPath> find_field(std::string_view name);
 
     // --- resources -------------------------------------------------------------------------------------------------
 
     /// The functions that spawn component types in place of stores, and the migrations: see resource/detail/registry.h.
     ComponentRegistry& registry() { return registry_; }
-    /// Makes a manager, or what WorldOptions::default_store says, for each component type of the blob that has neither
-    /// a store nor a spawn function. Errors: the schema of a store differs from the blob's; managers made before stay.
+    /// Makes a store, of the kind WorldOptions::default_store, for each component type of the blob that has neither a
+    /// store nor a spawn function. Errors: a store's schema differs from the blob's; stores made before that stay.
     SHOAL_API Status adopt_schemas(const Blob& blob);
     SHOAL_API Status adopt_schemas(const Schema& schema);  ///< of one, which no store keeps
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
     /// without a store are skipped and counted, or are an error, as the options say; stores of built-in types are made.
-    /// {.overrides = {{"lamp", "light.range", 9}}} are values of its own, which a reload leaves as they are.
-    /// Errors: a schema differs, ids or memory run out, model poses without a library, an override fits nothing; no
-    /// entity of the blob is left, but the stores of built-in types and the singletons that it names stay.
+    /// {.overrides = {{"lamp", "light.range", 9}}} sets values of this spawn only, which a reload leaves as they are.
+    /// Errors: a schema differs, ids or memory run out, model poses without a library, an override matches nothing; no
+    /// entity of the blob remains, but the stores of built-in types and the singletons that it names stay.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     // --- time ------------------------------------------------------------------------------------------------------
 
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
-    /// Runs the passes, ends the frame of the event channels, then settles; also when a pass fails, and then throws
-    /// what the pass threw (see Schedule::status()). Units: dt in seconds. Requires: as settle().
+    /// Runs the passes, ends the frame of the event channels, then settles. If a pass fails, it still does all this,
+    /// then throws what the pass threw (see Schedule::status()). Units: dt in seconds. Requires: as settle().
     void step(float dt) {
         step_and_settle(dt);
         schedule_.rethrow();
     }
-    /// The same but for the settle. Checked builds warn of 100 runs without one.
+    /// The same without the settle. Checked builds warn after 100 runs without one.
     void run_passes(float dt) {
         run_frame(dt);
         schedule_.rethrow();
     }
-    /// Carries out the commands that wait; then each store removes the rows of dead entities and frees memory.
+    /// Carries out the pending commands; then each store removes the rows of dead entities and frees memory.
     /// Rows move. Requires: no passes run, and the world is not settling.
     SHOAL_API void settle();
     const SettleStatistics& settle_statistics() const { return settles_; }
-    /// Returns the number of steps so far, and the stamp that writes have carried since the last settle.
+    /// Return the number of steps so far, and the stamp of all writes since the last settle.
     std::uint64_t frame() const { return schedule_.frame(); }
     std::uint64_t stamp() const { return directory_.stamp(); }
 
@@ -222,7 +222,7 @@ public:
     Executor& executor() { return *options_.executor; }
     Random& random() { return random_; }
     const Random& random() const { return random_; }
-    /// Texts interned until unused are removed when the world settles, if nothing that the world keeps has their id.
+    /// Texts that are interned until unused are removed when the world settles and nothing that it keeps has their id.
     StringTable& strings() { return strings_; }
     const StringTable& strings() const { return strings_; }
     const ResourceLibrary* library() const { return options_.library; }

@@ -11,11 +11,11 @@ namespace shoal {
 
 class World;
 
-/// Whether a store is to take a component type of a blob, not a function or the spawner.
+/// Returns whether a store keeps a component type of a blob, rather than a spawn function or the spawner.
 SHOAL_API bool goes_to_store(const ComponentRegistry& registry, const BlobComponents& components);
 
 /// Makes the stores of the built-in component types that the blob has, and the rows of its singletons.
-/// Errors: a layout differs; a store cannot be made, or keeps what a world has once as what it may have often. The
+/// Errors: a layout differs; a store cannot be made, or keeps a singleton type as an ordinary component type. The
 /// message begins with the `purpose`: "cannot spawn".
 SHOAL_API Status prepare_stores(World& world, const Blob& blob, std::string_view purpose);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Component types of a world as code without C++ types knows them, by their names: what plugins, scripts and Python
+// Component types of a world by name, for code without C++ types: what plugins, scripts and Python
 // share.
 // Thread: the structural thread of the world, or const calls.
 
@@ -11,18 +11,18 @@
 
 namespace shoal {
 
-/// The error for a component type that no store keeps: it names one that is close, or else says what to do.
+/// The error for a component type that no store keeps: it suggests a similar name, or says what to do.
 SHOAL_API Status unknown_component(const World& world, std::string_view name, std::string_view what_to_do);
-/// Whether two declarations of a component type say the same.
+/// Whether two declarations of a component type are equal.
 SHOAL_API bool is_same_declaration(const Schema& a, const Schema& b);
-/// Checks the bytes of a blob, gives its component types a store, and spawns it, so that none of them is left out.
+/// Checks the bytes of a blob, makes stores for its component types, and spawns it, so that no component is left out.
 ///
-/// `list`, if it is given, is called when the stores of all component types are there, and before anything is spawned.
-/// It appends what is to be overridden: who learns at run time which type a field has can look the field up then, and
-/// convert the value for it. If it fails, nothing is spawned; stores that were made stay.
+/// `list`, if given, is called when the stores of all component types exist, and before anything is spawned.
+/// It appends the overrides: a caller that learns the type of a field at run time can look the field up then, and
+/// convert the value to it. If it fails, nothing is spawned; stores that were made stay.
 ///
-/// Errors: of Blob::load(), World::adopt_schemas(), World::spawn() and `list`; rows would refer to arrays in the bytes,
-/// which the caller gives for the call only.
+/// Errors: those of Blob::load(), World::adopt_schemas(), World::spawn() and `list`; rows would refer to arrays in the
+/// bytes, which are valid during the call only.
 SHOAL_API Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes,
                                       Status (*list)(void* context, Array<SpawnOverride>& overrides) = nullptr,
                                       void* context = nullptr);

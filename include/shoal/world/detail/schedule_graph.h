@@ -1,5 +1,5 @@
 #pragma once
-// The passes of a schedule as a graph, for pictures and tools: what each declares, and which waits for which.
+// The passes of a schedule as a graph, for pictures and tools: what each pass declares, and which passes it waits for.
 //
 //     const Result<ScheduleGraph> graph = schedule.graph();
 //     if (!graph) return graph.status();
@@ -21,15 +21,15 @@ namespace shoal {
 struct PassNode {
     std::string name, group;
     std::size_t number = 0;   ///< for Schedule::statistics()
-    std::uint32_t level = 0;  ///< how many passes wait for each other before it, at most
-    /// "body.mass", "body", or what the store is called; "*": everything.
+    std::uint32_t level = 0;  ///< the length of the longest chain of passes that it waits for
+    /// "body.mass", "body", or the name of the store; "*": everything.
     std::vector<std::string> reads, writes;
 };
 
 struct PassEdge {
     std::uint32_t from = 0, to = 0;  ///< in ScheduleGraph::passes
-    bool is_ordered = false;         ///< after() or before() says so
-    std::vector<std::string> on;     ///< what both touch and one writes; empty: only their order was asked for
+    bool is_ordered = false;         ///< by after() or before()
+    std::vector<std::string> on;     ///< what both touch and one writes; empty: only after() or before() relates them
 };
 
 struct ScheduleGraph {

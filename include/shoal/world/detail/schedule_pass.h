@@ -1,5 +1,5 @@
 #pragma once
-// Passes as a schedule sees them: what they are given, what they report, and what they have cost.
+// Passes as a schedule sees them: what they are given, what they report, and what they cost.
 //
 //     schedule.add("roam", query<Write<&Body::velocity>>(bodies), [](const PassContext& frame, Entity who, auto&& v) {
 //         Random random = frame.random_for(who);
@@ -25,17 +25,17 @@ namespace shoal {
 struct PassContext {
     /// For the loops of the pass: runs them on this worker and on the workers of the schedule that are free.
     Executor& executor;
-    float dt = 0;             ///< since the pass ran last: that of the frame, if it runs in every frame. Units: seconds
-    std::uint64_t frame = 0;  ///< frames before this one
-    std::uint64_t num_rows = 0;     ///< set by the pass: rows that it visited
-    std::uint64_t num_bytes = 0;    ///< set by the pass: bytes that it read and wrote, as far as it knows
-    std::uint64_t random_seed = 0;  ///< of random_for(): another one for each seed of the world, pass and frame
+    float dt = 0;                 ///< since the pass last ran; the frame's dt if it runs in every frame. Units: seconds
+    std::uint64_t frame = 0;      ///< frames before this one
+    std::uint64_t num_rows = 0;   ///< set by the pass: rows that it visited
+    std::uint64_t num_bytes = 0;  ///< set by the pass: bytes that it read and wrote, as far as it knows
+    std::uint64_t random_seed = 0;  ///< of random_for(): differs for each seed of the world, pass and frame
 
     /// Returns a generator for an entity. Two calls for one entity in one run of a pass return the same numbers, so a
     /// function takes one generator and draws all numbers from it. Entities have unrelated numbers, whatever their ids.
     /// Cost: 1 to 2 ns, as one number.
     constexpr Random random_for(Entity entity) const { return random_for(std::uint64_t(entity.id)); }
-    /// The same for other things with a number, such as the cells of a grid, or the chunks of a loop of the pass.
+    /// The same for other numbered things, such as the cells of a grid, or the chunks of a loop of the pass.
     constexpr Random random_for(std::uint64_t key) const { return Random(Random(random_seed ^ key).next()); }
 };
 
@@ -51,7 +51,7 @@ public:
 struct PassStatistics {
     std::string_view name;           ///< Lifetime: until a pass is added or removed
     bool enabled = true;             ///< the pass and its group are enabled
-    std::uint32_t every_frames = 1;  ///< it runs every so many frames, if every_seconds is 0
+    std::uint32_t every_frames = 1;  ///< it runs once in this many frames, if every_seconds is 0
     float every_seconds = 0;
     std::uint64_t num_runs = 0;
     std::uint64_t num_rows = 0;   ///< of the last run
@@ -60,7 +60,7 @@ struct PassStatistics {
     std::uint64_t total_bytes = 0;
     std::int64_t last_ns = 0;  ///< from begin to end of the last run
     std::int64_t total_ns = 0;
-    /// The time that each worker has worked at it, over all runs, without waiting. Shape: by worker, empty before the
+    /// The time that each worker has spent on it over all runs, without waiting. Shape: by worker, empty before the
     /// first run. Lifetime: until the schedule runs, or a pass is added or removed.
     std::span<const std::int64_t> worker_ns;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The rows of a world by component type and table: what hashes of its state are made of, and what is compared when two
+// The rows of a world by component type and table: the input of state hashes, and what is compared when two
 // states differ.
 //
 //     component     table                    zone
@@ -30,13 +30,13 @@ struct StateRows {
     bool asks_store = false;  ///< the store keeps the values elsewhere: Store::read_field() has them
 
     std::uint32_t num_rows() const { return table->num_rows(); }
-    /// Where a field lies that has one column. Requires: the store is not asked.
+    /// Where a field with one column is stored. Requires: !asks_store.
     FieldRows values_of(const Field& field) const;
     /// Copies a field of a row. Shape: field.size bytes.
     void read(const Field& field, std::uint32_t row, std::byte* value) const;
 };
 
-/// Appends the rows of a store, but for tables without rows.
+/// Appends the rows of a store, except tables without rows.
 void list_rows(Store& store, Array<StateRows>& rows);
 
 }  // namespace shoal

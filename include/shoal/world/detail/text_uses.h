@@ -1,12 +1,12 @@
 #pragma once
-// Which texts of its string table a world uses: what is kept when the table is collected, and what a save has.
+// Finds the texts of its string table that a world uses: these are kept when the table is collected, and saved.
 //
 //     rows              fields that are string ids, also of rows in the files of unloaded zones
 //     properties        paths, and strings among the values
 //     read-only arrays  of string ids, tables of properties, names of nodes of models
 //     defaults          of component types
 //     waiting           values in commands, and events: every word of their bytes that is the id of a text
-//     services          what they mark: values before, for observers, and overrides of spawns, for reloads
+//     services          what they mark: old values, for observers, and overrides of spawns, for reloads
 //
 // Ids elsewhere, in variables of the program or in opaque fields, are not seen.
 // Thread: the structural thread of the world; const calls of its stores.
@@ -26,7 +26,7 @@ public:
 
     /// Returns a bit for each text of the world's string table that is used.
     const BitSet& find();
-    /// Returns how many rows there are of component types with string ids, at which find() looks. Cost: O(tables).
+    /// Returns the number of rows that find() visits: those of component types with string ids. Cost: O(tables).
     std::uint64_t count_rows() const;
 
 private:
@@ -51,8 +51,8 @@ private:
     HashMap<std::uint64_t, bool> arrays_{Owner("world")};  // that were looked at, by a hash
 };
 
-/// Removes the texts that nothing uses, when there are many more than were used the last time, or far fewer rows that
-/// may use them. Looking at a row takes a small part of what keeping a text takes, so there may be a new text for some
+/// Removes unused texts when there are many more texts than were used last time, or far fewer rows that may use them.
+/// Visiting a row costs a small part of what keeping a text costs, so one new text is tolerated for every few
 /// rows.
 class TextCollection final : public WorldService {
 public:
@@ -64,7 +64,7 @@ private:
     void collect();
 
     World& world_;
-    std::uint64_t num_rows_ = 0;  // that had texts when they were collected last
+    std::uint64_t num_rows_ = 0;  // that had texts at the last collection
 };
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// What a world is made with.
+// The options of a new world.
 
 #include "shoal/base/detail/page_memory.h"
 
@@ -10,10 +10,10 @@ namespace shoal {
 class Executor;
 class ResourceLibrary;
 
-/// Where World::adopt_schemas() keeps component types that come in blobs, without a C++ type.
+/// The store in which World::adopt_schemas() keeps component types of blobs that have no C++ type.
 enum class DefaultStore : std::uint8_t {
     kManagers,
-    kDatabase,  ///< except `many` types that are `enableable`: managers keep them
+    kDatabase,  ///< except `many` types that are `enableable`, which managers keep
 };
 
 struct WorldOptions {
