@@ -41,7 +41,7 @@ SHOAL_API std::vector<Entity> entities_in(World& world, const ZoneSet& zones);
 
 /// Saves living entities. Each occurs once, and parents precede their children.
 /// Errors: an entity is dead, or its zone is unloaded; a component is more than bytes, or its store does not show its
-/// fields (the message names it); what save_zones() says about arrays. Cost: a look-up per entity and component type.
+/// fields (the message names it); the library lacks a read-only array. Cost: a look-up per entity and component type.
 SHOAL_API Result<EntityBlob> save_entities(World& world, std::span<const Entity> entities,
                                            const EntityBlobOptions& options = {});
 /// Saves entities_in() these zones. The world stays as it is. Errors: as above.

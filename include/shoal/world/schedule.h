@@ -27,7 +27,7 @@
 // touches. It runs on all workers, in ranges of rows that depend only on the number of rows, so the results do not
 // depend on the number of workers. A pass may use the fields that it declares, look-ups and const calls. It requests
 // structural changes through Commands (see command/commands.h); they are made when the world settles, in the order of
-// the passes. It tells later passes of things through Events (see command/events.h; query.writing(hits)). Checked
+// the passes. It sends data to later passes through Events (see command/events.h; query.writing(hits)). Checked
 // builds end the program when a pass writes a column or events that it has not declared, or reads some that another
 // pass, which may run at the same time, writes; the message names the passes and the field. Pointers and spans are not
 // watched.
@@ -36,12 +36,12 @@
 // since it last ran. enable() and enable_group() enable and disable passes. For a disabled pass, time stands still:
 // the frames until it is enabled again count neither for its dt nor for its next run.
 //
-// Failures. A function that gets a PassContext& and does more than its rows may return a Status; any function may
-// throw. An error, or what was thrown, fails the pass and ends the run: the chunks of the pass and the passes before it
-// in the order are still run, those after it do not start, and wait for the next run with their dt. Nothing is undone:
+// Failures. A function that is called once, with a PassContext&, may return a Status; any function may throw. An error
+// or an exception fails the pass and ends the run: the other chunks of the pass and the passes before it in the order
+// still run; the passes after it do not start, and their next run includes the dt of this one. Nothing is undone:
 // what was written stays, and so do events and commands, which are carried out when the world settles. The failure is
-// logged with the name of the pass; status() and failed_pass() tell of it until the next run; and run(), or
-// World::step() when it has settled, throws what was thrown. If several passes fail, the first of them in the order
+// logged with the name of the pass; status() and failed_pass() report it until the next run; and run(), or
+// World::step() after it has settled, rethrows the exception. If several passes fail, the first of them in the order
 // counts.
 //
 //     schedule.add("load", {}, [&](PassContext&) -> Status { return load("reef.blob"); });  // may fail
@@ -67,10 +67,10 @@ class Trace;
 /// Is notified of each pass that has run, for tools that inspect what passes write.
 class PassObserver {
 public:
-    /// Called when a pass has ended, before the passes that wait for it begin: what it has declared to write stays as
-    /// it is until the call returns. While there is an observer, zones do not count: passes wait for others in other
-    /// zones. Passes are numbered in the order in which they run, from 0; those that do not run in this frame are
-    /// counted too.
+    /// Called when a pass has ended, before the passes that wait for it begin: what it has declared to write does not
+    /// change until the call returns. While there is an observer, zones are ignored: passes also wait for conflicting
+    /// passes in other zones. Passes are numbered from 0 in the order in which they run; passes that do not run in this
+    /// frame are counted too.
     /// Thread: any worker, for several passes at once.
     virtual void observe(std::string_view pass, std::uint32_t number, std::span<const Access> accesses) = 0;
 
@@ -78,17 +78,17 @@ protected:
     ~PassObserver() = default;
 };
 
-/// Is notified when a worker begins to work on a pass and when it stops, for profilers: each such time is a zone of its
-/// thread.
+/// Is notified when a worker begins to work on a pass and when it stops, for profilers: each such period is a zone of
+/// its thread.
 ///
 /// A worker works on a pass while it runs it, and while it helps with one of its loops. A worker that helps with
 /// another pass while it waits stops working on its own first, and resumes it afterwards. If a pass steps
-/// another world, the times of that world's passes are within its own. So each end() belongs to the last begin() of its
-/// thread that has not ended.
+/// another world, the periods of that world's passes are within its own. So each end() belongs to the last begin() of
+/// its thread that has not ended.
 /// Thread: the worker, several at once. The functions do not throw.
 class PassHook {
 public:
-    /// Lifetime: `pass` is valid as long as the pass.
+    /// Lifetime: `pass` is valid as long as the pass exists.
     virtual void begin(const char* pass) = 0;
     virtual void end(const char* pass) = 0;
 
@@ -109,7 +109,7 @@ public:
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, Function function);
     /// The same for a function that touches more than its row, which `further` declares; it may repeat fields of the
-    /// query. Thread: all workers may write at once what is listed as written.
+    /// query. Thread: all workers may write at the same time to what is listed as written.
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, std::initializer_list<Access> further, Function function);
     /// Adds a pass that calls `function(PassContext&)` once, for work on whole columns and loops of its own.
@@ -159,8 +159,8 @@ public:
     /// Finds the order. Errors: after() or before() names an unknown pass; they form a cycle (the message shows it); or
     /// the schedule is strict and the order is ambiguous. Cost: none if nothing has changed.
     SHOAL_API Status prepare();
-    /// Returns which passes wait for which, and what they declare. Errors: the same as prepare(). Requires: the schedule is
-    /// not running.
+    /// Returns which passes wait for which, and what they declare. Errors: the same as prepare(). Requires: the
+    /// schedule is not running.
     SHOAL_API Result<ScheduleGraph> graph();
     /// Runs the passes that are enabled and due in this frame, and throws what one of them threw. Units: dt in
     /// seconds. Requires: the schedule is not running; prepare() finds no error.
@@ -168,15 +168,15 @@ public:
         run_passes(executor, dt, frame);
         failure_.rethrow();
     }
-    /// The number of the next frame of a world; set_frame() is for the world, and for loads.
+    /// The number of the next frame of a world; set_frame() is for the world and for loading.
     std::uint64_t frame() const { return frame_; }
     void set_frame(std::uint64_t frame) { frame_ = frame; }
-    /// Throws what a pass of the last run threw, if it was not thrown yet.
+    /// Throws what a pass of the last run threw, if it has not been rethrown yet.
     void rethrow() { failure_.rethrow(); }
     /// Returns how the last run ended. Errors: a pass failed; the message names it and says why.
     const Status& status() const { return status_; }
-    /// Returns the name of the pass at a place in the order of the last run, from 1 on; empty if none has it. Lifetime:
-    /// as below.
+    /// Returns the name of the pass at a place in the order of the last run, counted from 1; empty if there is no such
+    /// place. Lifetime: as below.
     SHOAL_API std::string_view name_at(std::uint32_t place) const;
     /// Returns the name of the pass that failed in the last run, or an empty text. Lifetime: until the next run.
     std::string_view failed_pass() const { return failed_pass_; }
@@ -188,9 +188,9 @@ public:
     /// Notifies `observer` of the passes that run from now on; nullptr stops it. Its time is not counted for any pass.
     /// Lifetime: it outlives the runs. Requires: the schedule is not running.
     SHOAL_API void set_observer(PassObserver* observer);
-    /// Notifies `hook` when workers begin and end work on passes from now on; nullptr stops it. Cost without one: two
-    /// comparisons each time that a worker turns to a pass, which is once for each pass and each loop that it helps
-    /// with.
+    /// Notifies `hook` when workers begin and end work on passes from now on; nullptr stops it. Cost without a hook:
+    /// two comparisons each time a worker switches to a pass, which is once for each pass, and for each loop that it
+    /// helps with.
     /// Lifetime: it outlives the runs. Requires: the schedule is not running.
     SHOAL_API void set_hook(PassHook* hook);
 
@@ -253,7 +253,7 @@ private:
     std::uint64_t seed_ = 1, frame_ = 0;
     bool strict_ = SHOAL_CHECKED != 0;
     bool is_running_ = false;
-    Failure failure_;  // of the last run, until it was thrown; the next two tell of it until the next run
+    Failure failure_;  // of the last run, until it is rethrown; the next two report it until the next run
     Status status_;
     std::string failed_pass_;
 };
@@ -266,14 +266,14 @@ public:
     SHOAL_API PassOrder& after(std::string_view pass_or_group);
     SHOAL_API PassOrder& before(std::string_view pass_or_group);
 
-    /// Runs the pass in the next frame, and then each time `num_frames` frames after it ran last. Its dt is the sum of
-    /// the dt of these frames; in its first frame, the dt of that frame. The order of passes stays as it is.
+    /// Runs the pass in the next frame, and then `num_frames` frames after each run. Its dt is the sum of the dt of
+    /// these frames; in its first frame, the dt of that frame. The order of passes does not change.
     /// Replaces every_seconds(). Requires: num_frames > 0; the schedule is not running.
     SHOAL_API PassOrder& every_frames(std::uint32_t num_frames);
     /// Runs the pass in each frame in which the sum of dt from now on reaches a multiple of `seconds`, so the runs do
-    /// not drift. It may be a thousandth of the frame's dt short of it, because 50 frames of 0.02f are a little less
+    /// not drift. The sum may be short by a thousandth of the frame's dt, because 50 frames of 0.02f are a little less
     /// than a second. A frame that reaches several multiples runs the pass once. Its dt is the sum of the dt of the
-    /// frames since it ran last, this frame included. Frames whose dt is not finite do not count. Replaces
+    /// frames since it last ran, this frame included. Frames whose dt is not finite do not count. Replaces
     /// every_frames(). Requires: `seconds` is above 0 and finite; the schedule is not running.
     SHOAL_API PassOrder& every_seconds(float seconds);
 
@@ -285,7 +285,7 @@ private:
     Schedule::Entry& entry_;
 };
 
-// Both have the check, because each call in between would make the compiler's error longer.
+// Both overloads have the check, because a call in between would make the compiler's error longer.
 template <PassRows Rows, class Function>
 PassOrder Schedule::add(std::string_view name, const Rows& rows, Function function) {
     static_assert(detail::kFitsPass<Rows, Function>,

@@ -14,9 +14,9 @@
 //     directory()   which store keeps which component type                       store/detail/component_directory.h
 //     schedule()    the passes, and their order                                  world/schedule.h
 //     commands()    what passes ask for, carried out when the world settles      command/commands.h
-//     services()    what a settle does besides: those below, and a program's     react/service.h
+//     services()    further work of a settle: those below, and a program's       react/service.h
 //     observers(), relations(), position_links()                                 room react
-//     beside it     save(), load(), Frames, Persistence, ZoneStreaming, ...      room save; Reloader: room reload
+//     elsewhere     save(), load(), Frames, Persistence, ZoneStreaming, ...      room save; Reloader: room reload
 //
 //     step()   |- passes: rows stay ----------|- settle: commands, relations, stores, position links, observers -|
 //                  Commands request changes         callbacks are told which entities died
@@ -144,9 +144,9 @@ public:
 
     WorldServices& services() { return services_; }
     const WorldServices& services() const { return services_; }
-    SHOAL_API Observers& observers();  ///< functions that are told what has come, gone and changed; the journal
+    SHOAL_API Observers& observers();  ///< functions notified of what was added, removed and changed; the journal
     SHOAL_API const Observers& observers() const;
-    SHOAL_API Relations& relations();  ///< who refers to whom
+    SHOAL_API Relations& relations();  ///< which entities refer to which
     SHOAL_API const Relations& relations() const;
     SHOAL_API PositionLinks& position_links();  ///< fields and transforms that follow each other, and tiles
 
@@ -184,7 +184,7 @@ public:
     /// Makes a store, of the kind WorldOptions::default_store, for each component type of the blob that has neither a
     /// store nor a spawn function. Errors: a store's schema differs from the blob's; stores made before that stay.
     SHOAL_API Status adopt_schemas(const Blob& blob);
-    SHOAL_API Status adopt_schemas(const Schema& schema);  ///< of one, which no store keeps
+    SHOAL_API Status adopt_schemas(const Schema& schema);  ///< for one component type, which no store keeps
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
     /// without a store are skipped and counted, or are an error, as the options say; stores of built-in types are made.
     /// {.overrides = {{"lamp", "light.range", 9}}} sets values of this spawn only, which a reload leaves as they are.
@@ -197,7 +197,7 @@ public:
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
     /// Runs the passes, ends the frame of the event channels, then settles. If a pass fails, it still does all this,
-    /// then throws what the pass threw (see Schedule::status()). Units: dt in seconds. Requires: as settle().
+    /// then throws what the pass threw (see Schedule::status()). Units: dt in seconds. Requires: as for settle().
     void step(float dt) {
         step_and_settle(dt);
         schedule_.rethrow();

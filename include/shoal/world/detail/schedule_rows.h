@@ -3,8 +3,8 @@
 //
 //     [](auto&& velocity)                                                        as in a loop; see query/query.h
 //     [](const PassContext& frame, auto&& velocity)                              with the context of the pass
-//     [](const PassContext& frame, Commands& commands, Entity body, auto&& velocity)          with all that it may take,
-//                                                                              but for the writers of query.writing()
+//     [](const PassContext& frame, Commands& commands, Entity body, auto&& velocity)         with all that it may take,
+//                                                                              except the writers of query.writing()
 //
 // Thread: all workers call the function at once, with the same context.
 

@@ -1,6 +1,6 @@
 #pragma once
-// The rows of a world by component type and table: the input of state hashes, and what is compared when two
-// states differ.
+// The rows of a world by component type and table: the input of state hashes, and what is compared when two states
+// differ.
 //
 //     component     table                    zone
 //     body          {body, fish} zone 3      3         the columns of "body" in it

@@ -31,7 +31,7 @@ public:
 
 private:
     void mark(StringId id) override {
-        if (id == last_) return;  // which rows side by side often share
+        if (id == last_) return;  // adjacent rows often share it
         last_ = id;
         world_.strings().mark(id, used_);
     }
@@ -48,12 +48,12 @@ private:
     World& world_;
     BitSet used_{Owner("world")};
     StringId last_;
-    HashMap<std::uint64_t, bool> arrays_{Owner("world")};  // that were looked at, by a hash
+    HashMap<std::uint64_t, bool> arrays_{Owner("world")};  // visited arrays, by a hash
 };
 
 /// Removes unused texts when there are many more texts than were used last time, or far fewer rows that may use them.
-/// Visiting a row costs a small part of what keeping a text costs, so one new text is tolerated for every few
-/// rows.
+/// Visiting a row costs a small part of what keeping a text costs, so a fixed number of new texts is tolerated, plus
+/// one for every few rows.
 class TextCollection final : public WorldService {
 public:
     explicit TextCollection(World& world) : WorldService("texts", ServiceStage::kTexts), world_(world) {}
