@@ -1,18 +1,18 @@
 #pragma once
-// The component types of ours that a world keeps in stores of its choice.
+// The built-in component types that a world keeps in stores of its choice.
 // Thread: const.
 
 #include "shoal/world/world.h"
 
 namespace shoal {
 
-/// A component type of ours that a world keeps in a store of its choice, or that has one layout only.
+/// A built-in component type that a world keeps in a store of its choice, or that has one layout only.
 struct BuiltIn {
     const Schema* schema;
-    Result<Store*> (*make)(World& world);  // nullptr: it lies in any store
-    // Whose it is, and the call that makes that store, if it does nothing in a store that only keeps it.
+    Result<Store*> (*make)(World& world);  // nullptr: any store may keep it
+    // For a type that does nothing in a store that only keeps it: the store that it needs, and the call that makes it.
     std::string_view whose, maker;
-    bool may_have_manager = false;  // a program may make one, and say itself what that store would
+    bool may_have_manager = false;  // a program may make one, and set its values itself
 };
 
 /// Returns the built-in component type of that name, or nullptr.

@@ -63,7 +63,7 @@ public:
     void add(Entity entity) {
         if (number_of_.insert(entity.id, std::uint32_t(all_.size())).is_new) all_.push_back(entity);
     }
-    /// Adds the children and possessions of all that is there for which takes(entity) is true.
+    /// Adds the children and possessions for which takes(entity) is true, at all levels below the entities found.
     template <class Takes>
     void add_below(Takes&& takes) {
         for (std::size_t i = 0; i < all_.size(); ++i)
@@ -77,11 +77,11 @@ public:
                         add(below);
             }
     }
-    /// Returns them with parents before their children; otherwise the order stays. `top` is a root, whoever its parent
-    /// is.
+    /// Returns them with parents before their children, otherwise in the same order. `top` counts as a root, whatever
+    /// its parent is.
     std::vector<Entity> parents_first(Entity top) const {
         const std::vector<std::uint32_t> depths = depths_below(top);
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> by_depth;  // with the place before
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> by_depth;  // with the previous position
         for (std::uint32_t i = 0; i < all_.size(); ++i) by_depth.emplace_back(depths[i], i);
         std::sort(by_depth.begin(), by_depth.end());
         std::vector<Entity> result;
@@ -92,7 +92,7 @@ public:
 private:
     static constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
 
-    /// Returns how many of the entities are above each. Cost: O(entities), however deep they are.
+    /// Returns the depth of each entity: the number of found entities above it. Cost: O(entities), at any depth.
     std::vector<std::uint32_t> depths_below(Entity top) const {
         const TransformRows places(world_.directory().stores());
         std::vector<std::uint32_t> depths(all_.size(), kUnknown), way;
@@ -120,7 +120,7 @@ private:
     NumberOf number_of_{Owner("entity blob")};
 };
 
-/// The field of a component type that says in which tile of a database an entity lies; nullptr: none does.
+/// Returns the field of a component type that decides the tile of an entity in a database; nullptr if there is none.
 const Field* find_tile_field(const Store& store, const Schema& component) {
     for (std::size_t f = 0; f < component.fields().size(); ++f)
         if (store.is_place_of_tiles(component.id(), f)) return &component.fields()[f];
@@ -133,7 +133,7 @@ Matrix3x4 translation(Vec3 place) {
     return matrix;
 }
 
-/// Where an entity is: its transform says it, otherwise the field that says in which tile it lies, otherwise nobody.
+/// Returns the place of an entity: from its transform, or else from the field that decides its tile.
 std::optional<Matrix3x4> find_place(World& world, const TransformRows& places, Entity entity) {
     if (places.has(entity)) return places.world(entity);
     for (Store* store : world.directory().stores())
@@ -176,7 +176,7 @@ std::vector<Entity> entities_in(World& world, const ZoneSet& zones) {
 
 namespace {
 
-/// Finds value number `index` of an entity from the one before; nil for a component type that has one at most.
+/// Finds value number `index` of an entity from the one before; nil for a type that is not `many`.
 ComponentRow next_value(const Store& store, const Schema& component, const ComponentRow& at, Entity entity,
                         std::uint32_t index) {
     return component.many() ? store.find_next(at, entity, index) : ComponentRow();
@@ -184,9 +184,9 @@ ComponentRow next_value(const Store& store, const Schema& component, const Compo
 
 class EntitySaver {
 public:
-    /// `for_copy`: what refers to other places of the same world is left out, for CopyCall to add. `seen_from`: the
-    /// places of roots, and those of the field that says in which tile an entity lies, are as seen from this entity;
-    /// null: from the world.
+    /// `for_copy`: leaves out values that refer to other parts of the same world, which CopyCall adds. `seen_from`: the
+    /// poses of roots, and the places in the field that decides the tile of an entity, are relative to this entity;
+    /// null: to the world.
     EntitySaver(World& world, std::span<const Entity> entities, const EntityBlobOptions& options, bool for_copy = false,
                 Entity seen_from = {})
         : world_(world),
@@ -221,7 +221,7 @@ private:
 
     std::uint32_t find(Entity entity) const { return number_of_.find_or(entity.id, kNoBlobEntity); }
 
-    /// Returns the number of the parent of an entity in the transforms, or kNoBlobEntity if it is not saved before it.
+    /// Returns the number of an entity's parent in the transforms, or kNoBlobEntity if the parent is not before it.
     std::uint32_t parent_of(std::uint32_t number) const {
         const Entity parent = places_.parent(entities_[number]);
         const std::uint32_t above = parent ? find(parent) : kNoBlobEntity;
@@ -270,7 +270,7 @@ private:
         return add_type(component, owners, columns);
     }
 
-    /// Whether an owner is saved too. Entities that own others, and are owned by nobody, have a row of owners as well.
+    /// Whether the owner is saved too. Entities that own others and have no owner have a row as well.
     bool has_owner(const ComponentRow& at) const {
         if (!at.table->has_tree()) return true;
         const std::uint32_t owner = at.table->links(LinkColumn::kTreeParent)[at.row];
@@ -303,7 +303,7 @@ private:
         disabled_.insert(disabled_.end(), bytes, bytes + sizeof disabled);
     }
 
-    /// Entities whose parents are not saved stay where they are in the world, or as seen from the original.
+    /// Entities whose parents are not saved keep their pose in the world, or relative to the original.
     void place_roots(std::span<const std::uint32_t> owners, std::vector<Bytes>& columns) {
         for (std::size_t i = 0; i < owners.size(); ++i) {
             const Entity entity = entities_[owners[i]];
@@ -318,7 +318,7 @@ private:
         }
     }
 
-    /// The place of each row is as seen from the original: a spawn moves it with the copy.
+    /// Makes the place in each row relative to the original, so that a spawn moves it with the copy.
     void see_from_origin(const Schema& component, const Field& field, std::size_t num_rows,
                          std::vector<Bytes>& columns) const {
         for (std::size_t i = 0; i < num_rows; ++i) {
@@ -335,7 +335,7 @@ private:
         }
     }
 
-    /// Keeps the texts of paths and strings, which lie among the words of values.
+    /// Adds the texts of paths and strings, whose ids are stored in the words of values.
     Status add_texts_of_properties() {
         Array<StringId> ids{Owner("entity blob")};
         if (const PropertyManager* const properties = find_properties(world_.directory()); properties != nullptr)
@@ -348,7 +348,7 @@ private:
         return {};
     }
 
-    /// Says in which zone each entity lies, in whichever database.
+    /// Adds the zone of each entity that has a row in a database.
     Status add_zones() {
         std::vector<std::uint32_t> owners;
         Bytes zones;
@@ -397,7 +397,7 @@ private:
 /// and components that are more than bytes.
 class CopyCall {
 public:
-    /// `zone`: where copies lie that get their row here; kNoZone: where the originals do.
+    /// `zone`: the zone of copies that get their row here; kNoZone: the zones of the originals.
     CopyCall(World& world, std::span<const Entity> originals, Zone zone)
         : world_(world), originals_(originals), zone_(zone) {
         for (std::uint32_t i = 0; i < originals.size(); ++i) number_of_.set(originals[i].id, i);
@@ -415,7 +415,7 @@ public:
         return {};
     }
 
-    /// Completes the copies, which lie one behind the other. Errors: no memory; some are not complete.
+    /// Completes the copies, which follow one another in the span. Errors: no memory; some copies are not complete.
     Status complete(std::span<const Entity> copies) {
         Status status;
         for (Database* database : list_databases(world_.directory()))
@@ -439,7 +439,7 @@ private:
         std::span<const Entity> copies;
     };
 
-    /// Gives copies a row where the original has one of which the blob knows nothing: it has no components that are
+    /// Gives a copy a row if the original has one that is not in the blob, because it has no components that are plain
     /// bytes.
     Status give_rows(Database& database, std::span<const Entity> copies) const {
         for (std::size_t i = 0; i < copies.size(); ++i) {
@@ -469,7 +469,7 @@ private:
         return {};
     }
 
-    /// Gives the copy the owner of the original, if that was not copied.
+    /// Gives the copy the owner of the original, if the owner was not copied.
     Status give_owner(Store& store, const Schema& component, const ComponentRow& at, Entity copy) {
         if (!at.table->has_tree()) return {};
         const std::uint32_t row = at.table->links(LinkColumn::kTreeParent)[at.row];
@@ -486,7 +486,7 @@ private:
             at = next_value(store, component, at, originals_[original], static_cast<std::uint32_t>(values.size()));
         }
         for (std::size_t i = values.size(); i-- > 0;) {
-            // The first value may lie in a row that moves when the copy is given room; those behind it stay.
+            // The first value may be in a row that moves when the copy gets its row; later values stay.
             const ComponentRow* const at = i == 0 ? nullptr : &values[i];
             if (Status status =
                     add_opaque({store, component, originals_[original], at, *this, copies}, store, copies[original]);
@@ -522,7 +522,7 @@ private:
         return store.add_values(original.component, {&copy, 1}, values).status();
     }
 
-    /// Lets an entity field of a copy refer to copies where the original refers to originals.
+    /// Makes an entity field of a copy refer to copies where the original refers to originals.
     void translate(const Original& from, const Field& field, Table& table, std::uint32_t first_column,
                    std::uint32_t row) const {
         const FieldPart part = field_part(from.component, field);
@@ -534,7 +534,7 @@ private:
         write_part(table, first_column, row, part, bytes);
     }
 
-    /// Copies what refers to entities that were not copied, and to arrays of resources.
+    /// Copies references to entities that were not copied, and to arrays of resources.
     Status copy_references(Store& store, const Schema& component, std::size_t original, Entity copy) {
         ComponentRow from = store.find_row(component.id(), originals_[original], 0);
         ComponentRow to = store.find_row(component.id(), copy, 0);

@@ -1,4 +1,4 @@
-// The values of fields by name, in whichever store they are.
+// Reads and writes fields by name, in any store.
 
 #include "shoal/base/text.h"
 #include "shoal/components/properties.h"
@@ -12,7 +12,7 @@ namespace {
 
 std::string_view component_of_path(std::string_view name) { return name.substr(0, name.find_first_of(".[")); }
 
-/// The error of what needs a field, for a value that each entity may have in another type.
+/// Returns the error of a call that needs a field, for a named value, whose type may differ between entities.
 Status refuse_property(std::string_view name) {
     return Status::error(concat('"', name,
                                 "\" is a named value and no field; read it with PropertyManager::get(), or with ",
@@ -29,8 +29,8 @@ Result<FieldPath> World::find_field(std::string_view name) {
     return FieldPath::find_in(directory_, name);
 }
 
-/// Finds a field for an entity. Errors: as find_in(); the component type is built in, and no store keeps it, so that
-/// the entity has none.
+/// Finds a field for an entity. Errors: the same as find_in(); the component type is built in and no store keeps it, so
+/// the entity does not have it.
 Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
     if (!property_path(directory_, name).empty() && find_properties(directory_) != nullptr)
         return refuse_property(name);
@@ -67,7 +67,7 @@ Status World::set(Entity entity, std::string_view name, const AnyValue& value) {
 
 namespace {
 
-/// Returns the entity that has the singleton which a path such as "wind.force" begins with.
+/// Returns the entity of the singleton that a path such as "wind.force" begins with.
 Result<Entity> find_singleton(const World& world, std::string_view name) {
     const std::string_view component = name.substr(0, name.find('.'));
     const Store* const store = world.directory().find(ComponentId(component));

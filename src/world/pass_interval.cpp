@@ -40,7 +40,7 @@ void PassInterval::postpone() {
 }
 
 void PassInterval::set_progress(const Progress& saved) {
-    // Times that are no times would be part of all later sums.
+    // A time that is not finite would spoil all later sums.
     passed_s_ = std::isfinite(saved.passed_s) ? saved.passed_s : 0;
     since_run_s_ = std::isfinite(saved.since_run_s) ? saved.since_run_s : 0;
     dt_ = saved.dt;
@@ -55,7 +55,7 @@ bool PassInterval::is_due(float frame_dt) {
 }
 
 bool PassInterval::reaches_multiple(float frame_dt) {
-    if (!std::isfinite(frame_dt)) return false;  // it would be part of all later sums
+    if (!std::isfinite(frame_dt)) return false;  // it would spoil all later sums
     passed_s_ += frame_dt;
     // 50 frames of 0.02f are a little less than a second.
     const double tolerance_s = static_cast<double>(std::min(frame_dt, seconds_)) * 1e-3;

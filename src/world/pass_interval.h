@@ -1,7 +1,7 @@
 #pragma once
-// How often a pass runs: in every frame, in every nth frame, or whenever so many seconds have passed.
+// How often a pass runs: in every frame, in every nth frame, or once per interval of time.
 //
-//     every 3 frames       x . . x . . x . .        x: the pass runs, and its dt is the sum since the x before
+//     every 3 frames       x . . x . . x . .        x: the pass runs, and its dt is the sum since the previous x
 //     every 0.5 s          . x . x . . x . x        frames of 0.2 s; they reach 0.4, 1.0, ...
 //
 // Thread: one at a time.
@@ -19,12 +19,12 @@ public:
 
     /// Counts a frame of `frame_dt` seconds. Returns whether the pass runs in it.
     bool count_frame(float frame_dt);
-    /// The pass that was to run in the last frame counted did not: it runs in the next one, whose dt includes this one.
+    /// Notes that the pass was due in the last frame counted but did not run. It runs in the next, with the dt of both.
     void postpone();
     /// Returns the dt of the run in the last frame counted: the time since the run before.
     float dt() const { return dt_; }
 
-    /// What has been counted, as it is saved.
+    /// The counters, as they are saved.
     struct Progress {
         double passed_s, since_run_s;
         float dt;
@@ -45,7 +45,7 @@ private:
     float seconds_ = 0;              // 0: frames are counted instead
     float dt_ = 0;
     double passed_s_ = 0;     // since the last multiple of seconds_
-    double since_run_s_ = 0;  // since the pass ran
+    double since_run_s_ = 0;  // since the pass last ran
 };
 
 }  // namespace shoal

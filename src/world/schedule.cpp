@@ -33,7 +33,7 @@ struct Schedule::Group {
     std::atomic<bool> enabled{true};
 };
 
-/// What a schedule keeps of a pass.
+/// What a schedule stores for a pass.
 /// Thread: each worker adds to its own element of worker_ns; the worker that runs the pass writes the rest.
 struct Schedule::Entry final : AccessGuard {
     Entry(const Schedule& schedule_given, std::string_view name_given, const Group* group_given)
@@ -50,11 +50,11 @@ struct Schedule::Entry final : AccessGuard {
                (group == nullptr || group->enabled.load(std::memory_order_relaxed));
     }
 
-    /// Ends the program when the pass has not declared that it writes the column, or an object that is no store.
+    /// Ends the program when the pass has not declared that it writes the column, or an object that is not a store.
     void require_write(const Table& table, std::uint32_t column) const override;
     void require_write(const void* object, const char* what) const override;
-    /// Ends the program when the pass has not declared that it touches it, and another pass that may run at the same
-    /// time writes it.
+    /// Ends the program when the pass has not declared that it touches the column or object, and another pass that may
+    /// run at the same time writes it.
     void require_read(const Table& table, std::uint32_t column) const override;
     void require_read(const void* object, const char* what) const override;
     template <class IsAbout>
@@ -73,7 +73,7 @@ struct Schedule::Entry final : AccessGuard {
     PassStatistics statistics;
     std::atomic<bool> enabled{true};
     PassInterval interval;
-    bool runs = true;                                  // in the present run
+    bool runs = true;                                  // in this run
     Array<std::int64_t> worker_ns{Owner("schedule")};  // by worker
     std::uint32_t trace_name = 0;
 };
@@ -112,7 +112,7 @@ bool covers(const Access& access, const Schema& table, std::uint32_t column) {
     return table.columns()[column].field_index != ColumnDefinition::kWholeComponent && access.field == field.index;
 }
 
-/// Returns the zone of a table of a database; kNoZone for one with further values of a `many` type.
+/// Returns the zone of a table of a database; kNoZone for a table with further values of a `many` type.
 Zone zone_of(const Store& database, const Table& table) {
     for (const DatabaseTable* one : static_cast<const Database&>(database).all_tables())
         if (one != nullptr && &one->table() == &table) return one->zone();
@@ -199,7 +199,7 @@ public:
 private:
     static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
-    /// What a thread is working at.
+    /// What a thread is working on.
     struct Working {
         Entry* entry = nullptr;  // nullptr: it waits, or does not work for a schedule
         std::uint32_t worker = 0;
@@ -211,14 +211,14 @@ private:
         /// Adds the time since `since_ns` to the times of the pass.
         void account(std::int64_t now_ns) const {
             if (entry == nullptr) return;
-            // Several threads may be this worker, one after another; the executor decides how they are ordered.
+            // Several threads may act as this worker, one after another; the executor orders them.
             __atomic_fetch_add(&entry->worker_ns[worker], now_ns - since_ns, __ATOMIC_RELAXED);
             if (trace != nullptr) trace->add(worker, {since_ns, now_ns, frame, entry->trace_name});
         }
     };
 
-    /// A worker that waits may help a schedule other than that of its pass, so each is told by its own. nullptr: it
-    /// waits.
+    /// Each pass is reported to the hook of its own schedule, because a waiting worker may help another schedule.
+    /// nullptr: the worker waits.
     static void tell_hooks(const Entry* ended, const Entry* begun) {
         if (ended != nullptr && SHOAL_UNLIKELY(ended->schedule.hook_ != nullptr))
             ended->schedule.hook_->end(ended->name.c_str());
@@ -286,7 +286,7 @@ private:
         ++statistics.num_runs;
     }
 
-    /// Logs that a pass has failed, and keeps why, unless a pass before it has failed too.
+    /// Logs that a pass has failed, and keeps the reason, unless a pass before it has failed too.
     void note_failure(std::uint32_t position, Failure& failure) {
         const std::string& name = entry_at(position).name;
         Status status = Status::error(concat("the pass \"", name, "\" failed: ", failure.status().message()));
@@ -321,8 +321,8 @@ private:
     std::atomic<std::uint32_t> failed_{kNone};  // the first position whose pass has failed; mutex_ guards writes
 };
 
-/// Finds a pass that writes what `is_about` says of an access, and that nothing orders against this one; nullptr: there
-/// is none.
+/// Finds a pass with a writing access for which is_about(access) is true, and that is not ordered against this one;
+/// nullptr if there is none.
 template <class IsAbout>
 const Schedule::Entry* Schedule::Entry::find_unordered_writer(IsAbout&& is_about) const {
     const std::span<Entry* const> all = schedule.entries_;
@@ -397,7 +397,7 @@ void Schedule::forget_plan() {
     destroy_owned("schedule", std::exchange(plan_, nullptr));
 }
 
-/// Looks no more at a store that is gone, when the plan is used.
+/// Removes a store that is gone from the plan.
 void Schedule::forget(const Store& store) {
     if (plan_ != nullptr && erase(plan_->stores_in_zones, &store) != 0)
         plan_->num_types_in_zones -= store.schemas().size();
@@ -431,7 +431,7 @@ Schedule::Group* Schedule::find_group(std::string_view name) const {
     return nullptr;
 }
 
-/// Ends the program, because a pass or a group is added by the name of another one.
+/// Ends the program, because a pass or a group is added under a name that is taken.
 static void refuse_name(std::string_view taken_by, std::string_view name) {
     fail_assertion("a pass or group has a name of its own", concat("the schedule has a ", taken_by, " called \"", name,
                                                                    "\" already; give each a name of its own"));

@@ -117,7 +117,7 @@ private:
         return nullptr;
     }
 
-    /// Finds passes of different groups that conflict and that only the order of adding puts in order.
+    /// Finds passes of different groups that conflict and are ordered only by when they were added.
     Status find_ambiguities() const {
         const std::size_t n = result_.order.size();
         PassRelation meant = make_relation(n);  // by position; filled from the end, so that later passes are complete
@@ -174,7 +174,7 @@ private:
 
     std::span<const PassDeclaration> passes_;
     bool strict_, all_zones_;
-    PassRelation before_;  // what after() and before() say
+    PassRelation before_;  // from after() and before()
     PassPlan result_;
 };
 
@@ -182,7 +182,7 @@ private:
 
 namespace {
 
-/// Returns "body.mass", "body", what a store is called, or "*" for everything.
+/// Returns "body.mass", "body", the name of a store, or "*" for everything.
 std::string access_name(const Access& access) {
     if (access.is_everything()) return "*";
     if (access.store == nullptr) return "an object";
@@ -223,10 +223,10 @@ ScheduleGraph graph_of(const PassPlan& plan, std::span<const PassDeclaration> pa
             add_name(access.writes ? node.writes : node.reads, access_name(access));
         graph.passes.push_back(std::move(node));
     }
-    PassRelation reached = make_relation(n);  // by position, filled from the end: what waits for a pass, by any way
+    PassRelation reached = make_relation(n);  // by position, filled from the end: all that waits for a pass
     for (std::size_t p = n; p-- > 0;)
         for (const std::uint32_t q : plan.successors[p]) {
-            if (reached[p].test(q)) continue;  // successors ascend, so a way over another pass was seen before
+            if (reached[p].test(q)) continue;  // successors ascend, so a path through another pass was found first
             reached[p].set(q);
             reached[p] |= reached[q];
             const PassDeclaration& first = passes[plan.order[p]];
@@ -237,7 +237,7 @@ ScheduleGraph graph_of(const PassPlan& plan, std::span<const PassDeclaration> pa
         }
     std::ranges::sort(graph.edges, {}, [](const PassEdge& edge) { return std::pair(edge.from, edge.to); });
     for (const PassEdge& edge :
-         graph.edges)  // from earlier passes to later ones, so each level is whole when it is used
+         graph.edges)  // from earlier passes to later ones, so each level is final when it is used
         graph.passes[edge.to].level = std::max(graph.passes[edge.to].level, graph.passes[edge.from].level + 1);
     return graph;
 }
@@ -248,7 +248,7 @@ bool PassPlan::orders(std::size_t pass, std::size_t other) const {
     };
     const std::size_t first = std::min(position_of(pass), position_of(other));
     const std::size_t last = std::max(position_of(pass), position_of(other));
-    Array<bool> waits(order.size(), false, "schedule");  // by position: for the first; successors come behind
+    Array<bool> waits(order.size(), false, "schedule");  // by position: for the first; successors come later
     waits[first] = true;
     for (std::size_t position = first; position < last; ++position)
         if (waits[position])

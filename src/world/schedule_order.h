@@ -2,7 +2,7 @@
 // Finds the order of passes, and which passes must wait for which, from what they declare.
 //
 //     order          0 1 2 3        order[p] is the pass at position p
-//     successors     0 -> 2         by position: what is at 2 starts when 0 and all its other predecessors have ended
+//     successors     0 -> 2         by position: the pass at 2 starts when 0 and all its other predecessors have ended
 //
 // Thread: the functions are pure.
 
@@ -25,8 +25,8 @@ struct PassPlan {
     Array<std::uint32_t> order{Owner("schedule")};              // by position
     Array<Array<std::uint32_t>> successors{Owner("schedule")};  // by position
     Array<std::uint32_t> num_predecessors{Owner("schedule")};   // by position
-    /// The databases of which passes touch some zones only, and how many component types they have together: zones do
-    /// not keep apart what touches a `many` type.
+    /// The databases in which passes touch only some zones, and the total number of their component types. Zones do not
+    /// separate passes that touch a `many` type.
     Array<const Store*> stores_in_zones{Owner("schedule")};
     std::size_t num_types_in_zones = 0;
 
@@ -36,8 +36,8 @@ struct PassPlan {
     std::size_t count_types_in_zones() const;
 };
 
-/// `all_zones`: passes wait for each other although they touch different zones; their order is the same.
-/// Errors: as Schedule::prepare.
+/// `all_zones`: passes wait for each other even if they touch different zones; their order is the same.
+/// Errors: the same as Schedule::prepare().
 Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict, bool all_zones);
 
 /// Returns the plan of these passes as a graph.

@@ -1,4 +1,4 @@
-// What a world does with blobs: the stores that it makes for them, and spawning.
+// Makes the stores that a blob needs in a world, and spawns it.
 
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
@@ -19,7 +19,7 @@ bool goes_to_store(const ComponentRegistry& registry, const BlobComponents& comp
 
 namespace {
 
-/// Errors: a component type of the blob has other fields than the one of its name that the world has.
+/// Errors: the component type has other fields in the blob than in the world.
 Status check_layout(const Blob& blob, const Schema& compiled, const Schema& taken) {
     if (compiled.layout_hash() == taken.layout_hash()) return {};
     return Status::error(concat("the blob \"", blob.name(), "\" was compiled for ", compiled.to_text(),
@@ -28,7 +28,7 @@ Status check_layout(const Blob& blob, const Schema& compiled, const Schema& take
 }
 
 /// Makes the store of a component type of a blob if it is built in, and the row of a singleton.
-/// Errors: it cannot be made, or keeps what a world has once as what it may have often.
+/// Errors: the store cannot be made, or keeps a singleton type as an ordinary component type.
 Status prepare_store(ComponentDirectory& directory, const Schema& component) {
     Store* const store = directory.find(component.id());
     if (store == nullptr) return directory.require(component).status();
@@ -87,7 +87,7 @@ Result<Spawned> World::spawn(const Blob& given, const SpawnOptions& options) {
     SpawnTargets targets{directory_, &registry_};
     targets.strings = &strings_;
     if (SHOAL_UNLIKELY(!options.overrides.empty()) && can_keep_properties(directory_)) {
-        targets.context = this;  // overrides name values of the properties of entities, as set() does
+        targets.context = this;  // overrides name properties of entities, as set() does
         targets.set_property = [](void* self, Entity entity, std::string_view path, const AnyValue& value) {
             return static_cast<World*>(self)->properties().write(entity, path, value);
         };

@@ -192,8 +192,8 @@ void World::run_frame(float dt) {
         if (++num_unsettled_frames_ == kManyFrames) warn_of_missing_settle();
 }
 
-/// Warns in the log, once until the next settle, when a program runs passes and has forgotten to settle, and something
-/// waits.
+/// Logs a warning, once until the next settle, when a program has run many passes without a settle and commands or dead
+/// entities wait for one.
 void World::warn_of_missing_settle() {
     WaitingCommands& commands = WaitingCommands::of_directory(directory_);
     const std::uint64_t num_commands = commands.num_waiting();
@@ -258,7 +258,7 @@ void World::settle_stores() {
     commands.apply(&settles_.last);
     services_.for_each(FrameHook::kAfterCommands, [&](WorldService& service) { service.after_commands(context); });
     move_attached(directory_, context.executor);
-    commands.apply(&settles_.last);  // what destruction callbacks have asked for meanwhile
+    commands.apply(&settles_.last);  // the commands of destruction callbacks
     for (std::size_t i = 0; i < directory_.stores().size(); ++i) directory_.stores()[i]->settle(context);
     directory_.singletons().note_deaths();
     services_.for_each(FrameHook::kNoteDeaths, [](WorldService& service) { service.note_deaths(); });
