@@ -1,5 +1,5 @@
 #pragma once
-// Changes of entities that passes ask for, and that are made when the world, or a database without one, settles.
+// Commands: changes of entities that passes request, made when the world, or a database without one, settles.
 //
 //     schedule.add("hunt", query<Read<&Shark::hunger>, Read<&Position::value>>(sea),
 //                  [](Commands& commands, Entity shark, float hunger, const Vec3& place) {
@@ -9,20 +9,20 @@
 //                  });
 //     schedule.add("sow", {writes(sea)}, [&](PassContext&) { sea.commands().create(kReef, Position{}, Algae{}); });
 //
-//     pass 0, loop 0    chunk 0: create destroy ...    chunk 1: add ...       a log for each chunk: no locks, and cuts
-//     pass 1, loop 0    chunk 0: ...                                          depend on numbers of rows only
+//     pass 0, loop 0    chunk 0: create destroy ...    chunk 1: add ...       a log per chunk, no locks; the chunks
+//     pass 1, loop 0    chunk 0: ...                                          depend only on the numbers of rows
 //
 // create() returns a *pending* entity. Later commands of the same chunk, and the entity fields of the values that they
 // bring, may refer to it; for everything else it is a dead entity. Do not keep it: after 64 settles that create
-// entities its number is used again.
+// entities, its number is reused.
 //
 // Commands belong to the world, or to the directory of the stores (see component_directory.h); a database without
 // a world has its own. They reach whichever store keeps a component type: a database, a manager, the transforms, the
-// owners, or a store of another class that has Store::add_values(). A component type that nobody keeps yet goes to
-// the database of the world, which makes one for that. An entity that is created with components of other
-// stores only gets no row in a database, and no zone. One that is created without components gets a row in the first
-// database, if there is one.
-// What is more than a component has a component type too, or is a call:
+// owners, or a store of another class that has Store::add_values(). A component type that no store keeps yet is kept
+// in the database of the world, which makes one if it has none. An entity that is created with components of other
+// stores only gets no row in a database, and no zone. An entity that is created without components gets a row in the
+// first database, if there is one.
+// Other changes have a component type too, or are calls:
 //
 //     commands.add(sword, ChildOf{hand});  // links transforms; remove<ChildOf> unlinks them
 //     commands.add(cannon, Owned{ship});   // gives it an owner; remove<Owned> releases it
@@ -35,34 +35,34 @@
 //     commands.call(boat, [&](Entity self) { crews.hire(self, 12); });
 //
 // The rules. All logs together are one list, ordered by pass (its place in the schedule; commands from outside of
-// schedules come first), then by loop of the pass, by chunk, and by time in the chunk. The number of workers changes
-// nothing. Settling destroys entities, creates entities, spawns and copies, moves, adds and removes components, then
-// sets fields, and makes the calls at last. Pending entities get their ids in the order of the list.
-//   - An entity that a command destroys is destroyed once, whatever else the list says about it. A pending entity that
+// schedules come first), then by loop of the pass, by chunk, and by time in the chunk. It does not depend on the number
+// of workers. Settling destroys entities, creates entities, spawns and copies, moves, adds and removes components, then
+// sets fields, and finally makes the calls. Pending entities get their ids in the order of the list.
+//   - An entity that a command destroys is destroyed once, whatever other commands are about it. A pending entity that
 //     is destroyed is never created.
-//   - Of several moves of an entity the last counts.
-//   - Of several adds and removes of one component type the last counts, with the value that it brings. With `many`, all
-//     adds after the last remove count.
-//   - Fields are set when all components are there, in the order of the list: of several sets of a field the last counts.
-//     One that an add or a remove of the component type follows in the list does not count: the component has the value of the
-//     add, or is gone. With `many` an add does not take it back, and it sets the first value that the entity then has.
-//   - A copy is of what the original is before the moves, adds and removes of the same settle.
-//   - A command is carried out in all stores that it is about, or in none: when one has no room, the others are not
-//     changed, and commands that it can take are. Links are made at last: one that cannot be made is dropped alone. A store
-//     of another class that refuses without saying so before, Store::prepare_change(), is changed first; if two of them
-//     are named, or memory runs out behind it, the log says that a command was carried out in part.
+//   - Of several moves of an entity, the last one counts.
+//   - Of several adds and removes of one component type, the last one counts, with its value. With `many`, all adds
+//     after the last remove count.
+//   - Fields are set after components are added and removed, in the order of the list: of several sets of a field, the
+//     last one counts. A set does not count if an add or a remove of the component type follows it in the list. With
+//     `many`, an add does not cancel a set, which changes the first value that the entity then has.
+//   - A copy has the state of the original before the moves, adds and removes of the same settle.
+//   - A command is carried out in all stores that it is about, or in none: when one has no room for it, the others are
+//     not changed. Commands that find room are carried out. Links are made last; one that cannot be made is dropped
+//     alone. A store of another class that may refuse what Store::prepare_change() accepted is changed first. If there
+//     are two such stores, or memory runs out after the first change, the log says that it was carried out in part.
 //   - Commands are dropped, and counted in SettleCounts::num_dropped, when they are about dead entities, about entities
-//     that another command destroys, or about pending entities of other chunks or frames; when they set a field of a component
-//     that the entity does not have, or has disabled; and, with a line in the log, when there is no memory or no id for
-//     them, or the store does not take a value. An entity field that refers to such a pending entity becomes null.
+//     that another command destroys, or about pending entities of other chunks or frames; when they set a field of a
+//     component that the entity does not have, or has disabled; and, with a line in the log, when there is no memory or
+//     no id for them, or the store refuses a value. An entity field that refers to such a pending entity becomes null.
 //   - Otherwise commands do what the immediate calls do: an entity without a row gets one in the first zone when it is
-//     given components of the database, and moving it does nothing. A move is one in all databases of the world.
+//     given components of the database, and moving it does nothing. A move applies to all databases of the world.
 //   - Commands that a pass asked for before it failed (see world/schedule.h) are carried out.
-// Until the settle, values pin the blobs that their read-only arrays lie in, and spawns those of a library. What waits
-// is saved with the world, but for calls with functions and values that only C++ knows.
-// Thread: the Commands of a chunk belong to the chunk until it ends. Those of a pass (World::commands()) belong to
-// one thread, and the functions of the pass's loops may not use them. A loop that takes Commands must be started by its
-// pass, not from a chunk of another loop.
+// Until the settle, values pin the blobs that contain their read-only arrays, and spawns pin blobs of a library.
+// Pending commands are saved with the world, except calls of functions and values that only C++ knows.
+// Thread: the Commands of a chunk belong to the chunk until it ends. The Commands of a pass (World::commands()) belong
+// to one thread, and the functions of the pass's loops must not use them. A loop that takes Commands must be started by
+// its pass, not from a chunk of another loop.
 
 #include "shoal/command/detail/command_recorder.h"
 #include "shoal/command/detail/loop_scope.h"
@@ -79,7 +79,7 @@ class CommandLog;
 constexpr bool is_pending(Entity entity) { return entity.id >> 30 == 1; }
 
 /// The commands of one chunk. Functions of loops take them as their first argument (in a pass, after a const
-/// PassContext&); everybody else calls World::commands(), or Database::commands().
+/// PassContext&); other code calls World::commands(), or Database::commands().
 class Commands : detail::UndeclaredCalls {
     using Kind = detail::CommandKind;
 
@@ -87,8 +87,8 @@ public:
     Commands(const Commands&) = delete;
     Commands& operator=(const Commands&) = delete;
 
-    /// Asks for an entity with these components and returns the pending entity. Those in the database lie in `zone`, or
-    /// in the first one.
+    /// Requests an entity with these components and returns the pending entity. Its row in the database will be in
+    /// `zone`, or in the first zone.
     template <GivenComponent... Ts>
     SHOAL_INLINE Entity create(Zone zone, const Ts&... values) {
         require_zone(zone);
@@ -98,7 +98,7 @@ public:
     SHOAL_INLINE Entity create(const Ts&... values) {
         return record_create(kNoZone, values...);
     }
-    /// The same for as many entities as `out` has room for.
+    /// The same for each element of `out`.
     template <GivenComponent... Ts>
     void create(std::span<Entity> out, Zone zone, const Ts&... values) {
         for (Entity& entity : out) entity = create(zone, values...);
@@ -108,7 +108,7 @@ public:
         for (Entity& entity : out) entity = create(values...);
     }
     /// The same for the component types of an archetype of a database; those without a value get their defaults.
-    /// Requires: values are bytes.
+    /// Requires: the values are plain bytes.
     Entity create(const Database& database, const Archetype& type, Zone zone = kNoZone,
                   std::span<const ComponentValues> values = {}) {
         const Entity entity = take_pending();
@@ -125,14 +125,14 @@ public:
         record<detail::TypedCommand<Kind::kMove>>(entity, zone);
     }
 
-    /// Gives components, or sets the values of those that are there. Disabled{value} gives a disabled one.
+    /// Adds components, or sets the values of existing ones. Disabled{value} adds a disabled component.
     template <GivenComponent... Ts>
     SHOAL_INLINE void add(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0)
     {
         record<detail::TypedCommand<Kind::kAdd, Ts...>, Ts...>(entity, ++numbers_.num_ordered, values...);
     }
-    /// The same for component types of a database, by their numbers there. Requires: values are bytes.
+    /// The same for component types of a database, by their numbers there. Requires: the values are plain bytes.
     void add(Entity entity, const Database& database, std::span<const ComponentValues> values) {
         record_add(*recorder_, entity, ++numbers_.num_ordered, database, values);
     }
@@ -149,7 +149,7 @@ public:
     }
     /// The same two for a component type without a C++ type, in any store. The value is a struct image; nullptr:
     /// defaults.
-    /// Requires: the type is bytes. Lifetime: the schema is that of its store.
+    /// Requires: the values are plain bytes; the schema belongs to the store of the type.
     void add(Entity entity, const Schema& component, const std::byte* image) {
         recorder_->record(Kind::kAdd, entity, ++numbers_.num_ordered, component, image);
     }
@@ -178,35 +178,35 @@ public:
         }
     }
 
-    /// Asks for a copy of a blob, and returns the pending entity that becomes the first of the copy. `pose` and `zone`
-    /// are as in SpawnOptions::root_poses and zone. Copies of one blob that lie in one zone are spawned in one call.
+    /// Requests a copy of a blob, and returns the pending entity that becomes the first entity of the copy. `pose` and
+    /// `zone` are as in SpawnOptions::root_poses and zone. Copies of one blob in one zone are spawned in one call.
     ///
-    /// The last two give the copy values in place of those of the blob, as SpawnOptions::overrides does:
+    /// The last two overloads replace values of the blob in the copy, as SpawnOptions::overrides does:
     /// commands.spawn(level, kNoZone, {{"lamp", "light.range", 9}}). They may refer to pending entities. Such a copy is
-    /// spawned in a call of its own. An override that fits nothing is a line in the log when the world settles, and
-    /// that copy is dropped; the others are spawned. What waits is saved with its overrides: a command is dropped at
-    /// once, with a line in the log, if the copy of an override is neither 0 nor all, or its value cannot be saved (see
-    /// check_override()). Requires: a world; the blob outlives the settle.
+    /// spawned in a separate call. If an override matches nothing, a line is logged when the world settles, and that
+    /// copy is dropped; the others are spawned. Pending commands are saved with their overrides. A command is dropped
+    /// at once, with a line in the log, if the copy of an override is neither 0 nor all, or its value cannot be saved
+    /// (see check_override()). Requires: a world; the blob outlives the settle.
     Entity spawn(const Blob& blob) { return record_spawn(detail::kSpawnList, kNoZone, &blob, {}, nullptr); }
     SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone);
     SHOAL_API Entity spawn(const Blob& blob, Zone zone, Array<SpawnOverride> overrides);
     SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone, Array<SpawnOverride> overrides);
-    /// Asks for a copy of an entity, with all of its components and what is below it, as copy() makes it, and
-    /// returns the pending entity that becomes the copy. With a pose, that is where it lies in the world.
+    /// Requests a copy of an entity, with all of its components and the entities below it, as copy() makes it, and
+    /// returns the pending entity that becomes the copy. `pose` is its pose in the world.
     /// Requires: a world.
     Entity copy(Entity original) { return record_spawn(detail::kCopyList, kNoZone, nullptr, original, nullptr); }
     SHOAL_API Entity copy(Entity original, const RootPose& pose);
 
-    /// Names an entity in place of the name that it has, or takes its name for the empty text (see
-    /// components/debug_name.h). The world keeps the text, which a command that adds a DebugName does not. Done with
-    /// the calls, in the order of the list; what the world refuses is a line in the log. Requires: a world.
+    /// Replaces the name of an entity; the empty text removes it (see components/debug_name.h). Unlike with a command
+    /// that adds a DebugName, the world keeps the text. It is carried out with the calls, in the order of the list;
+    /// if the world refuses the text, a line is logged. Requires: a world.
     SHOAL_API void name(Entity entity, std::string_view name);
-    /// Gives an entity a tag, unless it has it, or takes one from it, in the same way (see components/tag.h).
+    /// Adds a tag to an entity, unless it has the tag, or removes one, in the same way (see components/tag.h).
     SHOAL_API void tag(Entity entity, std::string_view tag);
     SHOAL_API void untag(Entity entity, std::string_view tag);
 
-    /// Calls function(entity) when all other commands are carried out, in the order of the list; the entity is no
-    /// pending one any more. The function may do what a destruction callback may (see world.h). It is copied.
+    /// Calls function(entity) when all other commands are carried out, in the order of the list; the entity is then no
+    /// longer pending. The function may do what a destruction callback may (see world.h). It is copied.
     template <class Function>
         requires std::is_invocable_v<Function&, Entity>
     void call(Entity entity, Function function) {
@@ -245,12 +245,12 @@ private:
         cursor = {};
     }
 
-    // Nothing is given the address of a member: as long as the object itself is not passed on, it lies in registers. Of
-    // each kind, it holds the list that was first. `list` is always one that the compiler knows.
+    // The address of a member is never passed on: as long as the object itself is not either, it stays in registers.
+    // For each kind, it holds the list that was used first. `list` is always known to the compiler.
     SHOAL_INLINE static bool has_room(const detail::CommandCursor& cursor, const detail::CommandList& list) {
         return SHOAL_LIKELY(cursor.list == &list && cursor.num_rows != cursor.capacity);
     }
-    /// Adds a row to a list for which the cursor has no room, and perhaps it is that of another one.
+    /// Adds a row to a list for which the cursor has no room, perhaps because it belongs to another list.
     SHOAL_INLINE static detail::NewRow add_row_slowly(detail::CommandRecorder& recorder, detail::CommandCursor& cursor,
                                                       const detail::CommandList& list) {
         if (cursor.list != nullptr && cursor.list != &list) return recorder.add_row(list);
@@ -285,7 +285,7 @@ private:
              Ts(static_cast<Values&&>(values)),
          ...);
     }
-    /// What a command that finds no room leaves behind.
+    /// The result of a command that finds no room.
     struct Recorded {
         detail::CommandCursor cursor;
         Entity entity;
@@ -293,8 +293,8 @@ private:
     template <class T>
     using ByValue = std::conditional_t<std::is_trivially_copyable_v<T>, T,
                                        std::conditional_t<std::is_nothrow_copy_constructible_v<T>, const T&, T&&>>;
-    // The whole command, and all by value: then the values need not outlive a call, for which the loop would put them
-    // aside at every row.
+    // Records the whole command, with all arguments by value: otherwise the values would have to outlive a call, and
+    // the loop would spill them at every row.
     template <class Command, class... Ts>
     static SHOAL_NOINLINE Recorded record_slowly(detail::CommandRecorder& recorder, detail::CommandCursor cursor,
                                                  Entity entity, std::uint32_t number, ByValue<Ts>... values) {
@@ -304,7 +304,7 @@ private:
         write<Command, Ts...>(added, entity, number, static_cast<ByValue<Ts>&&>(values)...);
         return {cursor, entity};
     }
-    /// Adds a row, and returns its entity: of a creation, the next pending one.
+    /// Adds a row, and returns its entity: for a creation, the next pending entity.
     template <class Command, class... Ts, class... Values>
     SHOAL_INLINE Entity place(Entity entity, std::uint32_t number, Values&&... values) {
         constexpr bool kCreates = Command::kList.kind == Kind::kCreate;

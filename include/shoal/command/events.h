@@ -1,6 +1,6 @@
 #pragma once
-// Event channels: what passes tell later passes. A pass writes values of a type; passes after it, and those of the next
-// frame, read them as one array.
+// Event channels carry values from passes to later passes. A pass writes values of a type; passes after it, and passes
+// of the next frame, read them as one array.
 //
 //     Events<Collision>& hits = world.events<Collision>();
 //     schedule.add("collide", query<Read<&Body::height>>(bodies).writing(hits),
@@ -14,19 +14,19 @@
 //     frame 1   | outside | collide: chunk 0, 1, 2, ... | hurt: read()      |
 //     frame 2   | outside | early: read_last() | collide | hurt: read()     |      early gets what frame 1 wrote
 //
-// read() returns the events of this frame so far, read_last() all those of the frame before. World::step() ends the
-// frame of the world's channels when its passes have ended, before it settles. So a pass that reads both, or one that
-// comes after the writers and reads the first, misses nothing; a pass that does not run in every frame misses the
-// events of frames between. After World::step(), read_last() has the events of that step.
+// read() returns the events of this frame so far, read_last() all events of the previous frame. World::step() ends the
+// frame of the world's channels when its passes have ended, before it settles. So a pass misses nothing if it calls
+// both, or if it comes after the writers and calls read(). A pass that does not run in every frame misses the
+// events of the frames in between. After World::step(), read_last() has the events of that step.
 //
-// Order. Events are in the order in which one thread would write them: those from outside of passes, then pass by pass
-// in the order of the schedule, loop by loop, chunk by chunk. The number of workers changes nothing. A schedule orders
+// Order. Events are in the order in which one thread would write them: first from outside of passes, then pass by pass
+// in the order of the schedule, loop by loop, chunk by chunk, for any number of workers. A schedule orders
 // passes by what they declare: a pass with reads(hits) runs after the passes with writes(hits) that come before it. Two
 // passes with writes(hits) never overlap.
 //
 // Writing. The function of a query.writing(hits) gets an EventWriter, whose position the compiler keeps in registers,
 // and a pass over it declares writes(hits). In other loops, an EventWriter is a local variable for the rows of a chunk.
-// Whoever writes few events calls hits.write() anywhere: it takes twice as long, because it counts in memory.
+// Code that writes few events calls hits.write() anywhere: it takes twice as long, because it counts in memory.
 //
 //     schedule.add("weigh", {reads(bodies), writes(hits)}, [&](PassContext&) {
 //         EventWriter<Collision> to(hits);
@@ -36,11 +36,11 @@
 // Events are plain values: T is trivially copyable. Entities in events may die before the events are read; test
 // alive(). Values that refer to a blob do not pin it. The state hash of a world does not contain events.
 //
-// A channel keeps its memory: writing and reading allocate nothing once frames are alike. What recent frames did not
-// need is released.
+// A channel keeps its memory: writing and reading allocate nothing once frames are alike. Memory that recent frames
+// did not need is released.
 // Thread: a function of a loop writes to the list of its chunk: no lock for an event, one for a block of 4 or 32 KiB.
-// Loops of queries and for_rows() have chunks; a thread that a pass has started otherwise may not write. Outside of
-// passes, one thread at a time writes. Any number of passes read at once.
+// Loops of queries and for_rows() have chunks; a thread that a pass has started in another way must not write. Outside
+// of passes, one thread at a time writes. Any number of passes read at once.
 
 #include "shoal/command/detail/event_log.h"
 
@@ -56,7 +56,7 @@ class Events {
     static_assert(alignof(T) <= alignof(std::max_align_t));
 
 public:
-    /// Makes a channel of the caller's own, who calls end_frame(). World::events() makes one that belongs to a world.
+    /// Makes a channel for which the caller calls end_frame(). World::events() makes one that belongs to a world.
     Events() : log_(sizeof(T)) {}
 
     /// Appends an event. Requires: the pass that runs, if any, declares writes() of this channel (tested in checked
@@ -67,13 +67,13 @@ public:
     /// Returns the events of this frame so far. Requires: no loop that writes them is running. A function of a loop may
     /// only call this if its pass has not written since the last read().
     /// Lifetime: until the end of the next frame; later writes do not change the span.
-    /// Cost: the first call after a write copies what was written, but for what the first worker of a pass wrote.
+    /// Cost: the first call after a write copies what was written, except what the first worker of a pass wrote.
     std::span<const T> read() const { return span_of(log_.read()); }
-    /// Returns the events of the frame before, all of them. Lifetime: until the frame ends.
+    /// Returns all events of the previous frame. Lifetime: until the frame ends.
     std::span<const T> read_last() const { return span_of(log_.read_last()); }
 
-    /// Ends the frame: what read() would return becomes that of read_last(), whose events are forgotten. World::step()
-    /// calls this for the channels of the world. Requires: no passes run.
+    /// Ends the frame: the events of read() become the events of read_last(), whose old events are discarded.
+    /// World::step() calls this for the channels of the world. Requires: no passes run.
     void end_frame() { log_.end_frame(); }
 
 private:
@@ -98,7 +98,7 @@ public:
     EventWriter& operator=(const EventWriter&) = delete;
     ~EventWriter() { release(); }
 
-    /// Appends an event. Requires: as Events::write(). Cost: an append; outside of passes, a lock.
+    /// Appends an event. Requires: as for Events::write(). Cost: an append; outside of passes, a lock.
     SHOAL_INLINE void write(const T& value) {
         if (SHOAL_UNLIKELY(at_ == end_)) {
             const detail::EventCursor more = write_slowly(log_, at_, held_, value);
@@ -114,7 +114,7 @@ public:
     }
 
 private:
-    // All by value: as long as the address of the writer is not given away, its members need not be in memory.
+    // All by value: as long as the address of the writer is not passed on, its members need not be in memory.
     static SHOAL_NOINLINE detail::EventCursor write_slowly(detail::EventLog& log, std::byte* at,
                                                            detail::EventBuffer* held, T value) {
         detail::EventCursor more = log.hold_more(at, held);
@@ -134,7 +134,7 @@ private:
 };
 
 namespace detail {
-/// Its address stands for a type of events, as TypedSlot does for one of components.
+/// Its address identifies a type of events, as TypedSlot identifies a type of components.
 template <class T>
 inline char event_type = 0;
 
