@@ -1,8 +1,8 @@
 #pragma once
-// How one chunk records its commands: those of the same kind and component types lie side by side, in columns, as the
+// Records the commands of one chunk. Commands of the same kind and component types are side by side, in columns, as the
 // span calls of the stores take them.
 //
-//     run of add<Position, Velocity>    entities | numbers | positions | velocities     as far as one piece of memory reaches
+//     run of add<Position, Velocity>    entities | numbers | positions | velocities     in one piece of memory
 //     stream                            the runs of one list; the last one grows
 //     cursor                            the end of a stream, which the Commands of a loop hold in registers
 //
@@ -21,25 +21,25 @@ namespace detail {
 enum class CommandKind : std::uint8_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kCall, kSet };
 inline constexpr std::size_t kNumCommandKinds = 9;
 
-/// A component type that a command names, or, in a call, the function, or, of spawns, the overrides.
+/// A component type that a command names. In a call it is the function, and in a spawn the overrides.
 struct CommandPart {
     const Schema& (*schema)() = nullptr;               // of a C++ type
-    const Schema* made = nullptr;                      // of a component type with a schema alone
+    const Schema* made = nullptr;                      // of a component type with only a schema
     std::uint32_t offset = 0;                          // bytes per row of the columns before; 0: no value
     std::uint32_t num_bytes = 0;                       // of a value
     decltype(ComponentValues::write) write = nullptr;  // for types that are more than bytes
     void (*destroy)(std::byte* value) = nullptr;       // the same
     bool is_disabled = false;                          // the component is given disabled
     void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
-    std::uint32_t field = kAllFields;           // the one that is set
+    std::uint32_t field = kAllFields;           // the field that is set
     const Schema& (*field_schema)() = nullptr;  // of its value, for a C++ type
-    const Schema* made_field = nullptr;         // and for one with a schema alone: see make_field_schema()
+    const Schema* made_field = nullptr;         // and for one with only a schema: see make_field_schema()
 
     bool sets_field() const { return field != kAllFields; }
     bool names_component() const { return schema != nullptr || made != nullptr; }
-    /// Requires, for both: it names one.
+    /// Requires, here and below: names_component().
     const Schema& component() const { return made != nullptr ? *made : schema(); }
-    /// The schema of the value that it brings: that of the component, or of the field that is set.
+    /// The schema of the value: the component's, or that of the field that is set.
     const Schema& value_schema() const {
         if (!sets_field()) return component();
         return made_field != nullptr ? *made_field : field_schema();
@@ -47,8 +47,8 @@ struct CommandPart {
     static constexpr std::uint32_t kAllFields = 0xFFFFFFFF;
 };
 
-/// Returns a schema of the same name with one field of a component, at the beginning of the struct: as values are that
-/// are set. Requires: the field is bytes.
+/// Returns a schema of the same name with one field of a component, at the beginning of the struct, for values that set
+/// the field. Requires: the field is plain bytes.
 SHOAL_API Schema make_field_schema(const Schema& component, std::uint32_t field);
 template <auto kMember>
 const Schema& field_schema_of() {
@@ -57,7 +57,7 @@ const Schema& field_schema_of() {
     return schema;
 }
 
-/// Where a list comes from: the compiler, one chunk, or a state that was loaded, where the compiler had made it.
+/// The origin of a list: the compiler, one chunk, or a loaded state, for which the compiler had made it.
 enum class ListOrigin : std::uint8_t { kCompiled, kMade, kLoaded };
 /// What commands of one kind with the same component types have in common.
 struct CommandList {
@@ -74,7 +74,7 @@ struct LogBlock {
     std::size_t num_bytes = 0;
 };
 
-/// Bytes per row of what every command but destroy begins with, an entity and a number, if values of that alignment
+/// Bytes per row of the head of every command except destroy, an entity and a number, if values of that alignment
 /// follow.
 constexpr std::uint32_t head_bytes(std::size_t alignment) {
     return static_cast<std::uint32_t>(round_up(sizeof(Entity) + sizeof(std::uint32_t), alignment));
@@ -88,7 +88,7 @@ struct CommandBatch {
     std::uint32_t capacity, num_rows;
 
     std::span<Entity> entities() const { return {reinterpret_cast<Entity*>(begin), num_rows}; }
-    /// Create, move, spawn: the zones; add, remove, call, set: when, in the chunk. Requires: not of destroyed entities.
+    /// Create, move, spawn: the zones; add, remove, call, set: the order in the chunk. Requires: not a destroy.
     std::span<const std::uint32_t> numbers() const {
         return {reinterpret_cast<const std::uint32_t*>(column(sizeof(Entity))), num_rows};
     }
@@ -98,13 +98,13 @@ struct CommandBatch {
     }
 };
 
-/// Entities and nothing more.
+/// A list of entities only.
 struct DestroyCommand {
     static constexpr CommandList kList{CommandKind::kDestroy, sizeof(Entity), alignof(Entity), {}};
 };
 
 /// A copy of a blob, or of an entity, which has a pose in two of the lists. The entity of the command is the pending
-/// one that becomes the first of the copy.
+/// entity that becomes the first of the copy.
 struct SpawnValue {
     static constexpr std::uint32_t kOffset = head_bytes(alignof(const Blob*));
 
@@ -118,7 +118,7 @@ inline constexpr CommandList kSpawnAtList{CommandKind::kSpawn, kPosedBytes, alig
 inline constexpr CommandList kCopyList{CommandKind::kCopy, kPoseOffset, alignof(SpawnValue), {}};
 inline constexpr CommandList kCopyAtList{CommandKind::kCopy, kPosedBytes, alignof(SpawnValue), {}};
 
-/// What the value of every call begins with, whatever the function.
+/// The head of the value of every call, for any function.
 struct CallHead {
     Entity other;
 };
@@ -224,7 +224,7 @@ struct SetCommand {
     static constexpr CommandList kList{CommandKind::kSet, kPart.offset + kPart.num_bytes, kAlignment, {&kPart, 1}};
 };
 
-/// A new row of a run, whose values are still to be made.
+/// A new row of a run, whose values are not constructed yet.
 struct NewRow {
     std::byte* begin;
     std::size_t capacity, row;
@@ -239,7 +239,7 @@ struct NewRow {
     SHOAL_INLINE void set_entity(Entity entity) const {
         ::new (static_cast<void*>(column<Entity>(0) + row)) Entity(entity);
     }
-    /// Requires: not of a destroyed entity.
+    /// Requires: not a row of a destroy.
     SHOAL_INLINE void set_number(std::uint32_t number) const {
         ::new (static_cast<void*>(column<std::uint32_t>(sizeof(Entity)) + row)) std::uint32_t(number);
     }
@@ -247,14 +247,14 @@ struct NewRow {
 
 /// The end of the last run of a list.
 struct CommandCursor {
-    const CommandList* list;  // nullptr: of none
+    const CommandList* list;  // nullptr: of no list
     std::byte* begin;
     std::size_t num_rows, capacity;
 
     SHOAL_INLINE NewRow add_row() { return {begin, capacity, num_rows++}; }
 };
 
-/// What a chunk has given out.
+/// The numbers that a chunk has handed out.
 struct CommandNumbers {
     EntityBits next_pending = 0;
     std::uint32_t num_ordered = 0;  // adds, removes, calls and sets
@@ -273,14 +273,14 @@ public:
 
     /// Returns the end of a list, with room for a row. `was_held`: the caller held it and has filled the run.
     SHOAL_API CommandCursor hold(const CommandList& list, bool was_held);
-    /// The list is held no longer; its last run has `num_rows` rows.
+    /// Ends the hold of a list, whose last run has `num_rows` rows.
     SHOAL_API void release(const CommandList& list, std::size_t num_rows);
-    /// Adds a row to a list that nobody holds.
+    /// Adds a row to a list that is not held.
     SHOAL_API NewRow add_row(const CommandList& list);
-    /// Adds a command with component types that are known at run time only; `values` are those of some of them.
+    /// Adds a command with component types that are known only at run time; `values` has the values of some of them.
     SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number, const Database& database,
                           std::span<const ComponentType> components, std::span<const ComponentValues> values);
-    /// The same for a component type of any store; for adding, with a struct image.
+    /// The same for one component type of any store; to add it, with a struct image.
     SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number, const Schema& component,
                           const std::byte* image);
     /// Takes the next ids for pending entities, and returns the first.
@@ -288,21 +288,21 @@ public:
     const CommandNumbers& numbers() const { return numbers_; }
     void set_numbers(const CommandNumbers& numbers) { numbers_ = numbers; }
 
-    // --- for the log and the settler. Requires: nothing is held
+    // --- for the log and the settler. Requires: no list is held
 
-    /// Takes commands until close().
+    /// Accepts commands until close().
     void open() { is_open_ = true; }
     void close();
-    /// The commands so far, in the order in which runs were begun.
+    /// Returns the commands so far, in the order in which their runs were begun.
     std::span<const CommandBatch> runs();
-    /// The first of each kPendingBlock ids that the chunk took; it has given out those before next_pending().
+    /// The first id of each block of kPendingBlock that the chunk took; it has used the ids before next_pending().
     std::span<const EntityBits> pending_blocks() const { return pending_blocks_; }
     EntityBits next_pending() const { return numbers_.next_pending; }
-    /// Ends the values of all rows and forgets them.
+    /// Destroys the values of all rows, and discards the rows.
     void clear();
 
-    // For what was saved. The list is of origin kMade; the caller fills the rows of the run; lists that are replaced
-    // are alike.
+    // For loading. The list has origin kMade; the caller fills the rows of the run; a list is replaced by one that is
+    // like it.
     const CommandList& made_list(MadeList&& list);
     CommandBatch begin_run(const CommandList& list, std::uint32_t num_rows);
     void restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers);
@@ -313,7 +313,7 @@ public:
 private:
     struct Stream {
         CommandCursor end{};
-        std::uint32_t run = 0;  // its place among all
+        std::uint32_t run = 0;  // its index in runs_
     };
 
     Stream& stream_of(const CommandList& list);
@@ -326,7 +326,7 @@ private:
     CommandLog* log_;
     CommandNumbers numbers_;
     Array<Stream> streams_{Owner("commands")};
-    Array<CommandBatch> runs_{Owner("commands")};  // as they were begun
+    Array<CommandBatch> runs_{Owner("commands")};  // in the order in which they were begun
     Array<EntityBits> pending_blocks_{Owner("commands")};
     Array<LogBlock> blocks_{Owner("commands")};
     Array<MadeList*> made_{Owner("commands")};

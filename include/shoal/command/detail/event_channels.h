@@ -1,6 +1,6 @@
 #pragma once
 // The event channels of a world: one for each type of events, and one for each name that code without C++ types has
-// asked for. events.h says what a channel is.
+// requested. events.h explains channels.
 //
 //     Events<Collision>& hits = channels.of<Collision>();               // also World::events<Collision>()
 //     Result<detail::EventLog*> sounds = channels.named("sounds", 16);  // 16 bytes each
@@ -24,7 +24,7 @@ public:
     EventChannels& operator=(const EventChannels&) = delete;
 
     /// Returns the channel of events of type T. The first call makes it. Requires: at the first call, no passes run.
-    /// Lifetime: as this. In a shared library with hidden symbols, types are other types; give it the reference.
+    /// Lifetime: as long as this. A shared library with hidden symbols has types of its own; pass it the reference.
     template <class T>
     Events<T>& of() {
         if (void* owned = find(&detail::event_type<T>)) return *static_cast<Events<T>*>(owned);
@@ -32,20 +32,20 @@ public:
         own({&detail::event_type<T>, &made, &made.log_, destroy<Events<T>>, detail::event_name<T>()});
         return made;
     }
-    /// Returns the channel of a name whose events are bytes. The first call makes it.
-    /// Errors: its events have another size. Requires: no passes run. Lifetime: until end() was called as often.
+    /// Returns the channel with a name, whose events are bytes. The first call makes it.
+    /// Errors: its events have another size. Requires: no passes run. Lifetime: until end() was called once per call.
     SHOAL_API Result<detail::EventLog*> named(std::string_view name, std::uint32_t event_bytes);
     SHOAL_API void end(const detail::EventLog& events);
 
     /// Refuses writes from outside of passes from now on, because passes run, or allows them again.
     SHOAL_API void hold(bool holds);
-    /// Ends the frame of all: see Events::end_frame().
+    /// Ends the frame of all channels: see Events::end_frame().
     SHOAL_API void end_frame();
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (const Channel& channel : channels_) visit(static_cast<const detail::EventLog&>(*channel.log));
     }
-    /// Calls visit(name, count) with how many events each channel had in the frame that ended last.
+    /// Calls visit(name, count) with the number of events of each channel in the frame that ended last.
     template <class Visit>
     void for_each_count(Visit&& visit) const {
         for (const Channel& channel : channels_)
@@ -53,12 +53,12 @@ public:
     }
 
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Channels that the state does not have are empty then. Errors: what was saved does not fit.
+    /// Channels that the saved state does not have become empty. Errors: the saved events do not fit.
     SHOAL_API Status load(SnapshotReader& from);
 
 private:
     struct Channel {
-        const void* type;  // the object, if it has a name alone
+        const void* type;  // the object, if the channel has only a name
         void* object;
         detail::EventLog* log;
         void (*destroy)(void* object);

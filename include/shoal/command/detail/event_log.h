@@ -1,5 +1,5 @@
 #pragma once
-// The part of an event channel that knows the size of an event, but not its type.
+// The part of an event channel that depends on the size of an event, but not on its type.
 //
 //     cursor      where the calling thread appends, for each of the last few channels that it has written to
 //     buffer      what one chunk has written: blocks of 4 KiB, 32 KiB, 32 KiB ...
@@ -19,7 +19,7 @@ namespace shoal::detail {
 class EventLog;
 struct EventBuffer;
 
-/// Where a thread appends to a buffer of the scope that it is in. Null outside of scopes.
+/// Where a thread appends in the buffer of its current scope. Null outside of scopes.
 struct EventCursor {
     const EventLog* log;
     std::byte* at;
@@ -38,7 +38,7 @@ public:
     EventLog(const EventLog&) = delete;
     EventLog& operator=(const EventLog&) = delete;
 
-    /// Returns the place of a new event, whose size is that given to the constructor.
+    /// Returns the place of a new event. Requires: event_bytes is the size given to the constructor.
     SHOAL_INLINE std::byte* add_slot(std::size_t event_bytes) {
         EventCursor& cursor = event_cursors[number_ % kNumEventCursors];
         if (SHOAL_UNLIKELY(cursor.log != this || cursor.at == cursor.end)) return add_slot_slowly();
@@ -46,22 +46,22 @@ public:
         cursor.at = slot + event_bytes;
         return slot;
     }
-    /// What a writer appends to, when the room that it was given is full: returns room for more behind `at` in the
-    /// buffer that it holds, or, with nullptr, in that of the scope, which it holds from now on.
+    /// Returns more room for a writer whose room is full: after `at` in the buffer that it holds, or, if `held` is
+    /// nullptr, in the buffer of the scope, which it holds from now on.
     SHOAL_API EventCursor hold_more(std::byte* at, EventBuffer* held);
-    /// A writer holds its buffer no longer, and has written up to `at`.
+    /// Ends the hold of a writer on its buffer. It has written up to `at`.
     SHOAL_API static void release(std::byte* at, EventBuffer& held);
     /// Appends events, as bytes.
     SHOAL_API void append(std::span<const std::byte> events);
     SHOAL_API std::span<const std::byte> read() const;
     SHOAL_API std::span<const std::byte> read_last() const;
     SHOAL_API void end_frame();
-    /// Puts events of this frame and of the last in place of those that are there. Shape: multiples of the size of an
-    /// event.
+    /// Replaces the events of this frame and of the last one.
+    /// Shape: multiples of the size of an event.
     /// Requires: no passes run.
     SHOAL_API void replace(std::span<const std::byte> events, std::span<const std::byte> last_events);
     SHOAL_API std::uint32_t event_bytes() const;
-    /// Whether the passes of the world run that owns the channel: then, only they write.
+    /// Notes whether the passes of the world that owns the channel run: then, only they may write.
     SHOAL_API void hold(bool passes_run);
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
-// How a loop over rows makes itself known, so that its functions get commands of their own and cannot use those of the
-// pass. For queries.
+// Announces a loop over rows, so that its functions get their own commands and cannot use the commands of the pass. For
+// queries.
 // Thread: the one that runs the loop, or a chunk of it.
 
 #include "shoal/job/detail/work_scope.h"
@@ -15,7 +15,7 @@ namespace detail {
 class CommandRecorder;
 class RangeCommands;
 
-/// While it lives, the calling thread runs the function of a loop, which must not ask for the commands of its pass.
+/// While it exists, the calling thread runs the function of a loop, which must not ask for the commands of its pass.
 class LoopScope {
 public:
     SHOAL_API LoopScope();
@@ -27,7 +27,7 @@ private:
     WorkScope* scope_;  // nullptr: the loop runs outside of passes
 };
 
-/// Returns the first of as many recorders of commands as a loop has chunks. `loop` is its WorkScope::begin_loop().
+/// Returns an array of recorders of commands, one per chunk of a loop. `loop` is the result of WorkScope::begin_loop().
 SHOAL_API CommandRecorder* open_commands(ComponentDirectory& directory, const WorkPosition& loop,
                                          std::uint32_t num_chunks);
 

@@ -1,13 +1,13 @@
 #pragma once
-// Commands that are handed from one directory of stores to another, such as to that of another machine, which has the
-// entity that they are about.
+// Commands that are passed from one directory of stores to another, such as the directory of another machine, which has
+// the entity that they are about.
 //
 //     here   pass 3: destroy(e7), add(e9, ...)   --take_commands()-->   add(e9, ...)
 //                              |  e7 is elsewhere
-//     there  pass 3: ...   <--give_command()     carried out behind what pass 3 asks for there
+//     there  pass 3: ...   <--give_command()     carried out after the commands of pass 3 there
 //
-// Commands that create, spawn and copy are about entities that are not there yet, and stay; so do functions that
-// Commands::call() was given.
+// Commands that create, spawn and copy are about entities that do not exist yet, and are not passed; neither are
+// functions of Commands::call().
 // Thread: the structural thread, between passes.
 
 #include "shoal/command/detail/saved_commands.h"
@@ -24,7 +24,7 @@ struct PassedPart {
     static constexpr std::uint32_t kNoField = 0xFFFFFFFF;
     std::uint32_t field = kNoField;  ///< of kSet: the field that is set
     bool is_disabled = false;
-    /// The schema of the value: that of the component, or one with the field that is set; nullptr: it brings none.
+    /// The schema of the value: the component's, or one with the field that is set; nullptr if there is no value.
     const Schema* value_schema = nullptr;
     std::span<const std::byte> value{};  ///< a struct image of value_schema
 };
@@ -39,19 +39,19 @@ struct PassedCommand {
     std::span<const PassedPart> parts{};
 };
 
-/// Calls visit(context, command) for each command that waits about an entity for which is_elsewhere(context, entity)
-/// says so, in the order in which they would be carried out, and drops it here. Returns how many it has left because
-/// they bring values of a C++ type that is more than its fields.
+/// Calls visit(context, command) for each pending command about an entity for which is_elsewhere(context, entity)
+/// is true, in the order in which they would be carried out, and drops it here. Returns the number of commands left
+/// here because they have values of a C++ type that is more than its fields.
 SHOAL_API std::uint64_t take_commands(ComponentDirectory& directory,
                                       bool (*is_elsewhere)(const void* context, Entity entity),
                                       void (*visit)(void* context, const PassedCommand& command), void* context);
-/// Adds a command behind those of the same pass. Requires: not one that creates, spawns or copies; values have the
-/// layout of their schemas.
-/// Returns the schema of the value that sets a field. Requires: the field is bytes.
+/// Returns the schema of the value that sets a field. Requires: the field is plain bytes.
 SHOAL_API Schema value_schema_of(const Schema& component, std::uint32_t field);
-/// Errors: bytes are no value of their field, or a store would not take them. Shape: a struct image of `schema`.
+/// Errors: bytes are not a value of their field, or a store would refuse them. Shape: a struct image of `schema`.
 SHOAL_API Status check_passed_value(ComponentDirectory& directory, const Schema& schema,
                                     std::span<const std::byte> image);
+/// Adds a command after the commands of the same pass. Requires: it does not create, spawn or copy; values have the
+/// layout of their schemas.
 SHOAL_API void give_command(ComponentDirectory& directory, const PassedCommand& command);
 
 }  // namespace shoal

@@ -1,23 +1,23 @@
 #pragma once
-// Commands that wait, in a snapshot, for those who convert or show them. docs/formats/save.md has all parts.
+// Pending commands in a snapshot, for code that converts or shows them. docs/formats/save.md has all parts.
 // Thread: any.
 
 #include "shoal/state/snapshot.h"
 
 namespace shoal {
 
-/// What a command does; kText names an entity, gives it a tag or takes one. The numbers are those of saves.
+/// What a command does; kText names an entity, or adds or removes a tag. Saves contain these numbers.
 enum class SavedCommandKind : std::uint32_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kText, kSet };
 inline constexpr std::uint32_t kNumSavedCommandKinds = 9;
-/// What commands of a list have in common. Flags: it is of one chunk only; spawns and copies have poses; spawns
+/// What commands of a list have in common. Flags: the list belongs to one chunk; spawns and copies have poses; spawns
 /// override values.
 struct SavedCommandList {
     static constexpr std::uint32_t kOfChunk = 1, kHasPoses = 2, kHasOverrides = 4;
     SavedCommandKind kind;
     std::uint32_t num_parts, flags, num_rows;
 };
-/// A component type of a list: a line of "types". kOfDatabase is in older states alone, and says that a store keeps it.
-/// Where a field is set, its number in the component type is in the flags too, from bit kFieldShift on.
+/// A component type of a list: a line of "types". kOfDatabase is only in older states, and means that a store keeps it.
+/// If a field is set, its number in the component type is in the flags too, from bit kFieldShift on.
 struct SavedCommandPart {
     static constexpr std::uint32_t kBringsValue = 1, kIsDisabled = 2, kOfDatabase = 4, kFieldShift = 8;
     std::uint32_t type, flags;
@@ -25,7 +25,7 @@ struct SavedCommandPart {
     std::uint32_t field() const { return flags >> kFieldShift; }
 };
 SHOAL_API std::string_view name_of_kind(SavedCommandKind kind);  ///< "create", "name_or_tag"
-/// Returns how many commands wait in a snapshot, of a kind, or of all.
+/// Returns the number of pending commands in a snapshot, of one kind or of all kinds.
 SHOAL_API std::uint64_t count_saved_commands(const Snapshot& state, SavedCommandKind kind);
 SHOAL_API std::uint64_t count_saved_commands(const Snapshot& state);
 
