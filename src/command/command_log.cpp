@@ -14,8 +14,8 @@ using detail::CommandRecorder;
 
 namespace {
 
-/// Calls visit(element_type, array) with copies of the arrays in values of one component type. Puts a copy in the place
-/// of its array if visit() returns that it has changed it.
+/// Calls visit(element_type, array) with copies of the arrays in values of one component type. If visit() returns true,
+/// it has changed the copy, which replaces the array.
 template <class Visit>
 void visit_arrays_in(const detail::CommandBatch& run, const detail::CommandPart& part, const Schema& schema,
                      Visit&& visit) {
@@ -105,7 +105,7 @@ CommandLoop& CommandLog::open_locked(const WorkPosition& place, std::uint32_t nu
     return *loop;
 }
 
-/// Keeps the memory of a loop for another. Requires: its chunks are cleared.
+/// Keeps the memory of a loop for another one. Requires: its chunks are cleared.
 void CommandLog::recycle(CommandLoop* loop) {
     loop->is_of_pass = loop->is_passed = false;
     for_each_chunk({&loop, 1}, [&](CommandRecorder& chunk) {
@@ -115,7 +115,7 @@ void CommandLog::recycle(CommandLoop* loop) {
     idle_.push_back(loop);
 }
 
-/// Puts loops into the order in which their commands count.
+/// Sorts loops into the order in which their commands are carried out.
 void CommandLog::sort(std::span<CommandLoop*> loops) {
     std::sort(loops.begin(), loops.end(), [](const CommandLoop* a, const CommandLoop* b) {
         if (comes_before(a->place, b->place)) return true;
@@ -201,7 +201,7 @@ void visit_overrides_of(const detail::CommandBatch& run, void (*visit)(void* con
         for (const SpawnOverride& one : overrides_at(run, i)) visit(context, one.value.bytes());
 }
 
-/// Calls visit(context, bytes) for the string ids of a part, and for whole numbers, which strings of properties are.
+/// Calls visit(context, bytes) for the string ids of a part, and for integers, in which properties store strings.
 void visit_words_in(const detail::CommandBatch& run, const detail::CommandPart& part, const Schema& schema,
                     void (*visit)(void* context, std::span<const std::byte>), void* context) {
     for (const Field& field : schema.fields())
@@ -246,7 +246,7 @@ void CommandLog::discard() {
         settling_.swap(open_);
         if (std::exchange(num_pending_, 0) != 0) ++epoch_;
     }
-    // As of apply(): the mutex is not held.
+    // As in apply(), the mutex is not held.
     for_each_chunk(settling_, [](CommandRecorder& chunk) { chunk.close(), chunk.clear(); });
     const std::lock_guard lock(mutex_);
     for (CommandLoop* loop : settling_) recycle(loop);

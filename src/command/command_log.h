@@ -22,9 +22,9 @@ namespace shoal {
 struct CommandLoop {
     WorkPosition place;
     std::uint32_t num_chunks;
-    std::uint64_t opened;                                      // how many were before it
+    std::uint64_t opened;                                      // the number of loops opened before it
     Array<detail::CommandRecorder> chunks{Owner("commands")};  // the first num_chunks
-    bool is_passed = false;                                    // those that give_command() was given
+    bool is_passed = false;                                    // for the commands of give_command()
     bool is_of_pass = false;                                   // for a pass itself, through these:
     Commands commands;
 };
@@ -38,12 +38,12 @@ public:
     explicit CommandLog(ComponentDirectory& directory) : directory_(directory), settler_(*this) {}
     ~CommandLog();
 
-    /// The commands of the pass that the calling thread runs.
+    /// Returns the commands of the pass that the calling thread runs.
     Commands& here() override;
     detail::CommandRecorder* open(const WorkPosition& loop, std::uint32_t num_chunks);
-    /// The commands behind those of a pass, which another directory has handed on.
+    /// Returns the recorder after the commands of a pass, for commands passed on by another directory.
     detail::CommandRecorder& open_for_passed(std::uint32_t pass);
-    /// Calls visit(loop, run) for all that waits, in the order in which it would be carried out.
+    /// Calls visit(loop, run) for all pending commands, in the order in which they would be carried out.
     template <class Visit>
     void visit_runs(Visit&& visit) {
         sort(open_);
@@ -69,11 +69,11 @@ public:
 
     detail::LogBlock take_memory(std::size_t num_bytes, bool large);
     EntityBits take_pending_block();
-    /// Whether commands wait that were loaded. Thread: any, but not while it changes.
+    /// Whether loaded commands are pending. Thread: any, but not while it changes.
     bool has_loaded_lists() const { return !loaded_lists_.empty(); }
 
 private:
-    /// After so many calls without commands, no memory is left to give back.
+    /// After this many calls without commands, no memory is left to give back.
     static constexpr std::uint32_t kMostIdle = 512;
 
     friend class CommandLoader;
@@ -98,10 +98,10 @@ private:
     Array<CommandLoop*> idle_{Owner("commands")};
     LogBlocks blocks_{"commands"};
     std::uint64_t num_opened_ = 0;
-    std::uint32_t num_idle_ = kMostIdle;  // how often it was applied since something was opened; up to kMostIdle
+    std::uint32_t num_idle_ = kMostIdle;  // calls of apply() since something was opened; up to kMostIdle
     EntityBits epoch_ = 0, num_pending_ = 0;
     Array<detail::MadeList*> loaded_lists_{Owner("commands")};
-    Array<Schema*> loaded_schemas_{Owner("commands")};  // to which those point
+    Array<Schema*> loaded_schemas_{Owner("commands")};  // that loaded_lists_ point to
     Array<CommandLoop*> settling_{Owner("commands")};
     Array<detail::CommandRecorder*> chunks_{Owner("commands")};  // of settling_, in the order that counts
     CommandSettler settler_;

@@ -23,16 +23,16 @@ inline constexpr int kPendingNumberBits = 24;
 inline constexpr EntityBits kPendingNumberMask = (EntityBits(1) << kPendingNumberBits) - 1;
 inline constexpr EntityBits kPendingEpochMask = (EntityBits(1) << (30 - kPendingNumberBits)) - 1;
 
-/// The number of no chunk: nobody owns a block of pending entities.
+/// Not a chunk: no chunk owns a block of pending entities.
 inline constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
 
 class CommandSettler {
 public:
     explicit CommandSettler(CommandLog& log);
 
-    /// Applies the commands of these chunks, in their order. `epoch` tells which pending entities are theirs.
+    /// Applies the commands of these chunks, in their order. `epoch` identifies their pending entities.
     SettleCounts settle(std::span<detail::CommandRecorder* const> chunks, EntityBits epoch, EntityBits num_pending);
-    /// Gives memory back that the recent settles did not need.
+    /// Releases memory that recent settles did not need.
     void trim();
 
 private:
@@ -41,7 +41,7 @@ private:
     using Part = detail::CommandPart;
     using CommandBatch = detail::CommandBatch;
 
-    /// A command that is dealt with one by one: a call, or one about an entity that other commands are about, too.
+    /// A command that is carried out alone: a call, a set, or one about an entity that other commands are about, too.
     struct Single {
         Entity entity;
         std::uint32_t chunk, number;
@@ -70,16 +70,16 @@ private:
         Array<RootPose> poses{Owner("commands")};
     };
 
-    /// Commands of one list that several chunks ask for, few each: they are carried out in one call.
+    /// Commands of one list from several chunks, with a few from each. They are carried out in one call.
     struct Batch {
         const List* list = nullptr;
-        Zone zone = kNoZone;  // of those that create
+        Zone zone = kNoZone;  // of creations
         bool takes_bytes = false;
         Array<Entity> entities{Owner("commands")};
         Array<std::byte> images{Owner("commands")};  // row by row, each value at its offset
     };
 
-    /// An add or a remove that is about an entity of which a field is set. Later ones come last.
+    /// An add or a remove about an entity of which a field is set. Sorted by entity and component, later ones last.
     struct LaterChange {
         Entity entity;
         ComponentId component;
@@ -88,8 +88,8 @@ private:
         auto key() const { return std::tuple(entity.id, component.hash, chunk, number); }
     };
 
-    /// A change of a component that its store keeps as a link to another row, such as ChildOf: it waits until all else
-    /// that the entities are given is there.
+    /// A change of a component that its store keeps as a link to another row, such as ChildOf. It is made after all
+    /// other components were added.
     struct LinkChange {
         Store* store;
         const Schema* schema;
@@ -173,12 +173,12 @@ private:
     // Of the current settle.
     std::span<detail::CommandRecorder* const> chunks_;
     EntityBits epoch_ = 0, num_pending_ = 0;
-    std::uint32_t kinds_ = 0;        // a bit for each kind that there are commands of
+    std::uint32_t kinds_ = 0;        // a bit for each kind of command that occurs
     std::size_t num_cancelled_ = 0;  // pending entities that are never created
     bool any_twice_ = false;         // several adds and removes are about one entity
     bool any_dead_ = false;          // adds and removes are about dead entities
     bool has_begun_ = false;         // a store has made its part of the change that is tried now
-    Status refused_;                 // why what is given cannot be, before stores are asked
+    Status refused_;                 // why a change is impossible, before stores are asked
     SettleCounts counts_;
 
     /// Working memory, kept from one settle to the next.
@@ -190,11 +190,11 @@ private:
         Array<std::byte> images{Owner("commands")};
         Array<std::uint32_t> order{Owner("commands")};
         Array<Move> moves{Owner("commands")};
-        BitSet once{Owner("commands")};   // by entity index: was it named,
-        BitSet twice{Owner("commands")};  // and again?
+        BitSet once{Owner("commands")};   // by entity index: is a command about it,
+        BitSet twice{Owner("commands")};  // and another one?
         Array<Single> singles{Owner("commands")};
-        Array<ComponentChange> changes{Owner("commands")};  // of the entities at hand,
-        Array<Store*> stores{Owner("commands")};            // and by change: where
+        Array<ComponentChange> changes{Owner("commands")};  // of the current entities,
+        Array<Store*> stores{Owner("commands")};            // by change: its store
         Array<StoreChanges> by_store{Owner("commands")};
         Array<ComponentChange> sorted{Owner("commands")};
         Array<ComponentId> named{Owner("commands")};

@@ -74,7 +74,7 @@ void EventChannels::end_frame() {
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-/// Types of C++ and names are apart, and those that have one name, such as types of two sources, are numbered.
+/// C++ types and names are kept apart. Channels of the same name, such as types of two sources, are numbered.
 std::string EventChannels::part_name(const Channel& channel) const {
     std::uint32_t number = 0;
     for (const Channel& other : channels_) {

@@ -3,7 +3,7 @@
 //
 //     chunk     4 KiB | 32 KiB | 32 KiB ...      the first block of a chunk is small: most chunks write little
 //
-// What recent frames have needed is kept; the rest is released.
+// Memory that recent frames have needed is kept; the rest is released.
 // Thread: one at a time.
 
 #include "shoal/command/detail/command_recorder.h"
@@ -12,7 +12,7 @@ namespace shoal {
 
 inline constexpr std::size_t kLogBlockBytes[] = {std::size_t(4) << 10, std::size_t(32) << 10};
 
-/// Returns how much recent frames have needed: what this one did, or a little less than before.
+/// Returns how much recent frames have needed: the need of this frame, or a little less than before.
 constexpr std::uint64_t decaying_peak(std::uint64_t now, std::uint64_t before) {
     const std::uint64_t less = before - (before + 15) / 16;
     return now > less ? now : less;
@@ -28,7 +28,7 @@ public:
     /// Returns a block of at least `num_bytes`, aligned like std::max_align_t.
     detail::LogBlock take(std::size_t num_bytes, bool large);
     void give_back(const detail::LogBlock& block);
-    /// Releases what recent frames did not need. To be called once per frame.
+    /// Releases memory that recent frames did not need. Call it once per frame.
     void trim();
 
 private:

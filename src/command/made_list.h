@@ -1,7 +1,7 @@
 #pragma once
-// Lists of commands that the compiler does not know: of component types known at run time only, or from a snapshot.
+// Lists of commands that the compiler does not know: for component types known only at run time, or from a snapshot.
 //
-//     MadeList    a CommandList, its parts, and for each part a key: what it names, which stays when a schema is gone
+//     MadeList    a CommandList, its parts, and a key for each part, which identifies it even when its schema is gone
 //
 // Thread: one at a time.
 
@@ -22,18 +22,18 @@ struct MadeList : CommandList {
 
     Array<CommandPart> own_parts{Owner("commands")};
     Array<PartKey> keys{Owner("commands")};
-    Array<Schema*> own_schemas{Owner("commands")};  // to which the parts point when it has its own
+    Array<Schema*> own_schemas{Owner("commands")};  // that the parts point to, if it has its own
 
     explicit MadeList(CommandKind kind_of_all);
     MadeList(MadeList&& other) noexcept;
     MadeList& operator=(MadeList&&) = delete;
     ~MadeList();
 
-    /// Adds a part. `value` is the schema of the value that it brings; nullptr: it brings none.
+    /// Adds a part. `value` is the schema of its value; nullptr: it has no value.
     void add(CommandPart part, const Schema* value);
-    /// Copies the schemas of the parts, so that a store may end while the commands wait.
+    /// Copies the schemas of the parts, so that a store may be destroyed while commands are pending.
     void own_its_schemas();
-    /// Whether commands of this list and of that one lie in memory alike, and are about the same.
+    /// Whether commands of both lists have the same layout in memory and are about the same component types.
     bool is_like(const CommandList& other) const;
 };
 

@@ -18,7 +18,7 @@ using detail::MadeList;
 
 namespace {
 
-/// Whether commands of a list can be handed on.
+/// Whether commands of a list can be passed on.
 bool may_pass(const detail::CommandList& list) {
     switch (list.kind) {
         case CommandKind::kDestroy:
@@ -34,7 +34,7 @@ bool may_pass(const detail::CommandList& list) {
     }
 }
 
-/// Whether a part brings a value that is more than bytes. Texts are handed on by name.
+/// Whether a part has no value, or a value of plain bytes. Texts are passed on by name.
 bool is_bytes(const CommandPart& part) { return part.offset == 0 || part.destroy == nullptr; }
 
 PassedPart view_of(const CommandBatch& run, const CommandPart& part, std::uint32_t row) {
@@ -45,7 +45,7 @@ PassedPart view_of(const CommandBatch& run, const CommandPart& part, std::uint32
     return passed;
 }
 
-/// Takes one command out of a run, by naming the null entity, which nothing is done about.
+/// Takes commands out of a run by setting their entity to null, so that they do nothing.
 class Taker {
 public:
     Taker(std::uint32_t pass, void (*visit)(void* context, const PassedCommand& command), void* context)
@@ -92,7 +92,7 @@ std::uint64_t take_commands(ComponentDirectory& directory, bool (*is_elsewhere)(
 
 namespace {
 
-/// Returns the list of commands that are about the parts of one.
+/// Returns the list for a command with these parts.
 const detail::CommandList& list_for(CommandRecorder& to, const PassedCommand& command) {
     MadeList list(static_cast<CommandKind>(command.kind));
     for (const PassedPart& passed : command.parts) {

@@ -1,5 +1,5 @@
 #pragma once
-// The lists of commands that spawn a blob with values in place of its own. The overrides are the last column.
+// The lists of commands that spawn a blob and override some of its values. The overrides are the last column.
 // Thread: any.
 
 #include "shoal/command/detail/command_recorder.h"
@@ -11,7 +11,7 @@ namespace shoal {
 
 using SpawnOverrides = Array<SpawnOverride>;
 
-/// The list of those with a pose, or of those without.
+/// The list of such spawns with a pose, or without one.
 template <bool kHasPose>
 struct OverridingSpawn {
     static constexpr std::uint32_t kOffset = kHasPose ? detail::kPosedBytes : detail::kPoseOffset;
@@ -24,9 +24,9 @@ struct OverridingSpawn {
         detail::CommandKind::kSpawn, kOffset + sizeof(SpawnOverrides), alignof(SpawnOverrides), {&kPart, 1}};
 };
 
-/// Whether commands of a list bring overrides. Requires: they spawn or copy.
+/// Whether commands of a list have overrides. Requires: they spawn or copy.
 inline bool has_overrides(const detail::CommandList& list) { return !list.parts.empty(); }
-/// Whether they bring poses.
+/// Whether they have poses.
 inline bool has_poses(const detail::CommandList& list) {
     return &list == &detail::kSpawnAtList || &list == &detail::kCopyAtList || &list == &OverridingSpawn<true>::kList;
 }
@@ -35,7 +35,7 @@ inline SpawnOverrides& overrides_at(const detail::CommandBatch& run, std::size_t
     return *reinterpret_cast<SpawnOverrides*>(run.value(run.list->parts.front(), row));
 }
 
-/// Calls visit(entity) for each entity that an override refers to, and keeps what it makes of it.
+/// Calls visit(entity) for each entity that an override refers to, and stores the entity that visit() changed.
 template <class Visit>
 void for_each_entity(SpawnOverride& given, Visit&& visit) {
     if (given.value.type().type != FieldType::kEntity) return;

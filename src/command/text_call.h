@@ -1,5 +1,5 @@
 #pragma once
-// The calls that Commands::name(), tag() and untag() ask for: the only ones whose function is known when commands are
+// The calls of Commands::name(), tag() and untag(), which are the only calls whose function is known when commands are
 // saved.
 // Thread: the structural thread.
 
@@ -15,7 +15,7 @@ struct TextCall {
     TextChange change;
     std::string text;
 
-    /// Asks the world to do it; what it refuses is a line in the log.
+    /// Asks the world for the change. If it refuses, a line is logged.
     void operator()(Entity self) const;
 };
 using TextCommand = detail::CallCommand<TextCall>;
