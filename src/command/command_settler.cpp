@@ -13,8 +13,8 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kLookedAt = 512;  // entities that are looked at in one go: they stay in the cache
-constexpr std::size_t kManyRows = 128;  // that are worth a call of their own
+constexpr std::size_t kLookedAt = 512;  // entities that are visited at once: they stay in the cache
+constexpr std::size_t kManyRows = 128;  // that are worth a separate call
 
 /// Returns whether any of the bits begin to end - 1 is set.
 bool any_bit(const std::uint64_t* words, std::size_t begin, std::size_t end) {
@@ -98,7 +98,7 @@ EntityBits CommandSettler::number_of(std::uint32_t chunk, Entity pending) const 
     if (!is_of_now || number >= num_pending_ ||
         scratch_.owners[number / detail::CommandRecorder::kPendingBlock] != chunk)
         return num_pending_;
-    // Of its last block, the chunk may not have given all ids out.
+    // The chunk may not have used all ids of its last block.
     return pending.id < chunks_[chunk]->next_pending() ? number : num_pending_;
 }
 
@@ -109,8 +109,8 @@ Entity CommandSettler::resolve(std::uint32_t chunk, Entity entity) const {
     return number == num_pending_ ? kNullEntity : scratch_.made[number];
 }
 
-/// Replaces the pending entities of a run, and the dead ones by null. Calls note(span, are_run) for all, in pieces;
-/// with `are_run` the ids of the piece are consecutive, and all of them live.
+/// Replaces the pending entities of a run, and sets dead ones to null. Calls note(span, are_run) for all, in pieces.
+/// With `are_run`, the ids of the piece are consecutive, and all of its entities are alive.
 template <class Note>
 void CommandSettler::resolve_entities(std::uint32_t chunk, const CommandBatch& run, Note&& note) {
     for (std::span<Entity> rest = run.entities(); !rest.empty();) {
@@ -154,7 +154,7 @@ void CommandSettler::destroy() {
     counts_.num_dropped += doomed.size() - counts_.num_destroyed;
 }
 
-/// Destroys entities, and returns how many lived. Stores may be added meanwhile, by callbacks.
+/// Destroys entities, and returns how many were alive. Callbacks may add stores during the call.
 std::uint32_t CommandSettler::destroy_all(std::span<const Entity> doomed) {
     const std::uint64_t deaths_before = entities_.deaths_end();
     const std::uint32_t num_destroyed = entities_.destroy(doomed);
@@ -163,7 +163,7 @@ std::uint32_t CommandSettler::destroy_all(std::span<const Entity> doomed) {
     return num_destroyed;
 }
 
-/// Cancels the creation of a pending entity. Returns false when it is not of this chunk, or already cancelled.
+/// Cancels the creation of a pending entity. Returns false if it is not of this chunk, or already cancelled.
 bool CommandSettler::cancel(std::uint32_t chunk, Entity pending) {
     const EntityBits number = number_of(chunk, pending);
     if (number == num_pending_ || scratch_.once.test_and_set(static_cast<std::size_t>(number))) return false;
@@ -175,7 +175,7 @@ bool CommandSettler::cancel(std::uint32_t chunk, Entity pending) {
 
 void CommandSettler::create() {
     std::size_t count = 0;
-    bool is_dense = num_cancelled_ == 0;  // the order of the entities is that of their numbers
+    bool is_dense = num_cancelled_ == 0;  // the entities are in the order of their numbers
     for_each_pending([&](EntityBits first, std::size_t num_ids) {
         is_dense &= first == count;
         count += num_ids;
@@ -233,8 +233,8 @@ void CommandSettler::create_rows(std::uint32_t chunk, const CommandBatch& run) {
     }
 }
 
-/// Gives components to entities that were just made. Errors: a store refuses; the entities live, and have what others
-/// have given them.
+/// Gives components to entities that were just made. Errors: a store refuses; the entities are alive, and have the
+/// components of the other stores.
 Status CommandSettler::create_together(const List& list, std::span<const Entity> made, Zone zone) {
     has_begun_ = false;
     if (!refused_) return refused_;
@@ -259,7 +259,7 @@ Status CommandSettler::create_together(const List& list, std::span<const Entity>
 
 // --- spawning and copying ----------------------------------------------------------------------------------------
 
-/// Lists the commands of a kind by what is copied, and where to.
+/// Groups the commands of a kind by the source and the destination of the copies.
 void CommandSettler::group_spawns(Kind kind) {
     Array<SpawnGroup>& groups = scratch_.groups;
     groups.clear();
@@ -269,7 +269,7 @@ void CommandSettler::group_spawns(Kind kind) {
         const auto* const values = reinterpret_cast<const detail::SpawnValue*>(run.column(detail::SpawnValue::kOffset));
         const auto* const poses = reinterpret_cast<const RootPose*>(run.column(detail::kPoseOffset));
         const bool are_posed = has_poses(*run.list), override = has_overrides(*run.list);
-        std::uint32_t last = 0;  // mostly the group of the next one too
+        std::uint32_t last = 0;  // usually the group of the next one, too
         for (std::uint32_t i = 0; i < run.num_rows; ++i) {
             const Zone zone = run.numbers()[i];
             const Entity first = resolve(chunk, run.entities()[i]), original = resolve(chunk, values[i].original);
@@ -285,12 +285,12 @@ void CommandSettler::group_spawns(Kind kind) {
                  "commands spawn and copy in worlds; attach the stores to a world");
 }
 
-/// Lets overrides that refer to pending entities refer to what these have become.
+/// Makes overrides that refer to pending entities refer to the created entities.
 void CommandSettler::resolve_overrides(std::uint32_t chunk, SpawnOverrides& overrides) {
     for (SpawnOverride& one : overrides) for_each_entity(one, [&](Entity& entity) { entity = resolve(chunk, entity); });
 }
 
-/// Returns the number of the group of copies that are like these, which may be a new one.
+/// Returns the number of the group of such copies, which may be a new one.
 std::uint32_t CommandSettler::find_group(HashMap<std::uint64_t, std::uint32_t>& group_of, const SpawnKey& asked) {
     Array<SpawnGroup>& groups = scratch_.groups;
     const std::uint64_t key =
@@ -344,7 +344,7 @@ void CommandSettler::move() {
     clear_named();
     Array<std::uint32_t>& order = scratch_.order;
     order.clear();
-    for (auto i = static_cast<std::uint32_t>(moves.size()); i-- > 0;)  // the last counts
+    for (auto i = static_cast<std::uint32_t>(moves.size()); i-- > 0;)  // the last one counts
         if (moves[i].entity && !scratch_.once.test_and_set(moves[i].entity.index())) order.push_back(i);
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         return moves[a].zone != moves[b].zone ? moves[a].zone < moves[b].zone : a < b;
@@ -389,7 +389,7 @@ void CommandSettler::change() {
     change_links();
 }
 
-/// Notes that a command is about each of these entities, of which some may be null. With `are_run` their ids are
+/// Notes that a command is about each of these entities; some may be null. With `are_run`, their ids are
 /// consecutive.
 void CommandSettler::note_named(std::span<const Entity> entities, bool are_run) {
     std::uint64_t* const once = scratch_.once.data();
@@ -425,8 +425,8 @@ void CommandSettler::change_rows(std::uint32_t chunk, const CommandBatch& run) {
     carry_out(chunk, run, changed.size() == run.num_rows ? std::span<const std::uint32_t>() : order, changed, kNoZone);
 }
 
-/// Gives components to entities, and takes others away, as scratch_.changes says. Errors: a store refuses. Then nothing
-/// has changed, or `has_begun_`: another store had been changed before.
+/// Adds and removes components of entities, as listed in scratch_.changes. Errors: a store refuses. Then nothing has
+/// changed, unless `has_begun_`: another store was changed before.
 Status CommandSettler::change_together(std::span<const Entity> entities) {
     has_begun_ = false;
     if (!refused_) return refused_;
@@ -461,7 +461,7 @@ void CommandSettler::group_changes() {
     scratch_.changes.swap(scratch_.sorted);
 }
 
-/// Where there are several changes, asks the stores whether they will refuse. Errors: one does; nothing has changed.
+/// If there are several changes, asks the stores whether they would refuse. Errors: one would; nothing has changed.
 Status CommandSettler::prepare_changes(std::span<const Entity> entities) {
     if (scratch_.by_store.size() < 2 && scratch_.changes.size() < 2) return {};
     for (StoreChanges& group : scratch_.by_store) {
@@ -473,8 +473,8 @@ Status CommandSettler::prepare_changes(std::span<const Entity> entities) {
     return {};
 }
 
-/// Calls change(store, changes, counts) for each store, for those first that may refuse, and counts what was done.
-/// Errors: the first of a store.
+/// Calls change(store, changes, counts) for each store, first for stores that may refuse, and counts what was done.
+/// Errors: the first error of a store.
 template <class Change>
 Status CommandSettler::make_changes(Change&& change) {
     for (const ChangePromise promise : {ChangePromise::kNone, ChangePromise::kButMemory, ChangePromise::kKept})
@@ -581,8 +581,8 @@ void CommandSettler::set() {
         if (!is_overtaken(set)) set_one(set);
 }
 
-/// Lists the adds and removes that are about entities of which fields are set, and may come after that. With `many`, an
-/// add leaves the other values as they are.
+/// Lists the adds and removes about entities of which fields are set, because they may come after the set. With `many`,
+/// an add does not count, because it does not change the other values.
 void CommandSettler::note_later_changes(std::span<const Single> sets) {
     Array<LaterChange>& changed = scratch_.changed;
     changed.clear();
@@ -649,7 +649,7 @@ void CommandSettler::call() {
 /// Returns whether the store of a component type, if there is one, keeps it as links between its rows.
 bool CommandSettler::keeps_links(const Result<Store*>& store, const Schema& component) {
     if (!store || (*store)->places_whole_entities()) return false;
-    // The component type may have got other fields since the command was given: then the store refuses it.
+    // If the fields of the component type have changed since the command was recorded, the store refuses it.
     for (const Schema* schema : (*store)->schemas())
         if (schema->id() == component.id() && schema->layout_hash() != component.layout_hash()) return false;
     return (*store)->find_columns(component).is_link;
@@ -674,8 +674,8 @@ void CommandSettler::note_change(const Part& part, const Result<Store*>& store, 
     scratch_.stores.push_back(*store);
 }
 
-/// Lists the component types and the values of those rows of a run that `order` lists; of all when it is empty. They
-/// are meant for `entities`. Links are kept for later.
+/// Lists the component types and the values of the rows of a run that are in `order`, or of all rows if it is empty.
+/// They are meant for `entities`. Links are kept for later.
 void CommandSettler::give_values(std::uint32_t chunk, const CommandBatch& run, std::span<const std::uint32_t> order,
                                  std::span<const Entity> entities) {
     clear_given();
@@ -709,7 +709,7 @@ void CommandSettler::give_values(std::uint32_t chunk, const CommandBatch& run, s
     }
 }
 
-/// The same of values that append_images() has copied.
+/// The same for values that append_images() has copied.
 void CommandSettler::give_images(const List& list, const std::byte* images) {
     clear_given();
     for (const Part& part : list.parts) {
@@ -726,7 +726,7 @@ void CommandSettler::clear_given() {
     refused_ = {};
 }
 
-/// Copies the values of those rows of a run that `order` lists, or of all, row by row, each to its offset in the row.
+/// Copies the values of the rows of a run that are in `order`, or of all rows, row by row, each to its offset.
 void CommandSettler::append_images(const CommandBatch& run, std::span<const std::uint32_t> order,
                                    Array<std::byte>& images) {
     const std::size_t count = order.empty() ? run.num_rows : order.size(), row_bytes = run.list->row_bytes;
@@ -742,8 +742,8 @@ void CommandSettler::append_images(const CommandBatch& run, std::span<const std:
 
 // --- batches -----------------------------------------------------------------------------------------------------
 
-/// Carries out those commands of a run that `order` lists, or all, which are about `entities`; if they are few,
-/// together with others of the same list, at the latest in finish_batches().
+/// Carries out the commands of a run that are in `order`, or all, which are about `entities`. If they are few, they are
+/// carried out with others of the same list, at the latest in finish_batches().
 void CommandSettler::carry_out(std::uint32_t chunk, const CommandBatch& run, std::span<const std::uint32_t> order,
                                std::span<const Entity> entities, Zone zone) {
     Batch& batch = batch_of(*run.list, zone);
@@ -760,8 +760,8 @@ void CommandSettler::carry_out(std::uint32_t chunk, const CommandBatch& run, std
 }
 
 /// Creates or changes entities. give(first, count) lists the values for all of them, or for one. If a store refuses
-/// them together, they are created or changed one by one, so that those which it can take are not lost; of those that
-/// are created, the ones that are refused alone are destroyed.
+/// them together, they are created or changed one by one, so that only the refused ones are lost. A created entity that
+/// is refused alone is destroyed.
 template <class Give>
 void CommandSettler::carry_out(const List& list, std::span<const Entity> entities, Zone zone, Give&& give) {
     const bool creates = list.kind == Kind::kCreate;
@@ -787,7 +787,7 @@ void CommandSettler::carry_out(const List& list, std::span<const Entity> entitie
         Status status = do_some(i, 1);
         if (status) continue;
         ++num_failed;
-        any_in_part |= !creates && has_begun_;  // what is destroyed is not there in part
+        any_in_part |= !creates && has_begun_;  // a destroyed entity is not changed in part
         if (creates) destroy_all(entities.subspan(i, 1));
         failure = std::move(status);
     }

@@ -42,7 +42,7 @@ CommandRecorder::Stream& CommandRecorder::stream_of(const CommandList& list) {
             if (loaded.origin != ListOrigin::kLoaded || !made(loaded).is_like(list)) continue;
             HashMap<std::uint64_t, const CommandList*> others{Owner("commands")};
             others.set(reinterpret_cast<std::uintptr_t>(&loaded), &list);
-            replace_lists(others);  // what was loaded goes on
+            replace_lists(others);  // the loaded runs continue
             return stream;
         }
     streams_.push_back({{&list, nullptr, 0, 0}});
@@ -79,7 +79,7 @@ void CommandRecorder::begin_run(Stream& stream, std::size_t least_rows) {
     runs_.push_back({end.list, end.begin, static_cast<std::uint32_t>(end.capacity), 0});
 }
 
-/// Notes how many rows the last run of a list has.
+/// Notes the number of rows of the last run of a list.
 void CommandRecorder::note_rows(const Stream& stream) {
     if (stream.end.capacity != 0) runs_[stream.run].num_rows = static_cast<std::uint32_t>(stream.end.num_rows);
 }
@@ -151,7 +151,7 @@ void CommandRecorder::replace_lists(const HashMap<std::uint64_t, const CommandLi
 
 // --- component types that are known at run time only -------------------------------------------------------------
 
-/// Returns the list of commands with these component types, of which `values` says which bring a value.
+/// Returns the list of commands with these component types. Those in `values` have a value.
 const CommandList& CommandRecorder::made_list(CommandKind kind, Entity entity, const Database& database,
                                               std::span<const ComponentType> components,
                                               std::span<const ComponentValues> values) {
@@ -241,7 +241,7 @@ void TextCall::operator()(Entity self) const {
 }
 
 void Commands::record_text(TextChange change, Entity entity, std::string_view text) {
-    if (Status status = StringTable::check(text); !status)  // which could not be saved while it waits
+    if (Status status = StringTable::check(text); !status)  // it could not be saved while it is pending
         return log_dropped_text(entity, status);
     call(entity, TextCall{&recorder_->waiting(), change, std::string(text)});
 }
@@ -275,7 +275,7 @@ Entity Commands::spawn(const Blob& blob, const RootPose& pose, Zone zone, Array<
 
 namespace {
 
-/// Errors: what waits could not be saved, or is of a copy that the command does not make.
+/// Errors: the override could not be saved while it is pending, or is for a copy that the command does not make.
 Status check_waiting(const SpawnOverride& given) {
     if (given.copy != 0 && given.copy != SpawnOverride::kAllCopies)
         return Status::error(concat("the override of ", quoted(given.field), " of ", quoted(given.entity),

@@ -1,10 +1,10 @@
-// Event channels: buffers of chunks, and the array that they are copied to when they are read.
+// Event channels: buffers of chunks, and the array to which they are copied when events are read.
 //
 //     array of a frame    | chunk 0 | chunk 1 | chunk 2 ...   |  room that recent frames have needed        |
-//     buffers                                  (in place)        chunk 57 | chunk 58 ... copied behind them
+//     buffers                                  (in place)        chunk 57 | chunk 58 ... copied after them
 //
-// A chunk whose predecessors have all ended writes to its place in the array at once. Of a loop, these are the chunks
-// that the first worker runs, until it comes to one that another worker runs already, or that wrote nothing.
+// A chunk whose predecessors have all ended writes directly to its place in the array. In a loop, these are the chunks
+// that the first worker runs, until it reaches one that another worker runs already, or that wrote nothing.
 
 #include "shoal/command/events.h"
 
@@ -36,19 +36,19 @@ std::atomic<std::uint32_t> g_num_logs{0};
 struct EventArray {
     LogBlock memory;
     std::size_t num_bytes = 0;
-    Array<LogBlock> outgrown{Owner(kOwner)};  // spans that were read before may lie in them
+    Array<LogBlock> outgrown{Owner(kOwner)};  // earlier results of read() may refer to them
 
     ~EventArray() {
         clear(0);
         release(memory);
     }
 
-    /// Returns how much room there is behind the others, in a multiple of `event_bytes`.
+    /// Returns how much room there is after the other events, rounded down to a multiple of `event_bytes`.
     std::size_t room(std::size_t usual_bytes, std::size_t event_bytes) {
         if (memory.data == nullptr && usual_bytes != 0) memory = allocate(std::max(usual_bytes, kLeastArrayBytes));
         return (memory.num_bytes - num_bytes) / event_bytes * event_bytes;
     }
-    /// Returns room for more events behind the others. `usual_bytes` is what recent frames have needed.
+    /// Returns room for more events after the others. `usual_bytes`: the need of recent frames.
     std::byte* append(std::size_t more_bytes, std::size_t usual_bytes) {
         const std::size_t needed_bytes = num_bytes + more_bytes;
         if (needed_bytes > memory.num_bytes) {
@@ -59,14 +59,14 @@ struct EventArray {
         }
         return memory.data + std::exchange(num_bytes, needed_bytes);
     }
-    /// Forgets the events, and releases memory of which recent frames needed less than half.
+    /// Discards the events, and releases the memory if recent frames needed less than half of it.
     void clear(std::size_t usual_bytes) {
         for (const LogBlock& block : outgrown) release(block);
         outgrown.clear();
         num_bytes = 0;
         if (memory.num_bytes > std::max(2 * usual_bytes, kLeastArrayBytes)) release(std::exchange(memory, {}));
     }
-    /// Many events lie in large pages.
+    /// Allocates large pages for many events.
     static LogBlock allocate(std::size_t least_bytes) {
         if (least_bytes < kLargePageBytes)
             return {static_cast<std::byte*>(allocate_memory(least_bytes, kOwner)), least_bytes};
@@ -84,29 +84,29 @@ struct EventArray {
 
 }  // namespace
 
-/// What one chunk has written, or a pass between two loops.
+/// The events of one chunk, or of a pass between two loops.
 struct EventBuffer final : OpenInScope {
     EventLog* log = nullptr;
     WorkPosition place;
-    std::uint64_t opened = 0;               // how many were before it
-    Array<LogBlock> blocks{Owner(kOwner)};  // all are full but the last
-    std::byte* end = nullptr;               // of the events in the last
-    std::byte* room_end = nullptr;          // of the last
-    bool is_in_place = false;               // the first events lie at the end of the array, and not in blocks
+    std::uint64_t opened = 0;               // the number opened before it
+    Array<LogBlock> blocks{Owner(kOwner)};  // all except the last are full
+    std::byte* end = nullptr;               // of the events in the last block
+    std::byte* room_end = nullptr;          // of the last block
+    bool is_in_place = false;               // the first events are at the end of the array, and not in blocks
     std::size_t place_in_array = 0;         // in bytes, when it is copied
     bool is_held = false;                   // by a writer, which knows the end
 
     void close(bool is_over) override;
 };
 
-/// Whether nothing of a pass comes before: the pass itself before its first loop, and the first chunk of that.
+/// Whether nothing of the pass precedes `place`: the pass before its first loop, or the first chunk of that loop.
 bool is_first_of_pass(const WorkPosition& place) {
     if (place.pass == 0) return false;
     if (place.num_steps == 1) return place.steps[0].loop == 0;
     return place.num_steps == 2 && place.steps[0].loop == 1 && place.steps[0].chunk == 0 && place.steps[1].loop == 0;
 }
 
-/// Whether nothing comes between the begin of `next` and the end of `last`, which is over: chunks in a row.
+/// Whether nothing is between the end of `last`, which is over, and the begin of `next`: consecutive chunks.
 bool is_next_chunk(const WorkPosition& last, const WorkPosition& next) {
     return last.num_steps == 2 && next.num_steps == 2 && last.pass == next.pass &&
            last.steps[0].loop == next.steps[0].loop && last.steps[0].chunk + 1 == next.steps[0].chunk &&
@@ -134,10 +134,10 @@ struct EventLog::State {
 
     const std::uint32_t event_bytes;
     EventLog* const log;
-    std::mutex mutex;  // guards all below but the atomics
+    std::mutex mutex;  // guards all below except the atomics
     struct Frame {
         std::atomic<bool> has_new{false};            // buffers that are not copied
-        Array<EventBuffer*> buffers{Owner(kOwner)};  // as they were opened
+        Array<EventBuffer*> buffers{Owner(kOwner)};  // in the order of opening
         EventArray array;
     } frames[2];
     std::size_t now = 0;  // the index of this frame; the other one is the last
@@ -189,7 +189,7 @@ EventCursor EventLog::State::add_block(EventBuffer& buffer) {
     return {log, block.data, buffer.room_end, &buffer};
 }
 
-/// Whether all events of this frame that come before `place` have been written, and lie in the array.
+/// Whether all events of this frame that precede `place` have been written, and are in the array.
 bool EventLog::State::is_next(const WorkPosition& place) const {
     if (is_next_chunk(last_in_place, place)) return true;
     if (!is_first_of_pass(place)) return false;
@@ -198,7 +198,7 @@ bool EventLog::State::is_next(const WorkPosition& place) const {
     });
 }
 
-/// Lets a buffer that was opened grow at the end of the array, if its events belong there and there is room.
+/// Lets a new buffer grow at the end of the array, if its events belong there and there is room.
 void EventLog::State::begin_in_place(EventBuffer& buffer) {
     if (tail_is_taken || !is_next(buffer.place)) return;
     EventArray& array = frames[now].array;
@@ -338,7 +338,7 @@ void EventLog::State::copy_buffers(std::span<EventBuffer* const> buffers, std::b
     }
 }
 
-/// Copies what was written to the array, in order, behind what was written in place.
+/// Copies the events of the buffers to the array, in order, after the events that were written in place.
 void EventLog::State::copy(std::size_t frame, Executor* executor) {
     Array<EventBuffer*>& buffers = frames[frame].buffers;
     std::sort(buffers.begin(), buffers.end(), [](const EventBuffer* a, const EventBuffer* b) {
@@ -362,7 +362,7 @@ void EventLog::State::copy(std::size_t frame, Executor* executor) {
     recycle(frame);
 }
 
-/// Keeps the buffers for others.
+/// Keeps the buffers for reuse.
 void EventLog::State::recycle(std::size_t frame) {
     for (EventBuffer* buffer : frames[frame].buffers) {
         for (const LogBlock& block : buffer->blocks) blocks.give_back(block);
@@ -394,7 +394,7 @@ std::span<const std::byte> EventLog::State::read(std::size_t frame) {
         if (scope != nullptr && !scope->is_in_loop()) scope->close_all();
         const std::lock_guard lock(mutex);
         if (frame == now) require_readable(scope);
-        // The function of a loop copies alone: a loop within it would close what it writes to, which takes the mutex.
+        // The function of a loop copies alone: a loop within it would close its own buffers, which takes the mutex.
         const bool may_share = scope != nullptr && !scope->is_in_loop();
         if (read.has_new.load(std::memory_order_relaxed)) copy(frame, may_share ? scope->executor() : nullptr);
     }
