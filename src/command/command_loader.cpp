@@ -1,4 +1,4 @@
-// Commands that wait, in a snapshot: how they are read, checked and put in place. command_saver.cpp writes them.
+// Reads pending commands from a snapshot, checks them and puts them in place. command_saver.cpp writes them.
 
 #include "command/command_log.h"
 #include "command/saved_layout.h"
@@ -31,13 +31,13 @@ constexpr std::uint32_t kPendingBlock = CommandRecorder::kPendingBlock;
 
 }  // namespace
 
-/// Reads all, then checks all, and changes the log only when all is sound.
+/// Reads all commands, then checks them, and changes the log only if all are valid.
 class CommandLoader {
 public:
     CommandLoader(CommandLog& log, SnapshotReader& from, std::span<const Schema> saved)
         : log_(log), host_(log.host()), from_(from), saved_(saved) {}
 
-    /// Requires: nothing waits in the log.
+    /// Requires: no commands are pending in the log.
     Status run() {
         if (from_.has("epoch"))
             if (Status status = from_.value("epoch", epoch_); !status) return status;
@@ -54,10 +54,10 @@ public:
 private:
     struct Type {
         std::string name;
-        const Schema* schema;  // of the store that keeps it, or of the state
+        const Schema* schema;  // of the store that keeps it, or from the state
         bool is_kept, can_disable;
-        const Schema* copy = nullptr;  // that outlives the state
-        std::uint32_t last_list = 0;   // the last list with a part about it, counted from 1
+        const Schema* copy = nullptr;  // which outlives the state
+        std::uint32_t last_list = 0;   // the last list with a part of this type, counted from 1
     };
     struct List {
         SavedCommandList saved{};
@@ -75,10 +75,10 @@ private:
         std::size_t override_begin = 0;  // of the next row
         Array<std::uint32_t> text_bytes{Owner("commands")};
         Array<char> text{Owner("commands")};
-        std::uint32_t chunk = kNoChunk;     // the one that uses it, if no other may
-        std::uint32_t num_taken = 0;        // rows that runs have taken
+        std::uint32_t chunk = kNoChunk;     // the only one that may use it
+        std::uint32_t num_taken = 0;        // rows assigned to runs
         std::size_t text_begin = 0;         // of the next row
-        const CommandList* made = nullptr;  // what the commands become a list of
+        const CommandList* made = nullptr;  // the list of the loaded commands
 
         bool has_parts() const {
             return saved.kind == SavedCommandKind::kCreate || saved.kind == SavedCommandKind::kAdd ||
@@ -137,8 +137,8 @@ private:
         return first_part == parts_.size() ? Status() : error("parts", "there are more than the lists have");
     }
 
-    /// Finds the component types: those that a store keeps, and those that only the state knows, of which a copy is
-    /// kept.
+    /// Finds the component types: those that a store keeps, and those that only the state knows. The latter are
+    /// copied.
     Status read_types() {
         const Result<std::string> names = from_.text("types");
         if (!names) return names.status();
@@ -247,8 +247,8 @@ private:
         return {};
     }
 
-    /// Reads the columns of values of one component type, and makes struct images of them, which may be much larger:
-    /// the bytes between the fields are not saved.
+    /// Reads the columns of values of one component type, and makes struct images of them. These may be much larger,
+    /// because the bytes between the fields are not saved.
     Status read_images(const Schema& schema, std::uint32_t num_rows, Array<std::byte>& images) {
         const std::size_t stride = schema.struct_bytes();
         if (Status status = from_.take_memory("field", num_rows * std::uint64_t(stride)); !status) return status;
@@ -328,7 +328,7 @@ private:
 
     Status check_loops() {
         std::uint64_t num_chunks = 0;
-        Array<std::uint32_t> passes{Owner("commands")};  // whose own commands are there
+        Array<std::uint32_t> passes{Owner("commands")};  // that have commands of their own
         for (const SavedCommandLoop& loop : loops_) {
             num_chunks += loop.num_chunks;
             const bool is_outer = loop.pass == 0 && loop.num_steps != 0;
@@ -344,7 +344,7 @@ private:
         return num_chunks == chunks_.size() ? Status() : error("chunks", "they are not those of the loops");
     }
 
-    /// Notes which chunk has which pending entities. Errors: some are there twice, or missing.
+    /// Notes which chunk has which pending entities. Errors: an entity occurs twice, or is missing.
     Status check_pending() {
         constexpr std::uint32_t kMostBlocks = std::uint32_t((kPendingNumberMask + 1) / kPendingBlock);
         if (blocks_.size() > kMostBlocks) return error("pending_blocks", "there are more entities than there can be");
@@ -390,7 +390,7 @@ private:
         return {};
     }
 
-    /// Whether the chunk has given out this pending entity, and no command before creates it.
+    /// Whether the chunk has handed out this pending entity, and no earlier command creates it.
     bool is_given(std::uint32_t chunk, Entity pending) {
         if (pending.id >> kPendingNumberBits != first_pending() >> kPendingNumberBits) return false;
         const auto number = static_cast<std::size_t>(pending.id & kPendingNumberMask);
@@ -446,13 +446,13 @@ private:
         for (std::uint32_t i = 0; i < saved.num_runs; ++i) {
             const SavedCommandBatch& run = runs_[next_run_++];
             List& list = lists_[run.list];
-            if (list.made == nullptr) list.num_taken = 0;  // from now on: by runs that are in place
+            if (list.made == nullptr) list.num_taken = 0;  // from now on: rows of runs that are in place
             list.made = &list_for(list, chunk);
             fill(chunk.begin_run(*list.made, run.num_rows), list);
         }
     }
 
-    /// Returns what the commands of a list become a list of.
+    /// Returns the list in the log for the commands of a saved list.
     const CommandList& list_for(List& list, CommandRecorder& chunk) {
         if (list.made != nullptr) return *list.made;
         switch (list.saved.kind) {
@@ -478,7 +478,7 @@ private:
         return *made;
     }
 
-    /// Returns a copy of a schema, which stays where it is as long as what was loaded waits.
+    /// Returns a copy of a schema, whose address is valid as long as loaded commands are pending.
     const Schema& copy_of(Type& type) {
         if (type.copy != nullptr) return *type.copy;
         auto* const copy = make_owned<Schema>("commands", *type.schema);
@@ -552,9 +552,9 @@ private:
     Array<SavedCommandChunk> chunks_{Owner("commands")};
     Array<std::uint32_t> blocks_{Owner("commands")};
     Array<SavedCommandBatch> runs_{Owner("commands")};
-    Array<std::uint32_t> owners_{Owner("commands")};  // by block of pending entities: the chunk,
-    Array<std::uint32_t> given_{Owner("commands")};   // and how many of the block it has given out
-    BitSet used_{Owner("commands")};                  // pending entities that a command creates
+    Array<std::uint32_t> owners_{Owner("commands")};  // by block of pending entities: its chunk,
+    Array<std::uint32_t> given_{Owner("commands")};   // and how many ids of the block it has handed out
+    BitSet used_{Owner("commands")};                  // pending entities that commands create
     std::size_t next_run_ = 0, next_block_ = 0;
 };
 
@@ -567,7 +567,7 @@ Status CommandLog::load(SnapshotReader& from, std::span<const Schema> saved) {
     return CommandLoader(*this, from, saved).run();
 }
 
-/// Lets the runs of loaded lists be of the lists that the program uses for the same, so that they are carried out
+/// Replaces loaded lists of runs by the equal lists of the program, so that their commands are carried out
 /// together.
 void CommandLog::unify_lists(std::span<CommandLoop* const> loops) {
     if (loaded_lists_.empty()) return;

@@ -1,4 +1,4 @@
-// Commands that wait, in a snapshot: how they are written. command_loader.cpp reads them.
+// Writes pending commands to a snapshot. command_loader.cpp reads them.
 
 #include "command/command_log.h"
 #include "command/saved_layout.h"
@@ -56,7 +56,7 @@ std::uint64_t count_saved_commands(const Snapshot& state) {
 
 namespace {
 
-/// Copies one column of a component type out of struct images. Bytes that belong to no field stay as they are.
+/// Copies one column of a component type out of struct images. Bytes that belong to no field are not written.
 void copy_column(const Schema& schema, std::uint32_t column, const std::byte* images, std::size_t num_images,
                  std::byte* to) {
     const ColumnDefinition& definition = schema.columns()[column];
@@ -73,11 +73,11 @@ class CommandSaver {
 public:
     CommandSaver(CommandLog& log, SnapshotWriter& to) : directory_(log.directory()), host_(log.host()), to_(to) {}
 
-    // --- who has asked ----------------------------------------------------------------------------------------------
+    // --- loops and chunks -------------------------------------------------------------------------------------------
 
-    /// Numbers the blocks of pending entities. Shape: all loops, in the order that counts.
-    /// Which chunk took a block first depends on the workers, so blocks are numbered anew. Those of what is asked for
-    /// outside of passes and loops keep their numbers: the program may hold the entities until the world settles.
+    /// Numbers the blocks of pending entities. Shape: all loops, in the order of execution.
+    /// Which chunk took a block first depends on the workers, so blocks are renumbered. Blocks of commands from outside
+    /// of passes and loops keep their numbers: the program may hold the entities until the world settles.
     void number_blocks(std::span<CommandLoop* const> loops, EntityBits epoch, EntityBits num_pending) {
         epoch_ = epoch & kPendingEpochMask;
         new_blocks_.resize(static_cast<std::size_t>(num_pending / CommandRecorder::kPendingBlock));
@@ -93,7 +93,7 @@ public:
         for (std::size_t i = 0; i < numbers.size(); ++i) new_blocks_[in_order[i]] = numbers[i];
     }
 
-    /// Loops and chunks that have asked for nothing are left out.
+    /// Adds a loop. Loops and chunks without commands are left out.
     void add(CommandLoop& loop) {
         const std::size_t num_before = saved_chunks_.size();
         for (CommandRecorder& chunk : std::span(loop.chunks).first(loop.num_chunks)) add(chunk);
@@ -102,14 +102,14 @@ public:
         SavedCommandLoop saved{loop.place.pass, num_chunks, loop.place.num_steps, loop.is_of_pass, {}};
         for (std::uint32_t i = 0; i < WorkPosition::kMostSteps; ++i)
             saved.steps[i] = {loop.place.steps[i].loop, loop.place.steps[i].chunk, 0};
-        if (saved.pass == 0 && saved.num_steps != 0) {  // the program numbers these throughout
+        if (saved.pass == 0 && saved.num_steps != 0) {  // the program never restarts their numbers
             num_outer_loops_ += outer_loop_ != saved.steps[0].loop;
             outer_loop_ = std::exchange(saved.steps[0].loop, num_outer_loops_);
         }
         loops_.push_back(saved);
     }
 
-    // --- what is asked for ------------------------------------------------------------------------------------------
+    // --- commands ---------------------------------------------------------------------------------------------------
 
     void write() {
         if (loops_.empty()) return;
@@ -140,7 +140,7 @@ private:
     void refuse(const List& list, const Schema& schema, std::string_view why) {
         refuse(list, concat('"', schema.name(), "\" ", why));
     }
-    /// The elements that column_of(run) returns, of all runs of a list.
+    /// Writes the elements that column_of(run) returns, for all runs of a list.
     template <class T, class ColumnOf>
     void write_column(std::string_view name, const List& list, ColumnOf&& column_of) {
         Array<T> all{Owner("commands")};
@@ -157,7 +157,7 @@ private:
     Entity translate(Entity entity) const {
         if (!is_pending(entity) || (entity.id >> kPendingNumberBits & kPendingEpochMask) != epoch_) return entity;
         const std::uint32_t block = block_of(entity);
-        if (block >= new_blocks_.size()) return entity;  // nobody was given it
+        if (block >= new_blocks_.size()) return entity;  // it was never handed out
         return {entity.id + EntityBits(new_blocks_[block]) * CommandRecorder::kPendingBlock -
                 EntityBits(block) * CommandRecorder::kPendingBlock};
     }
@@ -238,7 +238,7 @@ private:
                           ' ', why, "; settle first, with World::settle()"));
     }
 
-    /// Refuses what could not be read back.
+    /// Refuses parts that could not be loaded again.
     void check_part(const List& list, const CommandPart& part, const Schema& schema) {
         const Schema* kept = directory_.find_schema(schema.id());
         const bool is_kept = kept != nullptr;
@@ -309,7 +309,7 @@ private:
         return number;
     }
 
-    /// Names and tags. Other calls have functions.
+    /// Writes names and tags. Other calls have functions, which cannot be saved.
     void write_texts(const List& list) {
         if (list.list != &TextCommand::kList)
             return to_.refuse(
@@ -334,7 +334,7 @@ private:
     const CommandHost* host_;
     SnapshotWriter& to_;
     EntityBits epoch_ = 0;
-    Array<std::uint32_t> new_blocks_{Owner("commands")};  // by block of pending entities, as it was taken
+    Array<std::uint32_t> new_blocks_{Owner("commands")};  // by block of pending entities, in the order of taking
     std::uint64_t num_outer_loops_ = 0, outer_loop_ = 0;
     Array<List> lists_{Owner("commands")};
     HashMap<std::uint64_t, std::uint32_t> list_numbers_{Owner("commands")};  // by address
@@ -357,7 +357,7 @@ void CommandLog::save(SnapshotWriter& to) {
     const SnapshotPath::Scope scope = to.in("commands");
     const std::lock_guard lock(mutex_);
     if (const auto epoch = static_cast<std::uint32_t>(epoch_ & kPendingEpochMask); epoch != 0) to.value("epoch", epoch);
-    for_each_chunk(open_, [](CommandRecorder&) {});  // what is held is noted
+    for_each_chunk(open_, [](CommandRecorder&) {});  // notes what is held
     unify_lists(open_);
     Array<CommandLoop*> loops = open_;
     sort(loops);
