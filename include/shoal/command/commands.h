@@ -19,8 +19,8 @@
 // Commands belong to the world, or to the directory of the stores (see component_directory.h); a database without
 // a world has its own. They reach whichever store keeps a component type: a database, a manager, the transforms, the
 // owners, or a store of another class that has Store::add_values(). A component type that no store keeps yet is kept
-// in the database of the world, which makes one if it has none. An entity that is created with components of other
-// stores only gets no row in a database, and no zone. An entity that is created without components gets a row in the
+// in the database of the world, which makes one if it has none. An entity that is created only with components of
+// other stores gets no row in a database, and no zone. An entity that is created without components gets a row in the
 // first database, if there is one.
 // Other changes have a component type too, or are calls:
 //

@@ -1,6 +1,6 @@
 #pragma once
 // Component types of a world by name, for code without C++ types.
-// Plugins, scripts and Python share it.
+// Shared by plugins, scripts and Python.
 // Thread: the structural thread of the world, or const calls.
 
 #include "shoal/world/world.h"

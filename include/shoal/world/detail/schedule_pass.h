@@ -33,7 +33,7 @@ struct PassContext {
 
     /// Returns a generator for an entity. Two calls for one entity in one run of a pass return the same numbers, so a
     /// function takes one generator and draws all numbers from it. Entities have unrelated numbers, whatever their ids.
-    /// Cost: 1 to 2 ns, as one number.
+    /// Cost: 1 to 2 ns, the same as drawing one number.
     constexpr Random random_for(Entity entity) const { return random_for(std::uint64_t(entity.id)); }
     /// The same for other numbered things, such as the cells of a grid, or the chunks of a loop of the pass.
     constexpr Random random_for(std::uint64_t key) const { return Random(Random(random_seed ^ key).next()); }

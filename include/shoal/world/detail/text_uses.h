@@ -1,5 +1,5 @@
 #pragma once
-// Finds the texts of its string table that a world uses: these are kept when the table is collected, and saved.
+// Finds the texts of the string table that a world uses. They are kept when the table is collected, and are saved.
 //
 //     rows              fields that are string ids, also of rows in the files of unloaded zones
 //     properties        paths, and strings among the values
