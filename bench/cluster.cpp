@@ -1,4 +1,5 @@
-// What a world over several machines costs. Its workloads run in two processes, which mpirun starts: cluster/measure.cpp.
+// What a world over several machines costs. Its workloads run in two processes, which mpirun starts:
+// cluster/measure.cpp.
 
 #include "workloads.h"
 

@@ -1,6 +1,6 @@
 // Whether what is counted on paper is what ranks send: messages and crossings exactly. Of halos, more may be sent, in a
-// frame after entities of other ranks have come: the rows that they got are written once more than in a run on one rank,
-// after the stores have settled, so the blocks with these rows go twice.
+// frame after entities of other ranks have come: the rows that they got are written once more than in a run on one
+// rank, after the stores have settled, so the blocks with these rows go twice.
 
 #include "measure.h"
 #include "record_sea.h"

@@ -18,8 +18,10 @@ SeaRun::SeaRun(MPI_Comm comm, std::uint64_t num_fish)
 
 RecordedSea::RecordedSea(std::uint64_t num_fish) : run_(MPI_COMM_SELF, num_fish) {
     const Cluster& cluster = *run_.cluster;
-    columns_ = need(cluster::find_halo_columns(run_.sea.world.schedule(), run_.sea.database,
-                                               {cluster.own(), cluster.halo(), cluster.near()}));
+    const std::vector<std::uint32_t> ranks(run_.sea.tiles.num_zones());
+    columns_ = need(cluster::find_halo_columns(
+        run_.sea.world.schedule(), run_.sea.database,
+        {cluster.own(), cluster.halo(), cluster.near(), ranks, run_.sea.tiles.options().first_zone}));
     frame_.halo_bytes.resize(run_.sea.tiles.num_zones()), frame_.all_bytes.resize(run_.sea.tiles.num_zones());
     record_moves();
 }

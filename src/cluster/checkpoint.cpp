@@ -3,6 +3,7 @@
 //
 //     FOLDER/manifest             program, frame, schedule; for each zone its file, place, bytes, rows and a hash
 //     FOLDER/000600_rank_2.zones  the zones that rank 2 had in frame 600, as they are sent when zones change hands
+//     FOLDER/000600_1_rank_2.zones    the same of a second checkpoint of that frame
 
 #include "cluster/cluster_body.h"
 #include "shoal/base/detail/folder.h"
@@ -26,21 +27,40 @@ struct SavedZonePlace {
 };
 
 struct ClusterBody::CheckpointFiles {
-    std::uint64_t frame = 0, num_below = 0, random = 0;
+    std::uint64_t frame = 0, attempt = 0, num_below = 0, random = 0;
     Snapshot schedule;
     std::vector<SavedZonePlace> zones;
 
-    std::string path(const std::string& folder, std::uint32_t rank) const {
+    /// What the names of all its files begin with.
+    std::string prefix() const {
         std::string number = concat(frame);
         number.insert(0, number.size() < 6 ? 6 - number.size() : 0, '0');
-        return concat(folder, '/', number, "_rank_", rank, ".zones");
+        return attempt == 0 ? concat(number, "_rank_") : concat(number, '_', attempt, "_rank_");
     }
-    /// Removes the zones of earlier checkpoints.
-    void remove_older(const std::string& folder) const {
-        const std::string first = path("", 0), frame_of_all = first.substr(1, first.find('_'));
+    std::string path(const std::string& folder, std::uint32_t rank) const {
+        return concat(folder, '/', prefix(), rank, ".zones");
+    }
+    /// Whether a file in the folder of checkpoints is one of their zones: digits, perhaps more digits, and the rank.
+    static bool is_of_zones(std::string_view name) {
+        const std::size_t rank = name.find("_rank_");
+        const auto is_number = [](std::string_view text) {
+            return !text.empty() && text.find_first_not_of("0123456789_") == std::string_view::npos;
+        };
+        return name.ends_with(".zones") && rank != std::string_view::npos && is_number(name.substr(0, rank)) &&
+               is_number(name.substr(rank + 6, name.size() - rank - 12));
+    }
+    /// Takes names that no file has, so that those of an older checkpoint stay as they are.
+    void take_new_names(const std::string& folder) {
+        const Result<std::vector<std::string>> all = list_folder(folder);
+        for (; all && std::ranges::any_of(*all, [&](const auto& name) { return name.starts_with(prefix()); });
+             ++attempt) {
+        }
+    }
+    /// Removes the zones of other checkpoints.
+    void remove_others(const std::string& folder) const {
         const Result<std::vector<std::string>> all = list_folder(folder);
         for (std::size_t i = 0; all && i < all->size(); ++i)
-            if ((*all)[i].ends_with(".zones") && !(*all)[i].starts_with(frame_of_all))
+            if (is_of_zones((*all)[i]) && !(*all)[i].starts_with(prefix()))
                 static_cast<void>(remove_file(concat(folder, '/', (*all)[i])));
     }
     static std::string manifest(const std::string& folder) { return concat(folder, "/manifest"); }
@@ -48,7 +68,7 @@ struct ClusterBody::CheckpointFiles {
 
 namespace {
 
-constexpr std::string_view kMagic = "shoal cluster checkpoint 1";
+constexpr std::string_view kMagic = "shoal cluster checkpoint 2";
 
 /// The parts of a small state, and back.
 void write_state(const Snapshot& state, cluster::MessageWriter& to) {
@@ -108,7 +128,7 @@ Status ClusterBody::write_manifest(const std::string& folder, CheckpointFiles& f
     MessageWriter to;
     to.text(kMagic);
     to.text(cluster::facts_of(world, options));
-    to.value(files.frame), to.value(files.num_below), to.value(world.random().state());
+    to.value(files.frame), to.value(files.attempt), to.value(files.num_below), to.value(world.random().state());
     std::ranges::sort(files.zones, {}, &SavedZonePlace::zone);
     to.array(files.zones);
     write_state(files.schedule, to);
@@ -120,8 +140,12 @@ Status ClusterBody::checkpoint(const std::string& folder) {
     if (!is_started) return Status::error("a cluster that has not started has no zones; call Cluster::start() before");
     CheckpointFiles files;
     files.frame = world.frame();
-    Status written = ranks.rank() == 0 && !is_directory(folder) ? make_folder(folder) : Status();
-    ranks.all(true);  // the folder is there
+    Status written = check_settled();
+    if (written && ranks.rank() == 0) {
+        if (!is_directory(folder)) written = make_folder(folder);
+        files.take_new_names(folder);
+    }
+    files.attempt = ranks.sum(files.attempt);  // the folder is there
     if (written) written = write_zones(folder, files);
     MessageWriter mine;
     mine.value(bool(written));
@@ -140,7 +164,7 @@ Status ClusterBody::checkpoint(const std::string& folder) {
     if (ranks.rank() == 0) written = write_manifest(folder, files);
     if (!ranks.all(bool(written)))
         return written ? Status::error("rank 0 has not written the manifest; its message says why") : written;
-    if (ranks.rank() == 0) files.remove_older(folder);
+    if (ranks.rank() == 0) files.remove_others(folder);
     return {};
 }
 
@@ -176,6 +200,7 @@ Status ClusterBody::read_manifest(const std::string& folder, CheckpointFiles& fi
                                         ", and this one has ", ours.empty() ? "nothing more" : ours,
                                         "; continue it with the program that wrote it"));
     files.frame = from.value<std::uint64_t>();
+    files.attempt = from.value<std::uint64_t>();
     files.num_below = from.value<std::uint64_t>();
     files.random = from.value<std::uint64_t>();
     files.zones = from.array<SavedZonePlace>();
@@ -209,6 +234,7 @@ Status ClusterBody::read_zones(const std::string& folder, const CheckpointFiles&
 
 Status ClusterBody::restore(const std::string& folder) {
     if (!status) return status;
+    if (Status same = check_ranks(); !same) return same;
     CheckpointFiles files;
     std::vector<Bytes> own;
     Status sound = read_manifest(folder, files);
@@ -223,16 +249,23 @@ Status ClusterBody::restore(const std::string& folder) {
     if (sound) sound = read_zones(folder, files, next, own);
     if (sound = agree(std::move(sound)); !sound) return sound;
     if (Status same = check_division(next); !same) return same;
+    Snapshot before;
+    SnapshotWriter keep(before);
+    world.schedule().save(keep);
+    SnapshotReader schedule(files.schedule);
+    sound = agree(world.schedule().load(schedule));
+    if (sound) sound = take_division(std::move(next));
+    if (!sound) {
+        SnapshotReader back(before);
+        static_cast<void>(world.schedule().load(back));
+        return sound;
+    }
     destroy_zones();
-    rank_of_zone = std::move(next);
-    note_zones();
     names.num_below() = files.num_below;
     for (const Bytes& zone : own) {
         MessageReader from(zone);
         if (const Status unpacked = unpack_zone(from); !unpacked) fail("the checkpoint", unpacked);
     }
-    SnapshotReader schedule(files.schedule);
-    if (const Status loaded = world.schedule().load(schedule); !loaded) fail("the checkpoint", loaded);
     world.schedule().set_frame(files.frame);
     world.random() = Random(files.random);
     is_started = true;

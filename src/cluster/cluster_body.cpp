@@ -60,7 +60,9 @@ std::string facts_of(const World& world, const ClusterOptions& options) {
     const GridZonesOptions& grid = options.zones.options();
     std::string facts = concat("shoal ", SHOAL_VERSION_MAJOR, '.', SHOAL_VERSION_MINOR, '\n');
     facts += concat("ids of ", 8 * sizeof(Entity), " bits with indices of ", kIndexBits, '\n');
-    facts += concat("zones from ", grid.first_zone, ", ", grid.num_x, " x ", grid.num_y, " tiles\n");
+    facts += concat("zones from ", grid.first_zone, ", ", grid.num_x, " x ", grid.num_y, " tiles of ", grid.tile_size,
+                    " from (", grid.origin.x, ' ', grid.origin.y, ' ', grid.origin.z, "), with the axis ",
+                    static_cast<int>(grid.up), " up\n");
     std::vector<std::string> schemas;
     for (const Store* store : world.directory().stores())
         for (const Schema* schema : store->schemas())
@@ -87,6 +89,7 @@ Status ClusterBody::check_ranks() {
     if (Status all = agree(std::move(threads)); !all) return all;
     std::string facts = cluster::facts_of(world, options);
     facts += concat("a reach of ", options.reach, " tiles\n");
+    facts += concat("an imbalance of ", options.imbalance, '\n');
     facts += concat("the random state ", world.random().state(), '\n');
     for (std::size_t pass = 0; pass < world.schedule().num_passes(); ++pass)
         facts += concat("the pass \"", world.schedule().statistics(pass).name, "\"\n");
@@ -97,6 +100,15 @@ Status ClusterBody::check_ranks() {
     for (std::size_t rank = 1; rank < all.size(); ++rank)
         if (Status same = compare(first, MessageReader(all[rank]).text(), rank); !same) return same;
     return {};
+}
+
+/// Errors: stores have other rows than the last settle left.
+Status ClusterBody::check_settled() {
+    if (database.num_structural_changes() == changes_at_settle_) return {};
+    return Status::error(
+        "rows were added, removed or moved since the world settled; call World::settle() after structural calls "
+        "outside "
+        "of passes");
 }
 
 // --- which rank has which zone -----------------------------------------------------------------------------------
@@ -150,8 +162,7 @@ void ClusterBody::renew_halo() {
     columns_.clear();
     renew_columns();
     world.schedule().zones_changed();
-    pass_ns_at_division_ = 0;
-    pass_ns_at_division_ = statistics().pass_ns;
+    pass_ns_at_balance_ = statistics().pass_ns;
     changes_at_settle_ = database.num_structural_changes();
 }
 
@@ -193,22 +204,36 @@ void ClusterBody::tell_what_is_known() {
 
 /// Errors: the ranks have divided the zones in different ways; the message names the first zone.
 Status ClusterBody::check_division(const std::vector<std::uint32_t>& next) {
-    const std::vector<cluster::Bytes> all = [&] {
-        MessageWriter mine;
-        mine.array(next);
-        return ranks.gather(mine.bytes());
-    }();
-    for (std::size_t rank = 1; rank < all.size(); ++rank) {
-        if (all[rank] == all[0]) continue;
-        const auto first = MessageReader(all[0]).array<std::uint32_t>(),
-                   other = MessageReader(all[rank]).array<std::uint32_t>();
-        for (std::uint32_t zone = 0; zone < first.size() && zone < other.size(); ++zone)
-            if (first[zone] != other[zone])
-                return Status::error(concat("rank ", rank, " gives zone ", division.first() + zone, " to rank ",
-                                            other[zone], ", and rank 0 to rank ", first[zone],
-                                            "; the division is to be the same on all"));
+    const std::vector<std::uint64_t> numbers(next.begin(), next.end());
+    const auto found = ranks.find_difference(numbers);
+    if (!found) return {};
+    return Status::error(concat("rank ", found->rank, " gives zone ", division.first() + found->index, " to rank ",
+                                found->other, ", and rank 0 to rank ", found->first,
+                                "; the division is to be the same on all"));
+}
+
+/// Takes a division if all passes fit it. Collective. Errors: one does not, or ranks read other columns in halos;
+/// nothing has changed then.
+Status ClusterBody::take_division(std::vector<std::uint32_t> next) {
+    const std::vector<std::uint32_t> before = std::exchange(rank_of_zone, std::move(next));
+    note_zones();
+    const Result<std::vector<cluster::HaloColumn>> columns =
+        cluster::find_halo_columns(world.schedule(), database, zones);
+    Status fits = columns.status();
+    if (fits) fits = cluster::check_halo_order(world.schedule(), database, zones);
+    if (fits = agree(std::move(fits)); fits) {
+        std::vector<std::uint64_t> numbers;
+        for (const cluster::HaloColumn& each : *columns)
+            numbers.push_back(each.component), numbers.push_back(each.column);
+        if (const auto found = ranks.find_difference(numbers))
+            fits = Status::error(
+                concat("the passes of rank ", found->rank,
+                       " read other columns in halos than those of rank 0; declare the same on all ranks"));
     }
-    return {};
+    if (fits) return {};
+    rank_of_zone = before;
+    note_zones();
+    return fits;
 }
 
 Status ClusterBody::start() {
@@ -221,31 +246,15 @@ Status ClusterBody::start() {
     if (ranks.size() > 1) {
         std::vector<std::uint64_t> hashes;
         all_zones().for_each([&](Zone zone) { hashes.push_back(hash_zone(zone)); });
-        MessageWriter mine;
-        mine.array(hashes);
-        const std::vector<cluster::Bytes> all = ranks.gather(mine.bytes());
-        const auto first = MessageReader(all[0]).array<std::uint64_t>();
-        for (std::size_t rank = 1; rank < all.size(); ++rank) {
-            const auto other = MessageReader(all[rank]).array<std::uint64_t>();
-            const auto [a, b] = std::ranges::mismatch(first, other);
-            if (a != first.end())
-                return Status::error(concat("rank ", rank, " has other entities in zone ",
-                                            division.first() + (a - first.begin()),
-                                            " than rank 0; all ranks make the same entities before Cluster::start()"));
-        }
+        if (const auto found = ranks.find_difference(hashes))
+            return Status::error(concat("rank ", found->rank, " has other entities in zone ",
+                                        division.first() + found->index,
+                                        " than rank 0; all ranks make the same entities before Cluster::start()"));
     }
     Result<std::vector<std::uint32_t>> next = division.divide(weights, ranks.size(), options);
     if (Status divided = agree(next.status()); !divided) return divided;
     if (Status same = check_division(*next); !same) return same;
-    const std::vector<std::uint32_t> before = std::exchange(rank_of_zone, std::move(*next));
-    note_zones();
-    Status fits = cluster::find_halo_columns(world.schedule(), database, zones).status();
-    if (fits) fits = cluster::check_halo_order(world.schedule(), database, zones);
-    if (fits = agree(std::move(fits)); !fits) {
-        rank_of_zone = before;
-        note_zones();
-        return fits;
-    }
+    if (Status taken = take_division(std::move(*next)); !taken) return taken;
     drop_foreign();
     is_started = true;
     deaths_.pass_all();
@@ -335,9 +344,12 @@ Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
 Status ClusterBody::divide(std::span<const std::uint64_t> weights) {
     if (!is_started)
         return Status::error("zones are divided when the cluster has started; call Cluster::start() before");
-    if (weights.size() != division.num_zones())
-        return Status::error(concat(weights.size(), " weights were given for ", division.num_zones(), " zones"));
-    const Result<std::vector<std::uint32_t>> next = division.divide(weights, ranks.size(), options);
+    Result<std::vector<std::uint32_t>> next =
+        Status::error(concat(weights.size(), " weights were given for ", division.num_zones(), " zones"));
+    if (const Status settled = check_settled(); !settled)
+        next = settled;
+    else if (weights.size() == division.num_zones())
+        next = division.divide(weights, ranks.size(), options);
     if (Status divided = agree(next.status()); !divided) return divided;
     if (Status same = check_division(*next); !same) return same;
     return *next == rank_of_zone ? Status() : move_zones(*next);
@@ -349,8 +361,9 @@ Status ClusterBody::rebalance() {
     const std::vector<std::uint64_t> rows = count_rows();
     std::uint64_t num_rows = 0;
     for (const std::uint64_t some : rows) num_rows += some;
+    const std::int64_t now_ns = statistics().pass_ns;
     const auto mine_ns =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(statistics().pass_ns - pass_ns_at_division_, 0));
+        static_cast<std::uint64_t>(std::max<std::int64_t>(now_ns - std::exchange(pass_ns_at_balance_, now_ns), 0));
     std::vector<std::uint64_t> times(ranks.size()), weights(rows.size());
     times[ranks.rank()] = mine_ns;
     ranks.sum(times);
@@ -368,16 +381,20 @@ Status ClusterBody::rebalance() {
 
 // --- hashes and counts -------------------------------------------------------------------------------------------
 
+/// Returns a hash of an entity and of what is below it.
+std::uint64_t ClusterBody::hash_with_below(Entity entity) {
+    std::uint64_t sum = 0;
+    for (const Entity one : below(entity)) sum += cluster::hash_of(world, names, one);
+    return sum;
+}
+
 std::uint64_t ClusterBody::hash_zone(Zone zone) {
     std::uint64_t sum = names.births()[zone - division.first()];
     for (const auto& [key, rows] : own_rows_.all()) {
         if (key.zone != zone || rows.owners.empty()) continue;
         std::uint64_t hash = hash_bytes(&key, sizeof key);
         for (const Entity entity : rows.owners) {
-            const Name name = names.name(entity);
-            std::uint64_t parts = 0;
-            for (const Entity one : below(entity)) parts += cluster::hash_of(world, names, one);
-            const std::uint64_t row[] = {name, parts};
+            const std::uint64_t row[] = {names.name(entity), hash_with_below(entity)};
             hash = hash_bytes(row, sizeof row, hash);
         }
         sum += hash;

@@ -40,6 +40,7 @@ public:
     ClusterBody(World& of, MPI_Comm comm, const ClusterOptions& given);
 
     Status check_ranks();
+    Status check_settled();
     /// Returns the error of this rank, or that another one has one, so that all return or all go on. Collective.
     Status agree(Status mine);
     Status start();
@@ -64,7 +65,7 @@ public:
     cluster::EntityNames names;
     std::vector<std::uint32_t> rank_of_zone;  // by zone from division.first() on
     LiveZones own_zones{ZoneSet()}, halo_zones{ZoneSet()}, near_zones{ZoneSet()};
-    const cluster::ClusterZones zones{own_zones, halo_zones, near_zones};
+    const cluster::ClusterZones zones{own_zones, halo_zones, near_zones, rank_of_zone, division.first()};
     ZoneSet foreign_zones;  // all that are not own ones
     bool is_started = false;
     Status status;
@@ -86,11 +87,13 @@ private:
     // Names and order.
     std::vector<std::uint64_t> count_rows();
     std::vector<Entity> below(Entity entity);
+    std::uint64_t hash_with_below(Entity entity);
     void name_newborn(const ZoneSet& in_zones);
     std::vector<cluster::TableChange> arrange(const ZoneSet& in_zones);
 
     // Zones that change hands.
     Status check_division(const std::vector<std::uint32_t>& next);
+    Status take_division(std::vector<std::uint32_t> next);
     void note_zones();
     void drop_foreign();
     Status pack_zone(Zone zone, MessageWriter& to);
@@ -133,7 +136,7 @@ private:
     std::vector<cluster::HaloColumn> columns_;
     std::uint64_t changes_at_settle_ = 0, num_settles_ = 0;
     std::uint64_t structure_bytes_ = 0, crossing_bytes_ = 0, command_bytes_ = 0, num_crossed_ = 0;
-    std::int64_t pass_ns_at_division_ = 0;
+    std::int64_t pass_ns_at_balance_ = 0;
 };
 
 }  // namespace shoal

@@ -9,15 +9,31 @@
 namespace shoal::cluster {
 namespace {
 
-/// Whether rows of other ranks may be among those that an access is about.
+/// Whether rows of other ranks may be among those that an access is about. Named zones are those of some rank, so that
+/// all ranks find the same; sets that change are each rank's own.
 bool may_touch_halo(const Access& access, const Database& database, const ClusterZones& zones) {
     if (access.store != &database) return false;
     if (!access.in_zones) return true;
     if (access.live == &zones.own) return false;
     if (access.live == &zones.near || access.live == &zones.halo) return true;
     bool any = false;
-    access.zones_now().for_each([&](Zone zone) { any |= zones.halo.now().contains(zone); });
+    access.zones_now().for_each(
+        [&](Zone zone) { any |= access.live == nullptr ? zones.is_divided(zone) : zones.halo.now().contains(zone); });
     return any;
+}
+
+/// Whether the bytes of a field mean something on the rank that has written them only.
+bool is_of_one_rank(const Field& field) {
+    return field.type == FieldType::kEntity || field.type == FieldType::kBlobArray || field.type == FieldType::kOpaque;
+}
+
+/// Returns the field that keeps a column from being copied, or nullptr.
+const Field* field_of_one_rank(const Schema& schema, std::uint32_t column) {
+    const std::uint32_t number = schema.columns()[column].field_index;
+    for (std::uint32_t f = 0; f < schema.fields().size(); ++f)
+        if ((number == ColumnDefinition::kWholeComponent || number == f) && is_of_one_rank(schema.fields()[f]))
+            return &schema.fields()[f];
+    return nullptr;
 }
 
 std::string text_of(const Access& access, const Database& database) {
@@ -28,16 +44,35 @@ std::string text_of(const Access& access, const Database& database) {
     return concat('"', schema.name(), '.', schema.fields()[access.field].name, '"');
 }
 
-void add_columns(const Access& access, const Database& database, std::vector<HaloColumn>& columns) {
-    for (std::uint32_t number = 0; number < database.schemas().size(); ++number) {
-        const Schema& schema = *database.schemas()[number];
-        if (access.component != ComponentId() && schema.id() != access.component) continue;
-        const bool is_field = access.field < schema.fields().size();
-        const std::uint32_t first = is_field ? schema.fields()[access.field].first_column : 0;
-        const std::uint32_t count = is_field ? schema.fields()[access.field].num_columns : schema.num_columns();
-        for (std::uint32_t c = 0; c < count; ++c)
-            if (schema.column(first + c).opaque == nullptr) columns.push_back({schema.id().hash, first + c});
+/// Calls visit(schema, column) for the columns that an access is about.
+template <class Visit>
+void for_each_column(const Access& access, const Database& database, Visit&& visit) {
+    for (const Schema* schema : database.schemas()) {
+        if (access.component != ComponentId() && schema->id() != access.component) continue;
+        const bool is_field = access.field < schema->fields().size();
+        const std::uint32_t first = is_field ? schema->fields()[access.field].first_column : 0;
+        const std::uint32_t count = is_field ? schema->fields()[access.field].num_columns : schema->num_columns();
+        for (std::uint32_t c = 0; c < count; ++c) visit(*schema, first + c);
     }
+}
+
+/// Adds the columns that an access reads in copies. What is of one rank is null in copies, and may not be asked for by
+/// name. Errors: it is.
+Status add_columns(std::string_view pass, const Access& access, const Database& database,
+                   std::vector<HaloColumn>& columns) {
+    Status status;
+    for_each_column(access, database, [&](const Schema& schema, std::uint32_t column) {
+        const Field* const bad = field_of_one_rank(schema, column);
+        if (bad == nullptr)
+            columns.push_back({schema.id().hash, column});
+        else if (access.component != ComponentId() && status)
+            status = Status::error(
+                concat("the pass \"", pass, "\" reads \"", schema.name(), '.', bad->name,
+                       "\" in zones that other ranks may own, and what it has there (", field_type_name(bad->type),
+                       ") means something on its own rank only; read it in(cluster.own()), or keep what others read in "
+                       "fields of other types"));
+    });
+    return status;
 }
 
 }  // namespace
@@ -55,7 +90,7 @@ Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, cons
                     concat("the pass \"", name, "\" writes ", text_of(access, database),
                            " in zones that other ranks may own; add .in(cluster.own()) to its query, or "
                            "to its writes<...>(...)"));
-            add_columns(access, database, columns);
+            if (Status added = add_columns(name, access, database, columns); !added) return added;
         }
     }
     std::ranges::sort(columns);
@@ -67,26 +102,32 @@ Status check_halo_order(Schedule& schedule, const Database& database, const Clus
     const Result<ScheduleGraph> graph = schedule.graph();
     if (!graph) return graph.status();
     std::map<HaloColumn, std::string_view> written;  // by which pass first
-    std::vector<HaloColumn> columns;
     for (const PassNode& pass : graph->passes) {
         if (pass.name == "halo") continue;
-        for (const Access& access : schedule.accesses(pass.number)) {
+        const std::span<const Access> accesses = schedule.accesses(pass.number);
+        for (const Access& access : accesses)
+            if (access.writes && access.store == &database)
+                for_each_column(access, database, [&](const Schema& schema, std::uint32_t column) {
+                    written.try_emplace({schema.id().hash, column}, pass.name);
+                });
+        for (const Access& access : accesses) {
             if (access.writes || !may_touch_halo(access, database, zones)) continue;
-            columns.clear();
-            add_columns(access, database, columns);
-            for (const HaloColumn& column : columns)
-                if (const auto before = written.find(column); before != written.end())
-                    return Status::error(
-                        concat("the pass \"", pass.name, "\" reads ", text_of(access, database), " in halos after \"",
-                               before->second,
-                               "\" has written it: copies have what was there when the frame began; add the "
-                               "pass before the other, or let it read in(cluster.own())"));
-        }
-        for (const Access& access : schedule.accesses(pass.number)) {
-            if (!access.writes || access.store != &database) continue;
-            columns.clear();
-            add_columns(access, database, columns);
-            for (const HaloColumn& column : columns) written.try_emplace(column, pass.name);
+            std::string_view writer;
+            for_each_column(access, database, [&](const Schema& schema, std::uint32_t column) {
+                if (const auto before = written.find({schema.id().hash, column}); before != written.end())
+                    writer = before->second;
+            });
+            if (writer.empty()) continue;
+            const std::string reads =
+                concat("the pass \"", pass.name, "\" reads ", text_of(access, database), " in halos ");
+            return Status::error(
+                writer == pass.name
+                    ? concat(reads,
+                             "while it writes it: copies have what was there when the frame began, and rows of own "
+                             "zones what it has written meanwhile; write another field, and copy it in a later pass")
+                    : concat(reads, "after \"", writer,
+                             "\" has written it: copies have what was there when the frame began; add the pass before "
+                             "the other, or let it read in(cluster.own())"));
         }
     }
     return {};
@@ -121,20 +162,23 @@ void HaloExchange::list(const Peer& peer, const ZoneRows& own, std::span<const H
     }
 }
 
-std::vector<ColumnPiece> HaloExchange::pieces_of(const RankMessage& message, ZoneRows& copies) {
+/// Ends all ranks if a message is about something else than columns of copies of the sender's zones.
+std::vector<ColumnPiece> HaloExchange::pieces_of(const RankMessage& message, ZoneRows& copies,
+                                                 const ClusterZones& zones) {
     std::vector<ColumnPiece> pieces;
     for (MessageReader from(message.bytes); from.has_more();) {
         const auto entry = from.value<HaloEntry>();
         const auto rows = copies.all().find({entry.zone, entry.type});
         const ComponentType type = database_.find_component(ComponentId(entry.component));
-        const bool is_known = from.is_sound() && rows != copies.all().end() && rows->second.table != nullptr && type &&
-                              rows->second.table->type().has_column_of(type) &&
-                              entry.column < database_.schema(type).num_columns();
+        const bool is_known =
+            from.is_sound() && rows != copies.all().end() && rows->second.table != nullptr && type &&
+            zones.halo.now().contains(entry.zone) && zones.ranks[entry.zone - zones.first] == message.rank &&
+            rows->second.table->type().has_column_of(type) && entry.column < database_.schema(type).num_columns() &&
+            field_of_one_rank(database_.schema(type), entry.column) == nullptr;
         const std::uint32_t num_rows = is_known ? rows->second.table->num_rows() : 0;
-        if (!is_known || entry.num_rows > num_rows || entry.first_row > num_rows - entry.num_rows) {
-            problem_ = concat("rank ", message.rank, " sends rows of zone ", entry.zone, " that no copy is here of");
-            return pieces;
-        }
+        if (!is_known || entry.num_rows > num_rows || entry.first_row > num_rows - entry.num_rows)
+            ranks_.abort(concat("halos: rank ", message.rank, " sends a column of zone ", entry.zone,
+                                " of which no copy is here"));
         Table& table = const_cast<DatabaseTable*>(rows->second.table)->table();
         const std::uint32_t column = rows->second.table->first_column(type) + entry.column;
         const std::size_t bytes = table.schema().column(column).element_bytes;
@@ -144,9 +188,9 @@ std::vector<ColumnPiece> HaloExchange::pieces_of(const RankMessage& message, Zon
     return pieces;
 }
 
-Status HaloExchange::run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copies,
-                         std::span<const HaloColumn> columns) {
-    if (peers.empty()) return {};
+void HaloExchange::run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copies, std::span<const HaloColumn> columns,
+                       const ClusterZones& zones) {
+    if (peers.empty()) return;
     own.note_tables(), copies.note_tables();
     filled_.clear();
     std::vector<std::uint32_t> numbers;
@@ -160,9 +204,8 @@ Status HaloExchange::run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copi
         peers[i].since = world_.stamp();
     }
     ranks_.exchange_columns(numbers, std::move(messages), sent,
-                            [&](const RankMessage& message) { return pieces_of(message, copies); });
+                            [&](const RankMessage& message) { return pieces_of(message, copies, zones); });
     for (const Filled& filled : filled_) filled.table->mark_written(filled.column, filled.rows);
-    return problem_.empty() ? Status() : Status::error(problem_);
 }
 
 }  // namespace shoal::cluster

@@ -28,12 +28,17 @@ struct HaloColumn {
     friend auto operator<=>(const HaloColumn&, const HaloColumn&) = default;
 };
 
-/// The zones that a cluster lets passes name.
+/// The zones of a cluster.
 struct ClusterZones {
     const LiveZones &own, &halo, &near;
+    const std::vector<std::uint32_t>& ranks;  ///< by zone, from `first` on
+    Zone first;
+
+    bool is_divided(Zone zone) const { return zone >= first && zone - first < ranks.size(); }
 };
 
-/// What passes read in halos. Errors: a pass declares to write in zones that other ranks may own; the message names it.
+/// What passes read in halos. Errors: a pass declares to write in zones that other ranks may own, or to read there what
+/// means something on its own rank only; the message names it.
 Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, const Database& database,
                                                   const ClusterZones& zones);
 /// Errors: a pass reads in halos what an earlier pass of the same frame has written in own zones. The copies have what
@@ -86,8 +91,9 @@ public:
     HaloExchange(Ranks& ranks, World& world, Database& database, TypeKeys& types)
         : ranks_(ranks), world_(world), database_(database), types_(types) {}
 
-    /// Sends what was written of `own` to the peers, and fills `copies`. Errors: what came makes no sense.
-    Status run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copies, std::span<const HaloColumn> columns);
+    /// Sends what was written of `own` to the peers, and fills `copies`. What makes no sense ends all ranks.
+    void run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copies, std::span<const HaloColumn> columns,
+             const ClusterZones& zones);
     std::uint64_t num_bytes() const { return num_bytes_; }
 
 private:
@@ -99,14 +105,13 @@ private:
 
     void list(const Peer& peer, const ZoneRows& own, std::span<const HaloColumn> columns, MessageWriter& to,
               std::vector<ColumnPiece>& pieces);
-    std::vector<ColumnPiece> pieces_of(const RankMessage& message, ZoneRows& copies);
+    std::vector<ColumnPiece> pieces_of(const RankMessage& message, ZoneRows& copies, const ClusterZones& zones);
 
     Ranks& ranks_;
     World& world_;
     Database& database_;
     TypeKeys& types_;
     std::vector<Filled> filled_;
-    std::string problem_;
     std::uint64_t num_bytes_ = 0;
 };
 

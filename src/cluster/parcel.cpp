@@ -67,17 +67,12 @@ Status set_reference(World& world, EntityNames& names, Entity entity, const Oute
         component.fields()[reference.field].type != FieldType::kEntity ||
         reference.value >= component.fields()[reference.field].num_values())
         return Status::error("a reference is in a field that the component does not have");
-    Entity target = names.find(reference.target);
-    if (!target) {
-        const Result<Entity> made = world.entities().create();
-        if (!made) return made.status();
-        names.set(target = *made, reference.target);
-        names.mark_away(target, true);
-    }
+    const Result<Entity> target = find_or_make_away(world, names, reference.target);
+    if (!target) return target.status();
     const FieldPart part = field_part(component, component.fields()[reference.field]);
     std::vector<Entity> value(component.fields()[reference.field].num_values());
     store->read_field(at, part, reinterpret_cast<std::byte*>(value.data()));
-    value[reference.value] = target;
+    value[reference.value] = *target;
     return store->write_field(at, part, reinterpret_cast<const std::byte*>(value.data()));
 }
 
@@ -115,6 +110,15 @@ Result<std::vector<Entity>> find_or_make(World& world, EntityNames& names, std::
 }
 
 }  // namespace
+
+Result<Entity> find_or_make_away(World& world, EntityNames& names, Name name) {
+    if (const Entity known = names.find(name)) return known;
+    const Result<Entity> made = world.entities().create();
+    if (!made) return made.status();
+    names.set(*made, name);
+    names.mark_away(*made, true);
+    return *made;
+}
 
 Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<const Entity> entities, MessageWriter& to) {
     const Result<EntityBlob> saved = save_entities(world, entities);

@@ -24,4 +24,7 @@ Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<cons
 /// name alone, keep their ids. Errors: it makes no sense; no memory.
 Result<std::vector<Entity>> unpack(World& world, EntityNames& names, MessageReader& from);
 
+/// Returns the entity of a name, which is known by its name alone from then on if it is not here. Errors: no memory.
+Result<Entity> find_or_make_away(World& world, EntityNames& names, Name name);
+
 }  // namespace shoal::cluster

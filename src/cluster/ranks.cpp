@@ -30,6 +30,7 @@ private:
 
 Ranks::Ranks(MPI_Comm comm) {
     MPI_Comm_dup(comm, &comm_);
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);  // whatever the program has chosen for `comm`
     int rank = 0, size = 1, level = MPI_THREAD_SINGLE;
     MPI_Comm_rank(comm_, &rank);
     MPI_Comm_size(comm_, &size);
@@ -117,17 +118,41 @@ std::vector<RankMessage> Ranks::exchange_with(std::span<const std::uint32_t> pee
 std::vector<Bytes> Ranks::gather(const Bytes& mine) {
     const Waiting waiting(traffic_);
     std::vector<int> sizes(size_), places(size_);
-    const int size = static_cast<int>(mine.size());
+    const int size = static_cast<int>(std::min(mine.size(), kMostBytes));
     MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, comm_);
-    int total = 0;
-    for (std::uint32_t rank = 0; rank < size_; ++rank) places[rank] = std::exchange(total, total + sizes[rank]);
-    Bytes all(static_cast<std::size_t>(total));
+    std::size_t total = 0;
+    for (std::uint32_t rank = 0; rank < size_; ++rank) {
+        places[rank] = static_cast<int>(total);
+        total += static_cast<std::size_t>(sizes[rank]);
+        if (total >= kMostBytes) abort("all ranks together tell each other more than 2 GiB at once");
+    }
+    Bytes all(total);
     MPI_Allgatherv(mine.data(), size, MPI_BYTE, all.data(), sizes.data(), places.data(), MPI_BYTE, comm_);
     traffic_.num_messages += size_ > 1 ? 2 : 0;
     std::vector<Bytes> result;
     for (std::uint32_t rank = 0; rank < size_; ++rank)
         result.emplace_back(all.begin() + places[rank], all.begin() + places[rank] + sizes[rank]);
     return result;
+}
+
+std::optional<RankDifference> Ranks::find_difference(std::span<const std::uint64_t> mine) {
+    const std::span<const std::byte> bytes = std::as_bytes(mine);
+    const Bytes of_first = gather(rank_ == 0 ? Bytes(bytes.begin(), bytes.end()) : Bytes())[0];
+    std::vector<std::uint64_t> first(of_first.size() / sizeof(std::uint64_t));
+    copy_bytes(first.data(), of_first.data(), of_first.size());
+    const std::size_t index = static_cast<std::size_t>(std::ranges::mismatch(first, mine).in1 - first.begin());
+    const bool is_same = index == first.size() && index == mine.size();
+    const RankDifference found{is_same ? 0u : 1u, index, index < first.size() ? first[index] : 0,
+                               index < mine.size() ? mine[index] : 0};
+    Bytes told(sizeof found);
+    copy_bytes(told.data(), &found, sizeof found);
+    const std::vector<Bytes> all = gather(told);
+    for (std::uint32_t rank = 0; rank < size_; ++rank) {
+        RankDifference other;
+        copy_bytes(&other, all[rank].data(), sizeof other);
+        if (other.rank != 0) return RankDifference{rank, other.index, other.first, other.other};
+    }
+    return std::nullopt;
 }
 
 std::uint64_t Ranks::sum(std::uint64_t mine) {

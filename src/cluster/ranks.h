@@ -16,6 +16,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,12 @@ struct ColumnPiece {
 struct Traffic {
     std::uint64_t num_messages = 0;
     std::int64_t wait_ns = 0;
+};
+
+/// Where a rank has another number than rank 0.
+struct RankDifference {
+    std::uint32_t rank;
+    std::uint64_t index, first, other;
 };
 
 class Ranks {
@@ -67,8 +74,11 @@ public:
             columns.receive(came.rank, pieces_of(came));
         columns.wait();
     }
-    /// Returns what each rank has given. Shape: by rank.
+    /// Returns what each rank has given. Shape: by rank. More than 2 GiB end all ranks.
     std::vector<Bytes> gather(const Bytes& mine);
+    /// Compares numbers with those of rank 0. Returns the first difference of the first rank that has one, on all
+    /// ranks.
+    std::optional<RankDifference> find_difference(std::span<const std::uint64_t> mine);
     std::uint64_t sum(std::uint64_t mine);
     /// Adds arrays of all ranks, element by element, of which one rank at most has something else than 0.
     void sum(std::span<double> values);

@@ -1,5 +1,6 @@
 #include "cluster/remote_commands.h"
 
+#include "cluster/parcel.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/table/detail/entity_fields.h"
@@ -29,7 +30,7 @@ void RemoteCommands::take_all() {
             return static_cast<const RemoteCommands*>(self)->names_.is_elsewhere(entity);
         },
         [](void* self, const PassedCommand& command) { static_cast<RemoteCommands*>(self)->write(command); }, this);
-    if (num_left != 0 && !std::exchange(has_warned_, true))
+    if (num_left != 0 && !std::exchange(has_warned_of_values_, true))
         log(LogLevel::kWarning, concat(num_left,
                                        " commands about entities of other ranks bring values of a C++ type "
                                        "that is more than its fields, so they are not sent; give the "
@@ -38,7 +39,7 @@ void RemoteCommands::take_all() {
 
 void RemoteCommands::write(const PassedCommand& command) {
     if (names_.is_away(command.entity)) {
-        if (!std::exchange(has_warned_, true))
+        if (!std::exchange(has_warned_of_reach_, true))
             log(LogLevel::kWarning,
                 concat("a command is about ", name_text(names_.name(command.entity)),
                        ", an entity of another rank out of reach, so it is dropped; ask for it where a pass sees the "
@@ -63,7 +64,15 @@ void RemoteCommands::write_part(const PassedPart& part, MessageWriter& to) {
     std::vector<Name> others;
     for_each_entity(*part.value_schema, image.data(), 1, [&](Entity& other) {
         others.push_back(names_.name(other));
-        names_.mark_known_elsewhere(other);
+        if (others.back() != 0)
+            names_.mark_known_elsewhere(other);
+        else if (world_.entities().alive(other) && !std::exchange(has_warned_of_newborn_, true))
+            log(LogLevel::kWarning,
+                concat(
+                    "a command about an entity of another rank brings a reference to one that was born in this frame, "
+                    "in \"",
+                    part.component->name(),
+                    "\"; it has no name yet, so the reference is null there; ask a frame later"));
     });
     to.array(image);
     to.array(others);
@@ -98,9 +107,16 @@ Status RemoteCommands::read_parts(MessageReader& from, std::uint32_t count, std:
         const auto others = from.array<Name>();
         std::size_t next = 0;
         if (read.image.size() != schema.struct_bytes()) return Status::error("a value of another rank is cut off");
+        Status known;
         for_each_entity(schema, read.image.data(), 1, [&](Entity& other) {
-            other = next < others.size() ? names_.find(others[next++]) : kNullEntity;
+            const Name name = next < others.size() ? others[next++] : 0;
+            other = kNullEntity;
+            if (name == 0 || !known) return;
+            const Result<Entity> found = find_or_make_away(world_, names_, name);
+            if (found) other = *found;
+            known = found.status();
         });
+        if (!known) return known;
         if (Status status = check_passed_value(world_.directory(), schema, read.image); !status) return status;
     }
     for (ReadPart& read : parts) {

@@ -49,7 +49,7 @@ private:
     const void* context_ = nullptr;
     std::map<std::uint32_t, MessageWriter> messages_;
     std::uint64_t num_sent_ = 0;
-    bool has_warned_ = false;
+    bool has_warned_of_values_ = false, has_warned_of_reach_ = false, has_warned_of_newborn_ = false;
 };
 
 }  // namespace shoal::cluster

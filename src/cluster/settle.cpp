@@ -189,8 +189,7 @@ void ClusterBody::name_newborn(const ZoneSet& in_zones) {
     own_rows_.for_each_changed(in_zones, [&](TableRows& rows) {
         for (const Entity entity : cluster::ZoneRows::find_new(rows))
             if (names.name(entity) == 0)
-                newborn[rows.key.zone_number()].push_back(
-                    {rows.key.type, cluster::hash_of(world, names, entity), entity});
+                newborn[rows.key.zone_number()].push_back({rows.key.type, hash_with_below(entity), entity});
     });
     for (auto& [zone, entities] : newborn) {
         std::ranges::sort(entities, [](const Newborn& a, const Newborn& b) {
@@ -256,9 +255,10 @@ Status ClusterBody::read_changes(const RankMessage& message, std::vector<ComingR
         auto come = from.array<Name>();
         auto enabled = from.array<std::uint64_t>();
         if (!from.is_sound()) return Status::error(concat("what rank ", message.rank, " sends is cut off"));
-        if (!zones.halo.now().contains(key.zone_number()) || owner(key.zone_number()) != message.rank)
+        if (key.zone != key.zone_number() || !zones.halo.now().contains(key.zone_number()) ||
+            owner(key.zone_number()) != message.rank)
             return Status::error(
-                concat("rank ", message.rank, " sends rows of zone ", key.zone_number(), ", which it does not own"));
+                concat("rank ", message.rank, " sends rows of zone ", key.zone, ", which it does not own"));
         const Result<const Archetype*> type = types_.find(key.type, components);
         if (!type) return type.status();
         ComingRows& rows = coming.emplace_back(ComingRows{key, *type, {}, std::move(come), std::move(enabled)});
@@ -278,7 +278,7 @@ Status ClusterBody::read_changes(const RankMessage& message, std::vector<ComingR
     return {};
 }
 
-/// Gives those of a table that have come a row, and puts all into their order.
+/// Gives those of a table that have come a row, puts all into their order, and enables what is enabled there.
 Status ClusterBody::place(ComingRows& rows) {
     std::vector<Entity> come,
         made(static_cast<std::size_t>(std::ranges::count_if(rows.come, [&](Name name) { return !names.find(name); })));
@@ -299,18 +299,14 @@ Status ClusterBody::place(ComingRows& rows) {
     const Result<AddCounts> inserted = database.insert(come, *rows.type, rows.key.zone_number());
     if (!inserted) return inserted.status();
     rows.owners.insert(rows.owners.end(), come.begin(), come.end());
-    copied_rows_.note_tables();
-    if (const DatabaseTable* const table = database.find_table(*rows.type, rows.key.zone_number())) {
-        const std::size_t num_words = (rows.owners.size() + 63) / 64;
-        std::size_t next = 0;
-        for (const ComponentType type : types_.types_of(*rows.type)) {
-            if (rows.type->enableable_index(type) < 0 || rows.owners.empty()) continue;
-            if (rows.enabled.size() - next < num_words) return Status::error("bits of rows are cut off");
-            database.set_enabled(*table, type, std::span(rows.enabled).subspan(next, num_words));
-            next += num_words;
-        }
-    }
-    return {};
+    const DatabaseTable* const table = database.find_table(*rows.type, rows.key.zone_number());
+    if (rows.owners.size() != (table == nullptr ? 0 : table->num_rows()))
+        return Status::error(
+            concat("zone ", rows.key.zone_number(),
+                   " has other rows here than at its owner; structural calls outside of passes are made "
+                   "for own zones only"));
+    copied_rows_.set(rows.key, std::move(rows.owners));
+    return copied_rows_.enable(rows.key, rows.enabled);
 }
 
 Status ClusterBody::apply_structure(std::span<const RankMessage> messages, bool all) {
@@ -326,15 +322,8 @@ Status ClusterBody::apply_structure(std::span<const RankMessage> messages, bool 
     std::vector<ComingRows> coming;
     for (const RankMessage& message : messages)
         if (Status status = read_changes(message, coming); !status) return status;
-    for (ComingRows& rows : coming) {
+    for (ComingRows& rows : coming)
         if (Status status = place(rows); !status) return status;
-        const DatabaseTable* const table = database.find_table(*rows.type, rows.key.zone_number());
-        if (rows.owners.size() != (table == nullptr ? 0 : table->num_rows()))
-            return Status::error(concat("zone ", rows.key.zone_number(),
-                                        " has other rows here than at its owner; structural calls "
-                                        "outside of passes are made for own zones only"));
-        copied_rows_.set(rows.key, std::move(rows.owners));
-    }
     return {};
 }
 
@@ -377,11 +366,8 @@ void ClusterBody::after_settle() {
 
 void ClusterBody::run_halo() {
     if (!is_started || peers_.empty()) return;
-    if (database.num_structural_changes() != changes_at_settle_)
-        fail("halos",
-             Status::error("rows were added, removed or moved since the world settled; call World::settle() after "
-                           "structural calls outside of passes"));
-    if (const Status done = halo_.run(peers_, own_rows_, copied_rows_, columns_); !done) fail("halos", done);
+    if (const Status settled = check_settled(); !settled) fail("halos", settled);
+    halo_.run(peers_, own_rows_, copied_rows_, columns_, zones);
 }
 
 }  // namespace shoal

@@ -30,15 +30,23 @@ Tile tile_on_curve(std::uint32_t side, std::uint64_t place) {
 }  // namespace
 
 ZoneDivision::ZoneDivision(const GridZones& zones, std::uint32_t reach)
-    : zones_(zones), reach_(reach), curve_(make_curve()) {}
+    : zones_(zones),
+      reach_(std::min(reach, std::max(zones.options().num_x, zones.options().num_y))),
+      curve_(make_curve()) {}
 
+/// A row of squares along the longer side, each with a curve that begins and ends at the side that its neighbours
+/// share.
 std::vector<std::uint32_t> ZoneDivision::make_curve() const {
     const auto& [origin, tile_size, num_x, num_y, first_zone, up] = zones_.options();
     std::vector<std::uint32_t> curve{num_zones() - 1};
-    const std::uint32_t side = std::bit_ceil(std::max(num_x, num_y));
-    for (std::uint64_t place = 0; place < std::uint64_t(side) * side; ++place)
-        if (const Tile tile = tile_on_curve(side, place); tile.x < num_x && tile.y < num_y)
-            curve.push_back(tile.y * num_x + tile.x);
+    const std::uint32_t side = std::bit_ceil(std::min(num_x, num_y)), longer = std::max(num_x, num_y);
+    for (std::uint32_t begin = 0; begin < longer; begin += side)
+        for (std::uint64_t place = 0; place < std::uint64_t(side) * side; ++place) {
+            const Tile in_square = tile_on_curve(side, place);
+            const std::uint32_t x = num_x == longer ? begin + in_square.x : in_square.y;
+            const std::uint32_t y = num_x == longer ? in_square.y : begin + in_square.x;
+            if (x < num_x && y < num_y) curve.push_back(y * num_x + x);
+        }
     return curve;
 }
 

@@ -128,6 +128,20 @@ void ZoneRows::set(const TableKey& key, std::vector<Entity> owners) {
     rows.owners = std::move(owners);
 }
 
+Status ZoneRows::enable(const TableKey& key, std::span<const std::uint64_t> enabled) {
+    TableRows& rows = at(key);
+    if (rows.table == nullptr) return {};
+    const std::size_t num_words = (rows.owners.size() + 63) / 64;
+    for (const ComponentType type : types_.types_of(rows.table->type())) {
+        if (rows.table->type().enableable_index(type) < 0) continue;
+        if (enabled.size() < num_words) return Status::error("bits of rows are cut off");
+        if (num_words != 0) database_.set_enabled(*rows.table, type, enabled.first(num_words));
+        enabled = enabled.subspan(num_words);
+    }
+    rows.enabled = enabled_of(*rows.table);
+    return {};
+}
+
 std::vector<TableChange> ZoneRows::list_all(const EntityNames& names, const ZoneSet& zones) const {
     std::vector<TableChange> changes;
     for (const auto& [key, rows] : rows_) {

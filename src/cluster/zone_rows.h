@@ -86,6 +86,8 @@ public:
     TableChange arrange(const EntityNames& names, TableRows& rows);
     /// Puts the rows of a table into the order that another rank says. Shape: all of its entities.
     void set(const TableKey& key, std::vector<Entity> owners);
+    /// Enables what another rank has enabled of these rows. Shape: as in TableRows. Errors: it has fewer bits.
+    Status enable(const TableKey& key, std::span<const std::uint64_t> enabled);
     /// Returns all rows as changes of tables that had none, for a rank that has no copies of these zones.
     std::vector<TableChange> list_all(const EntityNames& names, const ZoneSet& zones) const;
     /// Those of a table that were not there the last time.

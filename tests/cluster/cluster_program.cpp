@@ -21,6 +21,8 @@
 #include <cstring>
 #include <string>
 
+#include <sys/resource.h>
+
 using namespace shoal;
 
 struct Place {
@@ -85,12 +87,12 @@ struct Sea {
           database(world.database()),
           masses(world.manager<Mass>()),
           transforms(world.transforms()),
-          tiles(grid),
+          tiles(is_other("tiles") ? GridZones({.tile_size = 9, .num_x = 6, .num_y = 6}) : grid),
           cluster(world, MPI_COMM_WORLD,
-                  {.zones = grid,
+                  {.zones = tiles,
                    .reach = 1,
                    .divide = given.mistake == "division" ? divide_by_rank : nullptr,
-                   .imbalance = 0}) {}
+                   .imbalance = is_other("imbalance") ? 0.5 : 0}) {}
 
     /// Whether this rank is to differ from the others in something.
     bool is_other(std::string_view in) const {
@@ -170,6 +172,37 @@ void spawn(Sea& sea) {
     sea.world.settle();
 }
 
+/// Returns the first entity of a zone, which is the same for any number of ranks.
+Entity first_of(const Sea& sea, Zone zone) {
+    const DatabaseTable* const table =
+        sea.database.find_table(sea.database.archetype<Place, Motion, Charge, Friend>(), zone);
+    return table == nullptr || table->num_rows() == 0 ? kNullEntity : table->entities()[0];
+}
+
+void add_mistakes(Sea& sea) {
+    const std::string_view mistake = sea.options.mistake;
+    Schedule& schedule = sea.world.schedule();
+    const LiveZones& near = sea.cluster.near();
+    if (mistake == "order") schedule.add("late", sea.world.query<Read<&Place::position>>().in(near), [](Vec3) {});
+    if (mistake == "writes")
+        schedule.add("bad", sea.world.query<Write<&Charge::value>>(), [](float& value) { value = 0; });
+    if (mistake == "zone")
+        schedule.add("one", sea.world.query<Write<&Charge::value>>().in({3}), [](float& value) { value = 0; });
+    if (mistake == "references")
+        schedule.add("friends", sea.world.query<Read<&Friend::other>>().in(near), [](Entity) {});
+    if (mistake == "itself")
+        schedule.add("mix",
+                     {reads<&Charge::births>(sea.database).in(near),
+                      writes<&Charge::births>(sea.database).in(sea.cluster.own())},
+                     [](PassContext&) {});
+    if (mistake == "columns") {
+        if (sea.is_other("columns"))
+            schedule.add("look", sea.world.query<Read<&Charge::births>>().in(near), [](std::uint32_t) {});
+        else
+            schedule.add("look", sea.world.query<Read<&Motion::velocity>>().in(sea.cluster.own()), [](Vec3) {});
+    }
+}
+
 void add_passes(Sea& sea) {
     World& world = sea.world;
     Cluster& cluster = sea.cluster;
@@ -194,8 +227,10 @@ void add_passes(Sea& sea) {
                             if (table == nullptr) continue;
                             const auto p = table->column<&Place::position>(sea.database.find_component<Place>());
                             const auto v = table->column<&Motion::velocity>(sea.database.find_component<Motion>());
+                            const ComponentType asleep = sea.database.find_component<Asleep>();
                             for (std::uint32_t i = 0; i < table->num_rows(); ++i)
-                                sum += Vec3(p[i]) * 0.01f + Vec3(v[i]);
+                                sum += sleeps && table->has(asleep, i) ? Vec3(p[i]) * 0.01f
+                                                                       : Vec3(p[i]) * 0.01f + Vec3(v[i]);
                         }
                 sea.database.for_each_table_of_zone(zone, [&](DatabaseTable& table) {
                     const ComponentType charge = sea.database.find_component<Charge>();
@@ -224,6 +259,9 @@ void add_passes(Sea& sea) {
                              if (what == 6) commands.tag(entity, "met");
                              if (what == 7) commands.untag(entity, "met");
                              if (what == 8) commands.name(entity, concat("met ", random.below(1000)));
+                             if (what == 10 && asks % sea.options.tiles != 0)  // one that the owner may not know
+                                 if (const Entity far = first_of(sea, asks - 1))
+                                     commands.set<&Friend::other>(entity, far);
                              if (what == 9)
                                  commands.move(entity,
                                                random.below(std::uint32_t(sea.options.tiles * sea.options.tiles)));
@@ -240,6 +278,13 @@ void add_passes(Sea& sea) {
                                                 Charge{random.unit(), 1}, Friend{other});
             if (random.below(3) == 0) commands.add(born, Mass{random.unit(), entity});
             if (random.below(3) == 0) commands.set<&Friend::other>(entity, born);
+            if (random.below(3) != 0) return;
+            for (const float mass : {random.unit(), random.unit()}) {  // twins that differ in what is below them alone
+                const Entity twin = commands.create(sea.tiles.zone_of(place), Place{place}, Motion{velocity},
+                                                    Charge{0, 2}, Friend{other}, Transform{.position = place});
+                const Entity child = commands.create(Transform{}, ChildOf{twin}, Mass{mass, entity});
+                commands.set<&Mass::value>(child, mass);
+            }
         });
     world.schedule().add("move", world.query<Write<&Place::position>, Write<&Motion::velocity>>().in(cluster.own()),
                          [size](const PassContext& frame, auto&& position, Vec3& velocity) {
@@ -253,10 +298,7 @@ void add_passes(Sea& sea) {
                          [&sea](Commands& commands, Entity entity, Vec3 position) {
                              commands.move(entity, sea.tiles.zone_of(position));
                          });
-    if (sea.options.mistake == "order")
-        world.schedule().add("late", world.query<Read<&Place::position>>().in(cluster.near()), [](Vec3) {});
-    if (sea.options.mistake == "writes")
-        world.schedule().add("bad", world.query<Write<&Charge::value>>(), [](float& value) { value = 0; });
+    add_mistakes(sea);
 }
 
 void print_report(const Sea& sea) {
@@ -291,6 +333,13 @@ std::FILE* list_file(const Sea& sea) {
 std::string text_of(const Sea& sea, Entity entity) {
     const std::uint64_t name = sea.cluster.name(entity);
     return concat(name >> 41, ':', name & ((std::uint64_t(1) << 41) - 1));
+}
+
+/// Lets no file grow from now on, as a disk that is full.
+void forbid_files() {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_FSIZE, &none);
 }
 
 void run(Sea& sea) {
@@ -341,7 +390,13 @@ void run(Sea& sea) {
             require(sea.cluster.divide(weights));
             require(sea.database.validate());
         }
-        if (options.at != 0 && sea.world.frame() == options.at) require(sea.cluster.checkpoint(options.checkpoint));
+        if (options.mistake == "weights")
+            require(sea.cluster.divide(std::vector<std::uint64_t>(sea.tiles.num_zones() - sea.is_other("weights"))));
+        if (options.at != 0 && sea.world.frame() == options.at) {
+            if (sea.is_other("unsettled")) require(sea.database.create(0, Place{}).status());
+            if (sea.is_other("disk")) forbid_files();
+            require(sea.cluster.checkpoint(options.checkpoint));
+        }
         if (options.kill_at != 0 && sea.world.frame() == options.kill_at &&
             sea.cluster.rank() + 1 == sea.cluster.num_ranks())
             std::raise(SIGKILL);

@@ -5,6 +5,7 @@
 #include "support/testing.h"
 #include "tool/tool_process.h"
 
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -33,7 +34,8 @@ protected:
              {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"})
             setenv(name, "1", 1);
         setenv("OMPI_MCA_plm", "isolated", 1);
-        setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // Open MPI keeps what it has to the end
+        setenv("OMPI_MCA_odls_base_sigkill_timeout", "0", 1);  // seconds until the other ranks end with one that failed
+        setenv("ASAN_OPTIONS", "detect_leaks=0", 1);           // Open MPI keeps what it has to the end
     }
 
     std::string output() const { return read(path("output")); }
@@ -105,6 +107,7 @@ TEST_F(ClusterProgram, a_checkpoint_that_is_damaged_or_of_another_program_is_ref
         more.insert(more.end(), {"--restore", path("kept"), "--frames", "6"});
         return mistake(2, more);
     };
+    EXPECT_NE(refused({"--mistake", "writes"}).find("the pass \"bad\" writes"), std::string::npos) << output();
     EXPECT_NE(refused({"--tiles", "5"}).find("continue it with the program that wrote it"), std::string::npos)
         << output();
     const std::string zones = path("kept") + "/000003_rank_1.zones", bytes = read(zones);
@@ -121,7 +124,7 @@ TEST_F(ClusterProgram, a_checkpoint_that_is_damaged_or_of_another_program_is_ref
 
 // req: H5
 TEST_F(ClusterProgram, a_rank_that_is_killed_ends_the_others_and_leaves_the_last_checkpoint_whole) {
-    for (int kill = 0; kill < shoal_test::num_kills(kIsSanitized ? 1 : 3); ++kill) {
+    for (int kill = 0; kill < shoal_test::num_kills(kIsSanitized ? 1 : 20); ++kill) {
         const std::string at = std::to_string(8 + kill);
         ChildProcess process(command(3, {"--seed", "6", "--frames", "1000000", "--entities", "100", "--checkpoint",
                                          path("kept"), "--at", "7", "--kill-at", at}),
@@ -130,6 +133,35 @@ TEST_F(ClusterProgram, a_rank_that_is_killed_ends_the_others_and_leaves_the_last
         EXPECT_NE(output().find("rank 2"), std::string::npos) << output();
         frames(2, {"--seed", "6", "--frames", "9", "--entities", "100", "--restore", path("kept")}, 7);
     }
+}
+
+TEST_F(ClusterProgram, a_checkpoint_that_cannot_be_written_leaves_the_one_of_the_same_frame_whole) {
+    const std::vector<std::string> writing{"--seed", "5", "--frames",     "4",         "--entities", "60",
+                                           "--at",   "3", "--checkpoint", path("kept")};
+    const auto files = [&] {
+        std::set<std::string> names;
+        for (const auto& file : std::filesystem::directory_iterator(path("kept"))) names.insert(file.path().filename());
+        return names;
+    };
+    const std::string one = frames(3, writing, 3);
+    EXPECT_EQ(files(),
+              (std::set<std::string>{"manifest", "000003_rank_0.zones", "000003_rank_1.zones", "000003_rank_2.zones"}));
+    std::vector<std::string> failing = writing;
+    failing.insert(failing.end(), {"--mistake", "disk"});
+    EXPECT_NE(mistake(2, failing).find("kept"), std::string::npos) << output();
+    EXPECT_EQ(frames(2, {"--frames", "4", "--entities", "60", "--seed", "5", "--restore", path("kept")}, 3), one);
+    frames(2, writing, 3);  // and a newer one takes its place, without the files of rank 2
+    const std::set<std::string> left = files();
+    EXPECT_EQ(left.size(), 3u);
+    EXPECT_FALSE(left.contains("000003_rank_2.zones"));
+    EXPECT_EQ(frames(1, {"--frames", "4", "--entities", "60", "--seed", "5", "--restore", path("kept")}, 3), one);
+}
+
+TEST_F(ClusterProgram, a_checkpoint_waits_for_a_settle_after_structural_calls) {
+    const std::string said = mistake(
+        2, {"--frames", "4", "--entities", "60", "--at", "3", "--checkpoint", path("kept"), "--mistake", "unsettled"});
+    EXPECT_NE(said.find("call World::settle()"), std::string::npos) << said;
+    EXPECT_FALSE(std::filesystem::exists(path("kept") + "/manifest"));
 }
 
 // req: H4
@@ -148,10 +180,32 @@ TEST_F(ClusterProgram, a_pass_that_reads_in_halos_what_was_written_before_it_is_
         << said;
 }
 
+TEST_F(ClusterProgram, a_pass_that_reads_in_halos_what_it_writes_itself_is_refused) {
+    const std::string said = mistake(2, {"--mistake", "itself"});
+    EXPECT_NE(said.find("the pass \"mix\" reads \"charge.births\" in halos while it writes it"), std::string::npos)
+        << said;
+}
+
+TEST_F(ClusterProgram, a_pass_that_writes_a_zone_by_its_number_is_refused_on_the_rank_that_owns_it_too) {
+    const std::string said = mistake(2, {"--mistake", "zone"});
+    EXPECT_NE(said.find("the pass \"one\" writes \"charge.value\""), std::string::npos) << said;
+    EXPECT_EQ(said.find("another rank has an error"), std::string::npos) << said;
+}
+
+TEST_F(ClusterProgram, references_are_not_read_in_halos_where_they_are_those_of_another_rank) {
+    const std::string said = mistake(2, {"--mistake", "references"});
+    EXPECT_NE(said.find("the pass \"friends\" reads \"friend.other\""), std::string::npos) << said;
+}
+
 TEST_F(ClusterProgram, ranks_that_differ_are_refused_with_what_differs) {
     const std::string said = mistake(2, {"--mistake", "entities"});
     EXPECT_NE(said.find("rank 1 has other entities in zone"), std::string::npos) << said;
     EXPECT_NE(mistake(2, {"--mistake", "seed"}).find("rank 1 has the random state"), std::string::npos) << output();
+    EXPECT_NE(mistake(2, {"--mistake", "tiles"}).find("tiles of 9"), std::string::npos) << output();
+    EXPECT_NE(mistake(2, {"--mistake", "imbalance"}).find("an imbalance of 0.5"), std::string::npos) << output();
+    EXPECT_NE(mistake(2, {"--mistake", "columns"}).find("read other columns in halos"), std::string::npos) << output();
+    EXPECT_NE(mistake(2, {"--mistake", "weights"}).find("36 weights were given for 37 zones"), std::string::npos)
+        << output();
     EXPECT_NE(mistake(2, {"--mistake", "division"}).find("the division is to be the same on all"), std::string::npos)
         << output();
 }

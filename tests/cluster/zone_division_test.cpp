@@ -52,6 +52,22 @@ TEST(ZoneDivision, follows_a_curve_whose_pieces_are_in_one) {
     }
 }
 
+TEST(ZoneDivision, a_long_row_of_tiles_takes_no_longer_than_a_square_and_is_divided_in_its_order) {
+    const GridZones zones = grid(1 << 20, 1);
+    const Result<std::vector<std::uint32_t>> ranks =
+        ZoneDivision(zones, 1).divide(std::vector<std::uint64_t>(zones.num_zones(), 1), 16, {});
+    ASSERT_TRUE(ranks.ok());
+    EXPECT_TRUE(std::is_sorted(ranks->begin(), ranks->end() - 1));
+    EXPECT_EQ(ranks->at((1 << 20) - 1), 15u);
+}
+
+TEST(ZoneDivision, a_reach_beyond_all_tiles_is_all_tiles) {
+    const GridZones zones = grid(5, 4);
+    ZoneSet near;
+    ZoneDivision(zones, ~0u).for_each_near(7, [&](Zone zone) { near.insert(zone); });
+    EXPECT_EQ(near.size(), zones.num_zones());
+}
+
 TEST(ZoneDivision, zones_without_weight_are_divided_by_their_number) {
     const ZoneDivision division(grid(4, 4, 100), 1);
     const auto ranks = division.divide(std::vector<std::uint64_t>(division.num_zones()), 17, {});

@@ -96,8 +96,9 @@ public:
     SHOAL_API ~Cluster() override;
 
     /// Divides the zones, and keeps of the entities, which all ranks have made alike, those in own zones. Collective.
-    /// Errors: the ranks do not have the same entities; a pass writes halos; the division makes no sense. All ranks
-    /// return one then, and the world is as it was.
+    /// Errors: the ranks do not have the same entities; a pass writes halos, or reads there what it may not; the
+    /// division makes no sense. All ranks return one then. No entity has gone; those in zones have names, and their
+    /// rows are in order.
     SHOAL_API Status start();
     /// Whether the ranks understand each other. Errors: what differs, and on which rank.
     SHOAL_API const Status& status() const;
@@ -145,14 +146,15 @@ public:
     /// The sum of a number of each rank. Collective.
     SHOAL_API std::uint64_t sum_count(std::uint64_t mine) const;
 
-    /// Lets zones change hands by the time that passes took since the last call, shared out by rows. Collective.
-    /// Errors: an entity cannot be sent; the message names it. Nothing has changed.
+    /// Lets zones change hands by the time that passes took since the last call, or since zones changed hands, shared
+    /// out by rows. Collective. Errors: an entity cannot be sent; the message names it. Nothing has changed.
     SHOAL_API Status rebalance();
     /// Divides the zones by these weights in place of measured ones. Collective. Shape: by zone.
     SHOAL_API Status divide(std::span<const std::uint64_t> weights);
 
     /// Writes all zones to a folder, which is made if need be, and of which the manifest is written last. Collective.
-    /// Errors: a file cannot be written, on any rank; an older checkpoint there is whole then.
+    /// Errors: a file cannot be written, on any rank; the world has not settled since structural calls. An older
+    /// checkpoint there is whole then, one of the same frame too.
     SHOAL_API Status checkpoint(const std::string& folder) const;
     /// In place of start(): takes the zones from a checkpoint, whatever number of ranks has written it. What the ranks
     /// have in these zones goes. Collective. Errors: a file is missing or damaged, or of another program; the world is
