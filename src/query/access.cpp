@@ -6,7 +6,7 @@ namespace shoal {
 
 namespace {
 
-/// Whether zones keep the rows of an access apart. Further values of a `many` type are in one table, whatever the zone.
+/// Whether zones separate the rows of an access. Further values of a `many` type are in one table for all zones.
 bool is_kept_in_zones(const Access& access) {
     if (!access.in_zones) return false;
     for (const Schema* schema : access.store->schemas())

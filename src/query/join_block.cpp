@@ -9,10 +9,10 @@ namespace shoal::detail {
 namespace {
 
 constexpr std::uint32_t kFetchDistance = 32;
-constexpr std::size_t kCachedRows = 1 << 16;  // the index of so many is mostly in the cache
-constexpr std::size_t kMostFetched = 16;      // columns of one store; what lies in more is fetched by the loop
+constexpr std::size_t kCachedRows = 1 << 16;  // an index of this many rows is mostly in the cache
+constexpr std::size_t kMostFetched = 16;      // columns of one store; the loop itself fetches any others
 
-/// A bit for each of 64 rows: is it one? Bytes first, which vectorise; then the lowest bits of eight bytes at once.
+/// A bit for each of 64 rows: is it not nil? Makes bytes first, which vectorises, then packs eight bytes at once.
 std::uint64_t rows_had(const std::uint32_t* rows) {
     std::uint8_t had[64];
     for (std::uint32_t i = 0; i < 64; ++i) had[i] = rows[i] != kNilRow;
@@ -25,13 +25,13 @@ std::uint64_t rows_had(const std::uint32_t* rows) {
     return bits;
 }
 
-/// A column of which a loop reads or writes what it has found.
+/// A column whose found rows a loop reads or writes.
 struct FetchedColumn {
     const std::byte* first = nullptr;
     std::size_t element_bytes = 0;
 };
 
-/// Notes the columns of a table that a field shows. Of components with many columns, few are looked at.
+/// Adds the columns of a table that a field shows, except for a field that shows many.
 void add_fetched(const PlanTerm& field, Table& table, std::uint32_t first_column, FetchedColumn* fetched,
                  std::size_t& num_fetched) {
     constexpr std::uint32_t kMostColumns = 8;
@@ -42,7 +42,7 @@ void add_fetched(const PlanTerm& field, Table& table, std::uint32_t first_column
     }
 }
 
-/// Writes the row of each of `entities` to `found`, and fetches what lies there in the columns.
+/// Writes the row of each of `entities` to `found`, and prefetches its data in the columns.
 template <bool kOneColumn>
 void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uint32_t* found,
                std::span<const FetchedColumn> columns) {
@@ -51,7 +51,7 @@ void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uin
         entities, columns.empty() ? 0 : kFetchDistance,
         [&](std::size_t i, std::uint32_t row) SHOAL_INLINED {
             found[i] = row;
-            // Row 0 for none: an address outside of the column would cost a walk through the page tables.
+            // Row 0 stands for none: prefetching an address outside of the column would walk the page tables.
             const std::size_t fetched = row == kNilRow ? 0 : row;
             if constexpr (kOneColumn)
                 __builtin_prefetch(first.first + fetched * first.element_bytes);
@@ -62,8 +62,8 @@ void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uin
         [](std::uint32_t) {});
 }
 
-/// Whether entities own the rows from `first` on, in order. As they lie in one store when they came there together,
-/// this spares most joins the look-ups.
+/// Whether entities own the rows from `first` on, in order. Entities that were added together are in the same order in
+/// each store, so most joins need no look-ups.
 bool own_run(const OwnedRows& rows, std::uint32_t first, std::span<const Entity> entities) {
     const std::span<const Entity> owners = rows.table().entities();
     return first <= owners.size() && entities.size() <= owners.size() - first && rows.table().num_holes() == 0 &&
@@ -71,7 +71,7 @@ bool own_run(const OwnedRows& rows, std::uint32_t first, std::span<const Entity>
            __builtin_memcmp(owners.data() + first, entities.data(), entities.size_bytes()) == 0;
 }
 
-/// Writes find(entity) for each of `entities` to `rows`. Neighbours are often linked to the same one.
+/// Writes find(entity) for each of `entities` to `rows`. Neighbours often link to the same entity.
 template <class Find>
 void find_linked_rows(std::span<const Entity> entities, std::uint32_t* rows, Find&& find) {
     Entity before;
@@ -132,7 +132,7 @@ std::uint8_t TermStores::driver(std::uint64_t num_database_rows) const {
         const JoinedStore& store = stores[i];
         if (store.is_driver) return i;
         if (!store.is_required) continue;
-        // An entity may have several rows there, and is visited once.
+        // An entity may have several rows in this store, but is visited once.
         if (fewest != kNone && store.rows != nullptr && store.rows->schema().many()) continue;
         const bool is_last_choice =
             fewest != kNone && stores[fewest].rows != nullptr && stores[fewest].rows->schema().many();
@@ -195,7 +195,7 @@ void JoinFinder::find(JoinBlock& block, const QueryPart& part, std::uint32_t beg
 
 void JoinFinder::choose_of_driver(JoinBlock& block) const {
     const JoinedStore& store = places_.stores[block.driver];
-    // A full block, and nothing read through `block`: the loop vectorises.
+    // Fills a whole block and reads nothing through `block`, so that the loop vectorises.
     std::uint32_t* const rows = block.found[block.driver];
     const std::uint32_t first = block.rows.begin;
     for (std::uint32_t i = 0; i < JoinBlock::kRows; ++i) rows[i] = first + i;
@@ -224,11 +224,11 @@ void JoinFinder::leave_out_holes(JoinBlock& block, const JoinedStore& store) con
     }
 }
 
-/// Finds the rows in a store and, unless they follow each other, fetches their fields.
+/// Finds the rows in a store and, unless they are consecutive, prefetches their fields.
 void JoinFinder::find_rows_in(std::uint8_t number, JoinBlock& block) const {
     const JoinedStore& store = places_.stores[number];
     std::uint32_t* const found = block.found[number];
-    for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made word by word
+    for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made a word at a time
     if (const std::uint32_t first = store.rows->find(block.entities()[0]);
         own_run(*store.rows, first, block.entities())) {
         for (std::uint32_t i = 0; i < block.size(); ++i) found[i] = first + i;
@@ -247,7 +247,7 @@ void JoinFinder::find_rows_in(std::uint8_t number, JoinBlock& block) const {
         find_rows<false>(store.rows->index(), block.entities(), found, columns);
 }
 
-/// Leaves out entities that must have a row and have none, or must have none.
+/// Leaves out entities without a required row, and those with an excluded row.
 void JoinFinder::find_in(std::uint8_t number, JoinBlock& block) const {
     const JoinedStore& store = places_.stores[number];
     const std::uint32_t* const found = block.found[number];
@@ -269,7 +269,7 @@ void JoinFinder::find_in_database(JoinBlock& block) const {
     const Database& database = plan_.database();
     const DatabaseMatch& match = plan_.match[0];
     const std::span<const Entity> owners = block.entities();
-    const DatabaseTable* last = nullptr;  // the table of the row before, and what was found of it
+    const DatabaseTable* last = nullptr;  // the table of the previous row, and the results for it
     bool matches = false, has_all_rows = false;
     FetchedColumn fetched[kMostFetched];
     std::size_t num_fetched = 0;
@@ -303,8 +303,8 @@ void JoinFinder::find_in_database(JoinBlock& block) const {
 
 namespace {
 
-/// Returns the rows, with kNilRow for those that lack a component of the database: as they are, or copied to `out`.
-/// `only` is the table that all lie in, or nowhere; nullptr: `tables` says where each lies.
+/// Returns the rows, with kNilRow for those that lack a component of the database: unchanged, or copied to `out`.
+/// `only` is the only table that has any of the rows; nullptr: use `tables`.
 const std::uint32_t* keep_having(const JoinBlock& block, ComponentType type, const DatabaseTable* only,
                                  DatabaseTable* const* tables, const std::uint32_t* rows, std::uint32_t* out) {
     if (only != nullptr && only->type().has(type) && only->presence(type) == nullptr) return rows;
@@ -324,7 +324,7 @@ const std::uint32_t* keep_having(const JoinBlock& block, ComponentType type, con
 
 }  // namespace
 
-/// The rows of the entities themselves that have the component of a term.
+/// The entities' own rows that have the component of a term.
 const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint32_t term, std::uint32_t* room) const {
     const std::uint8_t number = places_.store_of[term];
     const JoinedStore& store = places_.stores[number];
@@ -339,14 +339,14 @@ const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint3
     return room;
 }
 
-/// Finds the entities that a field of the rows names, and where they are in the database if fields of theirs lie there.
+/// Finds the entities that a field of the rows names, and their database rows if some of their fields are there.
 void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
     LinkedRows& linked = block.links[link];
     const std::uint32_t number = plan_.links[link];
     const PlanTerm& term = plan_.terms[number];
     const ComponentType type = plan_.types[number];
     std::uint32_t room[JoinBlock::kRows];
-    // Of a store that is no database, a row that has not the component holds no entity: see OwnedColumns::needs_parent.
+    // In a store that is not a database, a row without the component holds no entity: see OwnedColumns::needs_parent.
     const std::uint32_t* const rows = type ? rows_of_term(block, number, room) : block.found[places_.store_of[number]];
     const std::size_t bytes = term.component->columns()[term.first_column].element_bytes;
     const auto column_in = [&](Table& table, std::uint32_t first) {
@@ -399,7 +399,7 @@ void JoinFinder::find_in_database(LinkedRows& linked, std::uint32_t num_rows) co
 
 const std::uint32_t* JoinFinder::rows_of_field(const JoinBlock& block, std::size_t field, std::uint32_t* room) const {
     const PlanTerm& term = plan_.field(field);
-    if (term.noted == Noted::kRemoved) {  // in the order of the entities
+    if (term.noted == Noted::kRemoved) {  // the rows are in the order of the entities
         for (std::uint32_t i = 0; i < block.size(); ++i) room[i] = block.rows.begin + i;
         return room;
     }

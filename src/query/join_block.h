@@ -2,7 +2,7 @@
 // Finds the rows of a join, block by block, without C++ types.
 //
 //     driver's rows       0 1 2 3 4 5 6 7        a block of 256 rows
-//     another store's     7 8 9 - - 3 4 0        looked up for the whole block; what is found is prefetched
+//     another store's     7 8 9 - - 3 4 0        looked up for the whole block, and prefetched
 //     visited             1 1 1 0 0 1 1 1        a bit for each row
 //
 // Thread: any number of finders; a block belongs to one loop.
@@ -16,23 +16,23 @@ namespace shoal::detail {
 
 struct PlanState;
 
-/// The entities that a field of the rows of a block names, and where they are in the database.
+/// The entities that a field of a block's rows names, and where they are in the database.
 struct LinkedRows {
     static constexpr std::uint32_t kRows = 256;
 
-    bool are_in_database = false;    ///< fields of theirs lie there
-    DatabaseTable* shown = nullptr;  ///< one of `tables`, while a loop goes over them
-    DatabaseTable* only = nullptr;   ///< the one table that they lie in, or nowhere; nullptr: see `tables`
+    bool are_in_database = false;    ///< some of their fields are in the database
+    DatabaseTable* shown = nullptr;  ///< one of `tables`, while a loop visits them
+    DatabaseTable* only = nullptr;   ///< the only table with rows of these entities; nullptr: see `tables`
     Entity entities[kRows];          ///< by row of the block; null: none
     DatabaseTable* tables[kRows];    ///< nullptr: none
-    std::uint32_t rows[kRows];       ///< in these
+    std::uint32_t rows[kRows];       ///< rows in these tables
 
     DatabaseTable* table_of(std::uint32_t i) const {
         return only == nullptr ? tables[i] : rows[i] != kNilRow ? only : nullptr;
     }
 };
 
-/// Returns the one table that rows lie in, if all lie in it, or nowhere; nullptr otherwise.
+/// Returns the table of all the rows that have one, if it is the same for all; otherwise nullptr.
 inline DatabaseTable* only_table_of(DatabaseTable* const* tables, std::uint32_t num_rows) {
     DatabaseTable* const table = tables[0];
     bool is_only = true;
@@ -42,18 +42,18 @@ inline DatabaseTable* only_table_of(DatabaseTable* const* tables, std::uint32_t 
 
 /// Rows of the driver, and where their entities are in the other stores.
 struct JoinBlock {
-    static constexpr std::uint32_t kRows = LinkedRows::kRows;  // what a block looks up stays in the innermost caches
+    static constexpr std::uint32_t kRows = LinkedRows::kRows;  // the data of one block fits the innermost caches
     static constexpr std::uint32_t kWords = kRows / 64;
 
     RowRange rows;
-    std::uint8_t driver = 0;         ///< kNone: rows in another order than that of a store
-    std::uint8_t shows = 0;          ///< whose table batches show: the driver's, or what would drive
+    std::uint8_t driver = 0;         ///< kNone: the rows are in another order than a store's
+    std::uint8_t shows = 0;          ///< the store whose table batches show: the driver, or the store that would drive
     const Entity* owners = nullptr;  ///< of the driver's table
     DatabaseTable* of_database = nullptr;
     std::uint64_t words[kWords];              ///< the rows to visit
-    std::uint64_t runs = 0;                   ///< a bit for each store in which the rows were seen to follow each other
+    std::uint64_t runs = 0;                   ///< a bit for each store in which the rows were found to be consecutive
     std::uint32_t (*found)[kRows] = nullptr;  ///< by store: the rows there, or kNilRow
-    DatabaseTable** tables = nullptr;  ///< by row, if a database is joined and does not drive; nullptr: no database
+    DatabaseTable** tables = nullptr;  ///< by row, if a database is joined and is not the driver; nullptr: no database
     std::span<LinkedRows> links;       ///< by link of the plan
 
     std::uint32_t size() const { return rows.size(); }
@@ -74,13 +74,13 @@ struct JoinBlock {
         for (std::uint32_t word = 0; word < kWords; ++word) missing |= ~visited[word] & rows_of_word(word);
         return missing == 0;
     }
-    /// Whether the rows of the block are rows[0], rows[0] + 1, and so on. Shape: as many as the block has.
+    /// Whether the rows of the block are rows[0], rows[0] + 1, and so on. Shape: the number of rows in the block.
     bool follow_each_other(const std::uint32_t* of_store) const {
         std::uint32_t differs = of_store[0] == kNilRow ? 1 : 0;
         for (std::uint32_t i = 0; i < size(); ++i) differs |= of_store[i] - of_store[0] - i;
         return differs == 0;
     }
-    /// Whether a list is that of the rows in a store, which were seen to follow each other.
+    /// Whether a list is the list of the rows in a store, and these were found to be consecutive.
     bool are_run(std::uint8_t store, const std::uint32_t* of_store) const {
         return of_store == found[store] && store < 64 && (runs >> store & 1) != 0;
     }
@@ -91,21 +91,21 @@ struct JoinBlock {
     void for_each_visited(Visit&& visit) const {
         for (std::uint32_t word = 0; word * 64 < size(); ++word) for_each_bit(words[word], word * 64, visit);
     }
-    /// Calls visit(table, words) for each table of the database that the visited rows are in, or once.
+    /// Calls visit(table, words) for each table of the database that has visited rows, or once without a database.
     template <class Visit>
     void for_each_table(Visit&& visit) const {
         if (tables == nullptr || of_database != nullptr)
             return visit(of_database, static_cast<const std::uint64_t*>(words));
         for_each_of(tables, words, visit);
     }
-    /// Calls visit(table of the rows, words) for each combination of it and the tables of linked entities, which
-    /// `shown` of the links says.
+    /// Calls visit(table of the rows, words) for each combination of the rows' table and the tables of linked entities;
+    /// `shown` of each link is its table.
     template <class Visit>
     void for_each_combination(Visit&& visit) {
         for_each_table([&](DatabaseTable* table, const std::uint64_t* here) { combine(0, table, here, visit); });
     }
 
-    /// The same in the order of the rows: for as many at a time as follow each other and lie in the same tables.
+    /// The same in the order of the rows: one call for each range of consecutive rows in the same tables.
     template <class Visit>
     void for_each_stretch(Visit&& visit) {
         std::uint64_t here[kWords] = {};
@@ -134,7 +134,7 @@ private:
         while (link < links.size() && !links[link].are_in_database) ++link;
         if (SHOAL_LIKELY(link == links.size())) return visit(table, here);
         if (SHOAL_LIKELY(links[link].only != nullptr)) {
-            links[link].shown = links[link].only;  // the lists of rows say who lies nowhere
+            links[link].shown = links[link].only;  // the lists of rows show which entities are in no table
             return combine(link + 1, table, here, visit);
         }
         for_each_of(links[link].tables, here, [&](DatabaseTable* of_link, const std::uint64_t* words_of_all) {
@@ -142,7 +142,7 @@ private:
             combine(link + 1, table, words_of_all, visit);
         });
     }
-    /// Calls visit(table, words) for each of the tables that `visited` rows have in a list.
+    /// Calls visit(table, words) for each table in a list that has `visited` rows.
     template <class Visit>
     static void for_each_of(DatabaseTable* const* tables, const std::uint64_t* visited, Visit&& visit) {
         std::uint64_t left[kWords], here[kWords];
@@ -166,14 +166,14 @@ private:
 
 class JoinFinder {
 public:
-    /// Lifetime: the plan outlives it. Requires: it was refreshed.
+    /// Lifetime: the plan outlives it. Requires: the plan was refreshed.
     explicit JoinFinder(const PlanState& plan);
 
-    /// Makes `block` the rows of `part` from `begin` on, and finds them. Requires: `found` has as many lists as there
-    /// are stores; `tables` is there if a database is joined and does not drive.
+    /// Sets `block` to the rows of `part` from `begin` on, and finds them. Requires: `found` has a list for each store;
+    /// `tables` is set if a database is joined and is not the driver.
     void find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const;
-    /// Returns the rows of a field in its table, those of a block that was found; kNilRow where an entity lacks it.
-    /// Those that the block has no list of are written to `room`. Shape: as many as the block has rows.
+    /// Returns the rows of a field in its table, for a block that was found; kNilRow where an entity lacks it. Writes
+    /// them to `room` if the block has no such list. Shape: the number of rows in the block.
     const std::uint32_t* rows_of_field(const JoinBlock& block, std::size_t field, std::uint32_t* room) const;
 
 private:

@@ -5,8 +5,8 @@
 //     Added         e3 e4             e7
 //     Removed                                                 e4, and what its component was
 //
-// A mirror of the component type finds them when a loop begins: see component_mirror.h. In the first loop of a plan
-// all that is there has been added. A copy of a plan begins anew.
+// A mirror of the component type finds them when a loop begins: see component_mirror.h. In the first loop of a plan,
+// all existing components count as added. A copy of a plan starts over.
 // Thread: the one that begins a loop.
 
 #include "shoal/query/detail/query_plan.h"
@@ -18,7 +18,7 @@ namespace shoal::detail {
 
 class NotedRows {
 public:
-    /// Lifetime: the store outlives it. Requires: an entity has one component of the type.
+    /// Lifetime: the store outlives it. Requires: an entity has at most one component of the type.
     NotedRows(Store& store, const Schema& component, Noted what);
     NotedRows(const NotedRows& other) : NotedRows(other.mirror_->store(), other.mirror_->component(), other.what_) {}
     NotedRows(NotedRows&&) noexcept = default;
@@ -26,9 +26,9 @@ public:
 
     Store& store() const { return mirror_->store(); }
     void refresh() { mirror_->compare(); }
-    /// Shape: as many as were found.
+    /// Shape: the number of entities that were found.
     std::span<const Entity> owners() const;
-    /// What removed components were. Shape: a struct image for each.
+    /// The removed components as they were. Shape: a struct image for each.
     const std::byte* removed_values() const { return mirror_->removed_values(); }
 
 private:

@@ -1,4 +1,4 @@
-// The loops of plans: whole tables where one store has all that is asked, and else the blocks of a join.
+// The loops of plans: over whole tables if one store has all the terms, else over the blocks of a join.
 
 #include "query/join_block.h"
 #include "query/plan_state.h"
@@ -6,7 +6,7 @@
 namespace shoal::detail {
 namespace {
 
-/// The stamps of blocks that were asked for last. Most rows are in the same block as the row before.
+/// The stamps of the blocks that were asked for last. Most rows are in the same block as the row before.
 class RecentStamps {
 public:
     std::uint64_t of(const Table& table, std::uint32_t column, std::uint32_t block) {
@@ -24,7 +24,7 @@ private:
     } recent_[8];
 };
 
-/// What one thread does of a loop.
+/// The part of a loop that one thread runs.
 class PlanLoop {
 public:
     PlanLoop(const PlanState& plan, const LoopFunction& function, bool sorts = true)
@@ -33,7 +33,7 @@ public:
           function_(function),
           sorts_(sorts && !plan.sorted.empty()),
           is_listed_(sorts_ || !plan.noted.empty()),
-          // Fields that the function looks up are no columns of batches, and what was written to them is not seen.
+          // Batches have no columns for fields that the function looks up, and the loop does not see writes to them.
           is_alone_(!is_listed_ && plan.is_alone &&
                     !(plan.looks_up &&
                       (plan.since != 0 || function.takes_runs || !function.skips_disabled || plan.has_holes()))) {}
@@ -58,8 +58,7 @@ public:
         else
             plan_.match[0].for_each_table(visit_table);
     }
-    /// Calls the function for those rows of a part that are visited, and marks what it wrote in other stores than the
-    /// driver.
+    /// Calls the function for the visited rows of a part, and marks what it wrote in stores other than the driver.
     void run_part(const QueryPart& part, CommandRecorder* commands) const {
         if (part.rows.size() == 0) return;
         if (SHOAL_LIKELY(visits_table(part)))
@@ -83,7 +82,7 @@ public:
                 told.add_visited(part.rows);
         }
     }
-    /// What is done before the first part, and after the last.
+    /// Steps before the first part, and after the last.
     void begin() const {
         if (plan_.told.empty()) return;
         const std::uint8_t driver = is_listed_ ? TermStores::kNone : plan_.driver();
@@ -96,7 +95,7 @@ public:
         for (ToldRows& told : plan_.told)
             told.tell(*places_.stores[told.store].store, plan_.written_columns(told.store), executor);
     }
-    /// Prepares a loop of several threads. Returns whether they may share it.
+    /// Prepares a loop for several threads. Returns whether they may share it.
     bool share() const {
         const std::uint8_t driver = is_listed_ ? TermStores::kNone : plan_.driver();
         bool writes_others = false;
@@ -105,26 +104,26 @@ public:
         if (plan_.since != 0 && writes_others && marks_what_it_watches()) return false;
         return ToldRows::share(plan_.told, places_, driver, writes_others);
     }
-    /// Whether it is one chunk, as can be told at no cost.
+    /// Whether the loop is certainly one chunk; checked without a walk over the parts.
     bool is_small() const {
         return is_alone_ && !places_.has_database() && places_.stores[plan_.alone].rows->num_rows() <= function_.grain;
     }
 
 private:
-    /// A block with room for what is found.
+    /// A block with room for its results.
     struct Block : JoinBlock {
         Block(std::size_t num_stores, std::size_t num_fields, std::size_t num_links)
             : lists(num_stores + num_fields), of_fields(num_fields), fields(num_fields), linked(num_links) {
             found = lists.data();
             links = {linked.data(), num_links};
         }
-        Room<std::uint32_t[kRows], 12> lists;      // by store, and then by field: of those that need lists of their own
+        Room<std::uint32_t[kRows], 12> lists;      // by store, then by field: for those that need their own lists
         Room<const std::uint32_t*, 16> of_fields;  // by field: the rows in its store, or kNilRow
-        Room<FieldColumns, 16> fields;             // of the table that is shown
+        Room<FieldColumns, 16> fields;             // in the shown table
         Room<DatabaseTable*, kRows> tables_of_rows{kRows};
         Room<LinkedRows, 1> linked;
     };
-    /// Rows that follow each other in every store, perhaps over several blocks.
+    /// Rows that are consecutive in every store, perhaps over several blocks.
     struct Run {
         RowRange rows;  // of the table that a batch shows
         DatabaseTable* own = nullptr;
@@ -158,8 +157,8 @@ private:
     static bool is_watched(const PlanTerm& field) {
         return !field.writes && !field.is_related() && field.noted == Noted::kNothing;
     }
-    /// Whether what has changed is told by marks that the same loop makes: it reads and writes fields of a component
-    /// that lies in one column.
+    /// Whether the loop marks what it watches for changes: it reads and writes fields of a component that is kept in
+    /// one column.
     bool marks_what_it_watches() const {
         for (const PlanTerm& read : plan_.terms)
             for (const PlanTerm& written : plan_.terms)
@@ -226,7 +225,8 @@ private:
         if (!plan_.is_of_database(field)) return places_.first_column[plan_.fields[field]];
         return table == nullptr ? kNoColumn : plan_.first_column(*table, field);
     }
-    /// Notes where the fields are: those of the database in its table of the rows, and those that links show.
+    /// Sets where the fields are: those of the database in the rows' own table, and the linked ones in the tables that
+    /// links show.
     void bind(FieldColumns* fields, DatabaseTable* own, std::span<const LinkedRows> links) const {
         for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
             const PlanTerm& field = plan_.field(i);
@@ -243,7 +243,7 @@ private:
                 fields[i].enabled = in_database->presence(plan_.types[plan_.fields[i]]);
         }
     }
-    /// The table with a field's columns: `of_database`, or that of another store.
+    /// The table with a field's columns: `of_database`, or another store's table.
     Table& table_of(DatabaseTable* of_database, std::size_t field) const {
         return plan_.is_of_database(field) ? of_database->table() : places_.stores[plan_.store_of(field)].rows->table();
     }
@@ -267,7 +267,7 @@ private:
             for (std::size_t i = 0; i < num_fields; ++i)
                 block.of_fields[i] = finder.rows_of_field(block, i, block.lists[places_.stores.size() + i]);
             if (plan_.since != 0) leave_out_unchanged(block);
-            struct Mark {  // also when the function throws
+            struct Mark {  // even if the function throws
                 const PlanLoop& loop;
                 Block& block;
                 ~Mark() { loop.mark_block(block); }
@@ -314,8 +314,8 @@ private:
         sorts_ ? block.for_each_stretch(show_words) : block.for_each_combination(show_words);
         if (function_.looks_at_each) copy_bytes(block.words, kept, sizeof kept);
     }
-    /// Whether all rows of a block are visited and follow each other in the store of every field but those of related
-    /// entities.
+    /// Whether all rows of a block are visited and are consecutive in the store of every field, except for those of
+    /// related entities.
     bool are_side_by_side(Block& block, const std::uint64_t* words) const {
         if (!block.are_all(words)) return false;
         for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
@@ -359,7 +359,7 @@ private:
     bool continues(Run& run, Block& block, DatabaseTable* own, std::uint32_t i) const {
         if (run.rows.size() == 0 || run.own != own || row_in_batch(block, i) != run.rows.end) return false;
         for (std::size_t field = 0; field < plan_.fields.size(); ++field) {
-            if (plan_.field(field).is_related()) continue;  // no column of a batch
+            if (plan_.field(field).is_related()) continue;  // not a column of a batch
             const FieldColumns& columns = run.fields[field];
             const std::uint32_t expected = columns.table == nullptr ? kNilRow : columns.first_row + run.rows.end;
             if (block.of_fields[field][i] != expected) return false;
@@ -374,7 +374,7 @@ private:
         run.rows = {};
         function_.call(function_.context, shown);
     }
-    /// The row of a place in the table that a batch shows: the database's if it has one, or else the driver's.
+    /// The row of place `i` in the table that a batch shows: the database's if there is one, or else the driver's.
     std::uint32_t row_in_batch(const Block& block, std::uint32_t i) const {
         const bool shows_database = plan_.looks_up_database() && block.found[places_.database][i] != kNilRow;
         return block.found[shows_database ? places_.database : block.shows][i];
@@ -382,7 +382,7 @@ private:
 
     // --- marks ---------------------------------------------------------------------------------------------------
 
-    /// Marks what was written in other stores than the driver, and notes what these are told.
+    /// Marks what was written in stores other than the driver, and records the rows that these are notified of.
     void mark_block(Block& block) const {
         if (!function_.marks) return;
         mark_others(block);
@@ -414,19 +414,19 @@ ComponentDirectory* directory_of(const PlanState& plan, const LoopFunction& func
     return function.directory != nullptr ? function.directory : plan.directory;
 }
 
-/// Opens the commands of a loop on this thread, if its function takes them.
+/// Opens the commands of a loop on this thread if its function takes them.
 CommandRecorder* open_commands_if_taken(const PlanState& plan, const LoopFunction& function) {
     return function.takes_commands ? &open_commands_of_loop(directory_of(plan, function)) : nullptr;
 }
 
-/// Whether a loop is of the commonest kind: over whole tables of one store, of which nothing is left out or told.
+/// Whether a loop is of the commonest kind: over whole tables of one store, without skipped rows or notified stores.
 bool is_plain(const PlanState& plan, const LoopFunction& function) {
     return plan.is_plain && plan.since == 0 && function.marks && !function.looks_at_each && function.skips_disabled &&
            plan.places.left_out() == nullptr;
 }
 
-/// Calls the function for a table of a plain loop, and marks what it writes. It does what PlanLoop::run_part() and
-/// mark_part() do, and little besides, and is copied: what it needs lies in registers.
+/// Calls the function for a table of a plain loop, and marks what it writes. It does the work of PlanLoop::run_part()
+/// and mark_part(), and little else. It is copied, so that its members are in registers.
 struct PlainVisit {
     const LoopFunction& function;
     FoundRows& found;
@@ -439,13 +439,13 @@ struct PlainVisit {
     }
     /// Requires: the table has rows.
     SHOAL_INLINE void visit(Table& table, const std::uint16_t* of_fields) const {
-        // Before the call, so that nothing is left to do if the function throws.
+        // Marks before the call, so that nothing is left to do if the function throws.
         if (SHOAL_UNLIKELY(!table.mark_only_block(of_fields, num_written))) return visit_large(table, of_fields);
         show(table, of_fields);
     }
 
 private:
-    /// Apart, so that a small table does not pay for what this keeps in registers.
+    /// A separate function, so that a small table does not pay for its registers.
     __attribute__((noinline)) void visit_large(Table& table, const std::uint16_t* of_fields) const {
         for (std::size_t i = 1; i <= num_written; ++i) mark_column(table, *(of_fields - i), {0, table.num_rows()});
         show(table, of_fields);
@@ -476,7 +476,7 @@ __attribute__((noinline)) void run_plain(const PlanState& plan, const LoopFuncti
     }
 }
 
-/// Calls visit(loop) for the loop of a plan, and for that of further values.
+/// Calls visit(loop) for the loop of a plan, and for the loop over further values.
 template <class Visit>
 void for_each_loop(const PlanState& plan, const LoopFunction& function, Visit&& visit) {
     visit(PlanLoop(plan, function));
@@ -488,7 +488,7 @@ void run_here(const PlanState& plan, Executor* executor, const LoopFunction& fun
     const HeldPlan held(plan);
     CommandRecorder* const commands = open_commands_if_taken(plan, function);
     const LoopScope scope;
-    // What is done at the end of a part and of a loop is done when the function throws, too.
+    // The work at the end of a part and of a loop is done even if the function throws.
     struct Mark {
         const PlanLoop& loop;
         const QueryPart& part;

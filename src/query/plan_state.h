@@ -1,5 +1,5 @@
 #pragma once
-// What a plan consists of, for the files that make one and run its loops.
+// The data of a plan, for the files that make plans and run their loops.
 
 #include "query/noted_rows.h"
 #include "query/sorted_rows.h"
@@ -13,23 +13,23 @@
 
 namespace shoal::detail {
 
-inline constexpr std::string_view kInactiveName = "inactive";  // of the component type Inactive
-inline constexpr std::string_view kParentName = "child_of";    // of ChildOf
+inline constexpr std::string_view kInactiveName = "inactive";  // the name of the component type Inactive
+inline constexpr std::string_view kParentName = "child_of";    // the name of ChildOf
 
 /// Where a component type is kept.
 struct OwningStore {
     Store* store = nullptr;
-    Database* database = nullptr;  ///< if the store is one
-    std::uint32_t component = 0;   ///< its number there
+    Database* database = nullptr;  ///< the store, if it is a database
+    std::uint32_t component = 0;   ///< its number in the database
     OwnedColumns columns;          ///< where its columns are, if the store is not a database
 };
 
-/// Finds a component type; without a store if none shows it to queries.
+/// Finds the store of a component type; the result has none if no store shows it to queries.
 OwningStore look_up_owning_store(const ComponentDirectory& directory, const Schema& component);
 
 /// A column that a loop writes.
 struct WrittenColumn {
-    std::uint16_t field, column;  // of the component
+    std::uint16_t field, column;  // the column's index in the component
 };
 
 struct PlanState {
@@ -41,9 +41,9 @@ struct PlanState {
     }
 
     static const PlanState& of(const QueryPlan& plan) { return *plan.state_; }
-    /// Makes a plan of terms whose stores were found.
+    /// Makes a plan of terms whose stores are known.
     static QueryPlan make(std::span<const PlanTerm> terms, std::span<const OwningStore> keepers);
-    /// Visits only those that have a tag, or lack it, by a store that lists them. Lifetime: the plan.
+    /// Visits only rows that have a tag, or lack it; `tags` lists them. Lifetime: the plan.
     static void add_tag(QueryPlan& plan, Store& tags, StringId tag, bool excludes);
 
     const PlanTerm& field(std::size_t index) const { return terms[fields[index]]; }
@@ -51,7 +51,7 @@ struct PlanState {
     bool is_of_database(std::size_t index) const { return store_of(index) == places.database; }
     Database& database() const { return static_cast<Database&>(*places.stores[places.database].store); }
 
-    /// Takes in what has changed since the last loop. What follows requires it.
+    /// Applies what has changed since the last loop. The calls below require it.
     SHOAL_INLINE void refresh() const {
         if (SHOAL_UNLIKELY(has_lists)) refresh_lists();
         if (!match.empty()) {
@@ -60,7 +60,7 @@ struct PlanState {
         }
         if (SHOAL_UNLIKELY(!further.empty())) refresh_further();
     }
-    /// The entities that are visited where these are not the rows of a store: sorted, or noted.
+    /// The visited entities if they are not simply the rows of a store: sorted, or those of Added, Changed or Removed.
     std::span<const Entity> listed(bool sorts) const {
         return sorts && !sorted.empty() ? sorted[0].owners() : noted[0].owners();
     }
@@ -72,9 +72,9 @@ struct PlanState {
     }
     /// Whether the only store that decides has rows without an owner.
     bool has_holes() const { return alone != places.database && places.stores[alone].rows->table().num_holes() != 0; }
-    /// Notes what follows from the terms and stores, and is asked by each loop.
+    /// Computes what follows from the terms and stores, for use by each loop.
     void note_shape();
-    /// By field: its first column, in a table of the only store. Before it lie the columns that are written. Requires:
+    /// By field: its first column, in a table of the only store. The written columns come before them. Requires:
     /// is_alone.
     const std::uint16_t* columns_of(const DatabaseTable* table) const {
         return table == nullptr ? own_columns.data() + written.size() : columns_of(table->type_number());
@@ -83,23 +83,23 @@ struct PlanState {
     const std::uint16_t* columns_of(std::uint32_t archetype) const {
         return noted_columns.data() + archetype * num_noted() + written.size();
     }
-    /// How many columns are noted of an archetype.
+    /// The number of columns that are noted for an archetype.
     std::size_t num_noted() const { return fields.size() + written.size(); }
-    /// Whose table batches show where entities are listed: the store that would drive, or one of those that are named.
+    /// The store whose table batches show if entities are listed: the one that would drive, or any named store.
     std::uint8_t shown_store() const {
         for (const JoinedStore& store : places.stores)
             if (store.is_required) return driver();
         return 0;
     }
-    /// Whether rows of the database are looked up, or visited.
+    /// Whether the plan looks up, or visits, rows of the database.
     bool looks_up_database() const { return places.has_database() && places.stores[places.database].is_looked_up; }
-    /// Which of the links a field is behind. Requires: it is related.
+    /// The number of the link that leads to a field. Requires: the field is related.
     std::size_t link_of(std::size_t field) const {
         std::size_t link = 0;
         while (links[link] != terms[fields[field]].link) ++link;
         return link;
     }
-    /// The first column of a field's component in a table of the database; kNoColumn.
+    /// The first column of a field's component in a table of the database, or kNoColumn.
     std::uint32_t first_column(const DatabaseTable& table, std::size_t field) const {
         return columns_of(table.type_number())[field];
     }
@@ -110,44 +110,44 @@ struct PlanState {
     std::uint64_t written_columns(std::uint8_t store) const;
 
     Array<PlanTerm> terms;
-    Array<std::uint32_t> fields{Owner("query")};  // their terms
-    Array<std::uint32_t> links{Owner("query")};   // terms that say which entities others are about, each once
+    Array<std::uint32_t> fields{Owner("query")};  // the terms that are fields
+    Array<std::uint32_t> links{Owner("query")};   // terms that name the entities of other terms, each once
     TermStores places;
-    Array<ComponentType> types{Owner("query")};          // by term; none unless the database has it
-    Array<ComponentType> required{Owner("query")};       // enableable ones of the database: these bits are set
-    Array<ComponentType> excluded{Owner("query")};       // these are not
-    mutable Array<DatabaseMatch> match{Owner("query")};  // one, if a database has a part in the query
-    // [archetype][written column, first column of each field]; of other stores: any
+    Array<ComponentType> types{Owner("query")};          // by term; null unless the database has the type
+    Array<ComponentType> required{Owner("query")};       // enableable types in the database whose bits must be set
+    Array<ComponentType> excluded{Owner("query")};       // those whose bits must not be set
+    mutable Array<DatabaseMatch> match{Owner("query")};  // one element if the query uses a database
+    // [archetype][written column, first column of each field]; unused for other stores
     mutable Array<std::uint16_t> noted_columns{Owner("query")};
-    mutable std::size_t num_archetypes = 0;  // noted
+    mutable std::size_t num_archetypes = 0;  // number of archetypes in noted_columns
     ComponentDirectory* directory = nullptr;
-    Database* any_database = nullptr;  // for zones, if no term is about one
+    Database* any_database = nullptr;  // for zones, if no term is about a database
     ZoneSet zones;
     const LiveZones* live_zones = nullptr;  // in place of `zones`
     bool in_zones = false;
     std::uint64_t since = 0;
-    // Whether all that decides which rows are visited lies in one store, so that whole tables are visited, if they are
-    // not sorted; and whether no field may be missing.
+    // Whether one store alone decides which rows are visited, so that whole tables are visited unless rows are sorted;
+    // and whether no field may be missing.
     bool is_alone = false, has_all_fields = false, has_lists = false;
     std::uint8_t alone = 0;  // that store
-    bool looks_up = false;   // fields that may be missing lie in other managers: the function looks them up, row by row
-    bool is_plain = false;   // loops are what run_plain() does, if nothing is asked of the rows besides
+    bool looks_up = false;   // the function looks up, row by row, fields that may be missing in other managers
+    bool is_plain = false;   // run_plain() can run loops whose function asks for nothing more
     Array<WrittenColumn> written{Owner("query")};
-    Array<std::uint16_t> own_columns{Owner("query")};  // the same of the only store, if it is no database
+    Array<std::uint16_t> own_columns{Owner("query")};  // the same for the only store, if it is not a database
     Array<OwnedRows*> locked{Owner("query")};          // while a loop runs
-    Array<OwnedRows*> also_held{Owner("query")};       // the same, asked for by hold()
-    // By store that is told what was written; used by the loop that runs. A query has one loop at a time.
+    Array<OwnedRows*> also_held{Owner("query")};       // the same, added by hold()
+    // By store that is notified of written rows; used by the running loop. A query runs one loop at a time.
     mutable Array<ToldRows> told{Owner("query")};
-    mutable Array<NotedRows> noted{Owner("query")};    // one, if only what came, went or changed is visited
-    mutable Array<SortedRows> sorted{Owner("query")};  // one, if rows are visited in an order of their own
+    mutable Array<NotedRows> noted{Owner("query")};    // one element for Added, Removed or Changed
+    mutable Array<SortedRows> sorted{Owner("query")};  // one element if rows are sorted
     Array<PlanState> further{
-        Owner("query")};  // one, of the values of a `many` type of the database that are not the first
+        Owner("query")};  // one: a plan of the values after each first, for a `many` type of the database
 };
 
-/// Runs a loop on this thread that does not sort, lock or mark. Requires: the plan is held.
+/// Runs a loop on this thread without sorting, locking or marking. Requires: the plan is held.
 void visit_unsorted(const PlanState& plan, const LoopFunction& function);
 
-/// Keeps the rows of a plan where they are, and takes in what has changed since its last loop.
+/// Keeps the rows of a plan in place, and applies what has changed since its last loop.
 struct HeldPlan {
     explicit HeldPlan(const PlanState& plan)
         : database(plan.places.has_database() ? &plan.database() : nullptr),
@@ -161,7 +161,7 @@ struct HeldPlan {
     const RowLock rows, others;
 };
 
-/// Room for some elements, without an allocation if they are few. What is in it is arbitrary.
+/// Room for elements, without an allocation if they are few. Elements are uninitialized.
 template <class T, std::size_t kFew>
 class Room {
 public:

@@ -8,7 +8,7 @@
 namespace shoal::detail {
 namespace {
 
-/// What a table of few rows costs a loop, in rows.
+/// The cost of a table with few rows in a loop, in rows.
 constexpr std::uint32_t kLeastWeight = 32;
 
 std::uint32_t weight_of(RowRange rows) { return std::max(rows.size(), kLeastWeight); }

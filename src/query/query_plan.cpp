@@ -1,4 +1,4 @@
-// Makes plans: finds the stores of the terms, and what the query asks of each.
+// Makes plans: finds the stores of the terms, and what the query asks of each store.
 
 #include "query/plan_state.h"
 #include "shoal/base/text.h"
@@ -9,7 +9,7 @@
 namespace shoal::detail {
 namespace {
 
-/// Asserts that the columns of a component type that a store keeps may be used as a term says.
+/// Asserts that a term may use the columns that a store keeps for a component type.
 void require_use(const OwningStore& keeper, const PlanTerm& term) {
     if (keeper.database != nullptr) return;
     const OwnedColumns& columns = keeper.columns;
@@ -29,7 +29,7 @@ void require_use(const OwningStore& keeper, const PlanTerm& term) {
                    "them; say Read, or call the store"));
 }
 
-/// Finds the store of a term. Requires: one keeps the component type, and it can be used in this way.
+/// Finds the store of a term. Requires: a store keeps the component type, and the term may use it in this way.
 OwningStore find_owning_store(ComponentDirectory& directory, const PlanTerm& term) {
     const Schema& component = *term.component;
     directory.require_or_end(component);
@@ -47,8 +47,8 @@ OwningStore find_owning_store(ComponentDirectory& directory, const PlanTerm& ter
                "before the query is made"));
 }
 
-/// Returns the store that lists who has which tag, which is made if need be. Requires: the store of tags is one that
-/// does.
+/// Returns the store that lists the entities of each tag; makes it if there is none. Requires: the store of tags makes
+/// such lists.
 Store& require_tag_store(ComponentDirectory& directory) {
     const ComponentId tag("tag");
     const Status made = directory.require_built_in(tag);
@@ -61,8 +61,8 @@ Store& require_tag_store(ComponentDirectory& directory) {
     return *store;
 }
 
-/// Returns the component type that says who the parent of an entity is. Whoever keeps it: the transforms, which are
-/// made if need be, or a store that was made for it.
+/// Returns the component type of the parent link. Its store is the transforms, which are made if there are none, or a
+/// store that was made for it.
 const Schema& require_parents(ComponentDirectory& directory) {
     if (const KeptComponent kept = directory.find_kept(ComponentId(kParentName))) return *kept.schema;
     const Status made = directory.require_built_in(ComponentId("transform"));
@@ -72,12 +72,12 @@ const Schema& require_parents(ComponentDirectory& directory) {
     return *kept.schema;
 }
 
-/// Fills a plan in.
+/// Fills in a plan.
 class PlanMaker {
 public:
     explicit PlanMaker(PlanState& plan) : plan_(plan), places_(plan.places) {}
 
-    /// Notes that a term is about a store.
+    /// Records that a term is about a store.
     void place(std::uint32_t number, const OwningStore& keeper) {
         const PlanTerm& term = plan_.terms[number];
         const std::uint8_t store = add(keeper);
@@ -93,7 +93,7 @@ public:
         if (term.is_related() || term.is_link) return;
         joined.is_required |= !term.is_optional && !term.excludes;
         joined.is_excluded |= keeper.database == nullptr && term.excludes;
-        // Each of its rows is a value; in the database, only the first of an entity is in a row.
+        // Each row of such a manager is a value. In the database, a row has only the first value of an entity.
         joined.is_driver |= term.is_each_value && plan_.terms.size() > 1 && keeper.database == nullptr;
     }
     std::uint8_t add(const OwningStore& keeper) {
@@ -106,8 +106,8 @@ public:
         places_.database = number;
         return number;
     }
-    /// Plans the values of a `many` type of the database that are not the first of their entities: they are in a table
-    /// of their own, which drives.
+    /// Plans the loop over the further values of a `many` type of the database, after each entity's first: they are in
+    /// a table of their own, which is the driver.
     void plan_further() {
         std::uint32_t of_values = 0;
         while (of_values < plan_.terms.size() && !plan_.terms[of_values].is_each_value) ++of_values;
@@ -129,7 +129,7 @@ public:
         plan_.further.push_back(static_cast<PlanState&&>(further));
         plan_.note_shape();
     }
-    /// Notes each of the links once.
+    /// Records each of the links once.
     void find_links() {
         for (std::uint32_t number = 0; number < plan_.terms.size(); ++number) {
             if (!plan_.terms[number].is_link) continue;
@@ -140,7 +140,7 @@ public:
                 if (term.link == number) term.link = static_cast<std::uint16_t>(plan_.links[same]);
         }
     }
-    /// Makes what follows from the stores of the terms.
+    /// Computes what follows from the stores of the terms.
     void complete() {
         for (const PlanTerm& term : plan_.terms)
             places_.sees_inactive |= term.component->name() == kInactiveName && !term.is_related();
@@ -190,7 +190,7 @@ OwningStore look_up_owning_store(const ComponentDirectory& directory, const Sche
     if (keeper.store == nullptr) return keeper;
     keeper.columns = keeper.store->find_columns(component);
     if (keeper.columns) return keeper;
-    keeper.database = dynamic_cast<Database*>(keeper.store);  // whose tables are matched, not looked up
+    keeper.database = dynamic_cast<Database*>(keeper.store);  // its tables are matched, not looked up
     const ComponentType type =
         keeper.database == nullptr ? ComponentType() : keeper.database->find_component(component.id());
     if (!type) return {};
@@ -205,7 +205,7 @@ void PlanState::note_shape() {
     looks_up = num_deciding < places.stores.size();
     is_alone = links.empty() && noted.empty() && places.any.empty() && num_deciding == 1 &&
                (alone == places.database || places.visits_all(places.stores[alone]));
-    // The function finds rows in the entries of paged indices only.
+    // The function finds rows only in the entries of paged indices.
     for (std::uint8_t store = 0; store < places.stores.size(); ++store)
         if (!places.decides(store)) is_alone &= places.stores[store].rows->index().kind() == RowIndexKind::kPaged;
     has_all_fields = true, has_lists = false;
@@ -283,7 +283,7 @@ QueryPlan::QueryPlan(ComponentDirectory& directory, std::span<const PlanTerm> as
 QueryPlan::QueryPlan(std::span<const PlanStore> stores, std::span<const PlanTerm> terms)
     : state_(new PlanState(terms)) {
     PlanMaker maker(*state_);
-    OwningStore keepers[2];  // of the database; of a manager
+    OwningStore keepers[2];  // the database; a manager
     Database*& database = keepers[0].database;
     for (const PlanStore& store : stores) {
         if (store.rows != nullptr) continue;
@@ -416,7 +416,7 @@ Array<Access> QueryPlan::accesses() const {
         const JoinedStore& store = plan.places.stores[plan.store_of(i)];
         Access access{store.store, nullptr, field.component->id(), field.field, field.writes};
         if (store.is_derived) access.component = {}, access.field = kAllFields;
-        const bool is_in_zones = plan.in_zones && !field.is_related();  // these may be in other zones
+        const bool is_in_zones = plan.in_zones && !field.is_related();  // related entities may be in other zones
         accesses.push_back(is_in_zones ? access.of_query_in(plan.zones, plan.live_zones) : access);
     }
     for (std::uint32_t term = 0; term < plan.terms.size(); ++term) {

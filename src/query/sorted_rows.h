@@ -4,8 +4,8 @@
 //     as the plan visits them     e1 7    e2 3    e3 3    e4 9        entities, keys
 //     order                       1       2       0       3           equal keys: as the plan visits them
 //
-// While the rows are the same as in the loop before, what is sorted is the order of that time with the keys of now: a
-// walk if no value has overtaken another, and merges of the stretches that are still in order otherwise.
+// If the rows are the same as in the last loop, the last order is sorted with the current keys: this costs a walk if
+// the order of values is unchanged, and otherwise merges of the ranges that are still in order.
 // Thread: the one that begins a loop.
 
 #include "shoal/query/detail/query_plan.h"
@@ -17,9 +17,9 @@ public:
     /// Sorts by field number `field` of the plan.
     SortedRows(std::size_t field, SortKey key) : field_(field), key_(key) {}
 
-    /// Finds the order anew. Requires: the rows are held.
+    /// Updates the order. Requires: the rows are held.
     void refresh(const PlanState& plan);
-    /// Shape: as many as rows are visited.
+    /// Shape: the number of visited rows.
     std::span<const Entity> owners() const { return owners_; }
 
 private:
@@ -35,8 +35,8 @@ private:
 
     std::size_t field_;
     SortKey key_;
-    Array<Entity> found_{Owner("query")}, found_before_{Owner("query")};  // as the plan visits them
-    Array<std::uint64_t> keys_{Owner("query")};                           // of these
+    Array<Entity> found_{Owner("query")}, found_before_{Owner("query")};  // in the plan's order
+    Array<std::uint64_t> keys_{Owner("query")};                           // by element of found_
     Array<Ranked> order_{Owner("query")}, merged_{Owner("query")};
     Array<Entity> owners_{Owner("query")};  // in order
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What a text query consists of once its text was read.
+// The parsed form of a text query.
 
 #include "shoal/query/detail/query_plan.h"
 #include "shoal/query/text_query.h"
@@ -8,12 +8,12 @@
 
 namespace shoal {
 
-/// What `a` may be to `b`; a comparison holds for some of them.
+/// The order of two values; a comparison holds for some of these.
 enum : std::uint8_t { kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8 };
 
-/// A part of a field against a value of its type.
+/// Compares a part of a field with a value of its type.
 struct TextComparison {
-    std::size_t component = 0;  ///< among those of the query
+    std::size_t component = 0;  ///< its index in the query's components
     FieldPart part;
     std::uint8_t holds_for = 0;
     AnyValue value;
@@ -22,12 +22,12 @@ struct TextComparison {
 struct TextQuery::Plan {
     static constexpr std::size_t kNoField = ~std::size_t(0);
 
-    std::optional<detail::QueryPlan> rows;                // where they are found; its fields are the components
-    Array<TextComponent> components{Owner("query")};      // that are shown
-    Array<std::size_t> fields{Owner("query")};            // by component: its number there; kNoField: a singleton
+    std::optional<detail::QueryPlan> rows;                // the rows; its fields are the components
+    Array<TextComponent> components{Owner("query")};      // the shown components
+    Array<std::size_t> fields{Owner("query")};            // by component: its field in `rows`; kNoField: a singleton
     Array<TextComparison> comparisons{Owner("query")};    // all must hold
-    Array<TextComparison> of_singletons{Owner("query")};  // the same, about components of which there is one
-    Array<OwnedRows*> singletons{Owner("query")};         // by component; nullptr: it is no singleton
+    Array<TextComparison> of_singletons{Owner("query")};  // the same for singletons
+    Array<OwnedRows*> singletons{Owner("query")};         // by component; nullptr: it is not a singleton
     Array<Access> accesses{Owner("query")};
 };
 

@@ -1,4 +1,4 @@
-// The loop of a text query: what its plan finds, as batches of columns.
+// The loop of a text query: turns the rows that its plan finds into batches of columns.
 
 #include "shoal/query/text_query.h"
 
@@ -17,7 +17,7 @@ using detail::JoinBlock;
 
 namespace {
 
-/// What `a` is to `b`.
+/// The order of `a` and `b`.
 template <class T>
 std::uint8_t order(T a, T b) {
     return static_cast<std::uint8_t>((a < b ? kLess : 0) | (a == b ? kEqual : 0) | (a > b ? kGreater : 0) |
@@ -46,7 +46,7 @@ void keep_those(const ComparedColumn& column, const TextComparison& comparison, 
     }
 }
 
-/// Leaves those of `words` for which a comparison holds.
+/// Keeps the bits of `words` for which a comparison holds.
 void keep_those(const ComparedColumn& column, const TextComparison& comparison, std::uint64_t* words) {
     switch (comparison.part.type.type) {
         case FieldType::kInt8:
@@ -64,7 +64,7 @@ void keep_those(const ComparedColumn& column, const TextComparison& comparison, 
         default:
             break;
     }
-    switch (comparison.part.type.value_bytes) {  // unsigned numbers, and bits that are equal or not
+    switch (comparison.part.type.value_bytes) {  // unsigned numbers, and bits that are compared for equality
         case 1:
             return keep_those<std::uint8_t>(column, comparison, words);
         case 2:
@@ -102,14 +102,14 @@ bool TextBatch::read(std::size_t component, const FieldPart& part, std::uint32_t
     return true;
 }
 
-/// A loop: what it calls, and how what the plan has found becomes a batch.
+/// A loop: the function that it calls, and how found rows become a batch.
 struct TextQuery::Visitor {
     const Plan& plan;
     void (*visit)(void* context, const TextBatch& batch) = nullptr;
     void (*visit_with)(void* context, Commands& commands, const TextBatch& batch) = nullptr;  // instead
     void* context = nullptr;
     ComponentDirectory* directory = nullptr;  // of the commands
-    bool marks = true;                        // what is visited
+    bool marks = true;                        // visited rows as written
 
     void run(Executor* executor) const {
         if (!singletons_hold()) return;
@@ -121,7 +121,7 @@ struct TextQuery::Visitor {
                                   .looks_at_each = !plan.comparisons.empty(),
                                   .marks = marks});
     }
-    /// The batch of all rows of the one table that is visited; without places if there is none.
+    /// The batch of all rows of the only table that is visited; without places if there is none.
     TextBatch all_of_table(std::span<TextBatch::ComponentRows> places) const {
         const std::span<const TextComponent> components(plan.components.data(), plan.components.size());
         Table* const table = plan.rows->only_table();
@@ -140,7 +140,7 @@ struct TextQuery::Visitor {
     }
 
 private:
-    /// Whether the singletons of a query are there, and what it says of them holds.
+    /// Whether the singletons of a query exist, and its comparisons about them hold.
     bool singletons_hold() const {
         for (const OwnedRows* singleton : plan.singletons)
             if (singleton != nullptr && singleton->num_rows() != 1) return false;
@@ -199,21 +199,21 @@ private:
         const detail::FieldColumns& columns = found.fields[field];
         return {columns.table, columns.first_column, columns.first_row, columns.rows, false};
     }
-    /// Leaves those rows of a block for which a comparison holds.
+    /// Keeps the rows of a block for which a comparison holds.
     void keep_holding(const TextComparison& comparison, const TextBatch::ComponentRows& place,
                       detail::FoundRows& found) const {
         if (plan.components[comparison.component].is_of_parent)
             for (std::uint32_t i = 0; i < found.rows.size(); ++i)
                 if (place.table == nullptr || place.rows[i] == kNilRow)
                     found.words[i / 64] &= ~(std::uint64_t(1) << (i % 64));
-        if (place.table == nullptr) return;  // then no row was found there
+        if (place.table == nullptr) return;  // no row was found there
         const FieldPart& part = comparison.part;
         const std::span<const ColumnDefinition> columns = plan.components[comparison.component].schema->columns();
         keep_those({place.table->column(place.first_column + part.first_column) + part.offset_in_column,
                     columns[part.first_column].element_bytes, place.rows},
                    comparison, found.words);
     }
-    /// Makes a list of the chosen rows, or a run if they follow each other.
+    /// Makes a list of the chosen rows, or a run if they are consecutive.
     static void choose_rows(TextBatch::ComponentRows& place, std::span<const std::uint32_t> chosen,
                             std::size_t num_rows, std::uint32_t* list) {
         bool follow = chosen.size() == num_rows && place.rows[0] != kNilRow;
@@ -271,7 +271,7 @@ void TextQuery::for_each_batch(Executor& executor, ComponentDirectory& directory
 
 namespace {
 
-/// A run of at least as many rows stays a run.
+/// A run of this many rows or more stays a run.
 constexpr std::uint32_t kLongRun = 4096;
 
 }  // namespace
@@ -281,12 +281,12 @@ struct TextQuery::Held {
 
     using ComponentRows = TextBatch::ComponentRows;
 
-    /// A batch, and what it refers to if that is not in a table.
+    /// A batch, and the data that it refers to if that is not in a table.
     struct Batch {
         TextBatch batch;
-        Array<ComponentRows> places{Owner("query")};       // those of the batch, whose first_row_ is 0
-        Array<Entity> entities{Owner("query")};            // empty: they follow each other in a table
-        Array<Array<std::uint32_t>> rows{Owner("query")};  // by component; empty: they follow each other
+        Array<ComponentRows> places{Owner("query")};       // the batch's; first_row_ is 0
+        Array<Entity> entities{Owner("query")};            // empty: they are consecutive in a table
+        Array<Array<std::uint32_t>> rows{Owner("query")};  // by component; empty: consecutive rows
 
         bool lists(std::size_t c) const { return !rows[c].empty(); }
         bool is_long() const {
@@ -305,7 +305,7 @@ struct TextQuery::Held {
     static bool can_join(const Batch& a, const Batch& b) {
         return std::ranges::equal(a.batch.places_, b.batch.places_, is_same_table);
     }
-    /// Whether b goes on where a ends, or one of them lists rows.
+    /// Whether `b` continues where `a` ends, or one of them lists rows.
     static bool goes_on(const Batch& a, const Batch& b) {
         for (std::size_t c = 0; c < a.rows.size(); ++c)
             if (breaks(a, b, c)) return false;
@@ -338,7 +338,7 @@ struct TextQuery::Held {
         entities = a.entities;
     }
 
-    /// Whether a run goes on where the last batch, which is one too, ends.
+    /// Whether a run continues where the last batch, also a run, ends.
     bool extends_last(const TextBatch& found) const {
         const Batch& last = batches.back();
         const TextBatch& before = last.batch;
@@ -354,7 +354,7 @@ struct TextQuery::Held {
         return true;
     }
 
-    /// Keeps what the loop shows.
+    /// Adds the rows that the loop passes.
     void add(const TextBatch& found) {
         if (!batches.empty() && extends_last(found)) {
             std::span<const Entity>& entities = batches.back().batch.entities_;
@@ -379,7 +379,7 @@ struct TextQuery::Held {
         else
             batches.push_back(std::move(made));
     }
-    /// Whether the entities of a batch are those of a table that it shows; others lie in the loop, which goes on.
+    /// Whether the entities of a batch are in a table that it shows. Others are in buffers that the loop reuses.
     static bool lies_in_table(const TextBatch& found) {
         return std::ranges::any_of(found.places_, [&](const ComponentRows& place) {
             if (place.table == nullptr) return false;

@@ -1,4 +1,4 @@
-// Reads the text of a query: terms, and the stores that keep what they name.
+// Reads the text of a query: its terms, and the stores of the components that they name.
 //
 //     query        term {"," term}
 //     term         ["!" | "?" | "&"] component  |  ["^" | "$"] path [operator value]  |  component {"|" component}
@@ -33,12 +33,12 @@ constexpr Operator kOperators[] = {
     {"<=", kLess | kEqual}, {">=", kGreater | kEqual}, {"==", kEqual}, {"!=", kDiffers}, {"<", kLess}, {">", kGreater},
 };
 
-/// A term as it stands in the text.
+/// A term as it is written in the text.
 struct ReadTerm {
     char sign = 0;  // ! ? & ^ $ or 0
     bool is_tag = false;
     std::string_view path;
-    Array<std::string_view> others{Owner("query")};  // of which an entity has one, or that of the path
+    Array<std::string_view> others{Owner("query")};  // an entity has one of these, or the path's
     std::uint8_t holds_for = 0;                      // 0: no comparison
     std::string_view value;
 };
@@ -53,7 +53,7 @@ bool is_comparable(const ValueType& type) {
             type.type == FieldType::kStringId || type.type == FieldType::kResourceId);
 }
 
-/// Returns what a word or a text in quotes says; nothing if it is a number that no 64 bits hold.
+/// Returns the value of a word or a text in quotes; nothing if it is a number that does not fit 64 bits.
 AnyValue value_of(std::string_view text) {
     if (text[0] == '"') return text.substr(1, text.size() - 2);
     if (text == "true" || text == "false") return text == "true";
@@ -89,19 +89,19 @@ public:
     }
 
 private:
-    /// A component type that a term rules out.
+    /// A component type that a term excludes.
     struct Excluded {
         detail::OwningStore keeper;
         const Schema* schema;
         std::string_view name;
     };
-    /// One of the component types of which an entity has one.
+    /// One of the component types of a `|` term.
     struct AnyOption {
         detail::OwningStore keeper;
         const Schema* schema;
         std::uint16_t term;
     };
-    /// Who the parent of an entity is.
+    /// The parent link of an entity.
     struct ParentLink {
         detail::OwningStore keeper;
         const Schema* schema = nullptr;
@@ -213,7 +213,7 @@ private:
             append_text(list, concat(known.data() == names[0].data() ? "" : ", ", known));
         return list;
     }
-    /// Finds where rows of a component type are.
+    /// Finds the store with the rows of a component type.
     bool find_owning_store(std::string_view name, const Schema& schema, detail::OwningStore& keeper) {
         keeper = detail::look_up_owning_store(directory_, schema);
         if (keeper.store == nullptr)
@@ -284,7 +284,7 @@ private:
         const std::size_t component = add(*schema, keeper, has_fields, term);
         return term.holds_for == 0 || compare(term, component);
     }
-    /// Errors: a component type of the world is not declared so, or parents are not known.
+    /// Errors: the component type after `$` is not declared singleton; there is no parent link.
     bool check_sign(const ReadTerm& term, std::string_view name, const Schema& schema) {
         if (term.sign == '$' && !schema.singleton())
             return error(name, concat(quoted(name), " is not declared singleton, so rows have their own"),
@@ -298,7 +298,7 @@ private:
             }
         return error(name, "nothing has a parent in a world without transforms", "call World::transforms() before");
     }
-    /// Returns the number of a component type that is shown, which is added if need be.
+    /// Returns the number of a shown component type; adds it if it is new.
     std::size_t add(const Schema& schema, const detail::OwningStore& keeper, bool has_columns, const ReadTerm& term) {
         Array<TextComponent>& components = plan_->components;
         std::size_t i = 0;
@@ -413,12 +413,12 @@ private:
     std::string_view text_, rest_;
     Array<ReadTerm> terms_{Owner("query")};
     TextQuery::Plan* plan_ = nullptr;
-    Array<detail::OwningStore> keepers_{Owner("query")};  // by component that is shown
+    Array<detail::OwningStore> keepers_{Owner("query")};  // by shown component
     Array<Excluded> excluded_{Owner("query")};
     Array<AnyOption> any_{Owner("query")};
     Array<ReadTag> tags_{Owner("query")};
-    Database* database_ = nullptr;  // that terms are about
-    ParentLink parents_;            // if a term asks
+    Database* database_ = nullptr;  // the database that terms are about
+    ParentLink parents_;            // set if a term needs it
 };
 
 Result<TextQuery> TextQuery::make(const ComponentDirectory& directory, std::uint32_t file, Diagnostics& diagnostics) {

@@ -1,5 +1,5 @@
 #pragma once
-// A field of any entity, by its C++ member, in whichever store keeps the component.
+// Reads and sets a field of any entity, named by its C++ member, in whichever store keeps the component.
 //
 //     const Lookup<&PointMass::mass> mass(world.directory());  // finds the store once
 //     for (const Entity entity : hit)
@@ -10,13 +10,13 @@
 //                                            a database: entity -> table, row; the archetype knows the column
 //
 // World::get() and World::set() look up a single value: world.get<&PointMass::mass>(entity). A disabled component
-// counts as missing, and so does one of a dead entity whose rows are not removed yet. Of a `many` type it is the first
-// value. set() goes through the store: setting a transform moves its children. See store/field_path.h for fields by
-// name.
-// Lifetime: until the store is detached or destroyed; rows may come, go and move. What find() returns: until the next
-// structural call.
-// Thread: find() as const calls of the store. A pass that calls set() declares that it writes the field, and calls it
-// on one thread.
+// counts as missing, and so does a component of a dead entity whose rows are not removed yet. Of a `many` type, find()
+// returns the first value. set() goes through the store: setting a transform moves its children. See store/field_path.h
+// for fields by name.
+// Lifetime: valid until the store is detached or destroyed, even if rows are added, removed or moved. The result of
+// find() is valid until the next structural call.
+// Thread: find() counts as a const call of the store. A pass that calls set() declares that it writes the field, and
+// calls it on one thread.
 
 #include "shoal/database/database.h"
 #include "shoal/query/detail/terms.h"
@@ -31,10 +31,10 @@ namespace detail {
 /// Where a component type is kept, without C++ types.
 class LookupStore {
 public:
-    /// Finds the store; has none if no store keeps the component type. Requires: one that keeps it shows its fields in
-    /// columns, and has the layout of `component`.
+    /// Finds the store; the result has none if no store keeps the component type. Requires: a store that keeps it shows
+    /// its fields in columns, with the layout of `component`.
     SHOAL_API static LookupStore find_in(const ComponentDirectory& directory, const Schema& component);
-    /// The same for many look-ups, and makes the store of a built-in component type. Requires: a store keeps the
+    /// The same for many look-ups; it also makes the store of a built-in component type. Requires: a store keeps the
     /// component type.
     SHOAL_API static LookupStore require_in(ComponentDirectory& directory, const Schema& component);
 
@@ -73,14 +73,14 @@ private:
         if (SHOAL_UNLIKELY(needs_parent_) && table.links(LinkColumn::kTreeParent)[row] == kNilRow) return {};
         return SHOAL_LIKELY(entities_->alive_between_changes(entity)) ? row_of(table, row, first_column_) : Row();
     }
-    /// The same without `columns_`, which a single look-up does not ask for. Pure: a loop keeps what it has read.
+    /// The same without `columns_`, which a single look-up does not need. Pure: a loop may reuse the result.
     __attribute__((pure)) SHOAL_API Row find_once(Entity entity) const;
 
     const EntityManager* entities_;
     const Schema* component_;
     Store* store_ = nullptr;
-    OwnedRows* rows_ = nullptr;           // nullptr: of a database, or of no store
-    const Database* database_ = nullptr;  // if the store is one
+    OwnedRows* rows_ = nullptr;           // nullptr: the store is a database, or there is none
+    const Database* database_ = nullptr;  // if the store is a database
     ComponentType type_;                  // there
     const Array<const PhysicalColumn*>* columns_ =
         nullptr;                      // there; nullptr: for a single look-up, or the build is checked
@@ -103,17 +103,17 @@ class Lookup {
                   "the member is not among the fields of its SHOAL_COMPONENT declaration");
 
 public:
-    /// Finds the store, as a query over `directory` does. Requires: a store keeps the component type, or makes itself;
-    /// it shows the fields in columns; if it is made, no passes run.
+    /// Finds the store, as a query over `directory` does. Requires: a store keeps the component type, or is made for it
+    /// on demand; it shows the fields in columns; if it has to be made, no passes run.
     explicit Lookup(ComponentDirectory& directory) : Lookup(detail::LookupStore::require_in(directory, schema())) {}
-    /// For a single look-up: of a component type that no store keeps, it finds nothing.
+    /// For a single look-up: finds nothing if no store keeps the component type.
     static Lookup once(const ComponentDirectory& directory) {
         return Lookup(detail::LookupStore::find_in(directory, schema()));
     }
 
-    /// Returns the field as a query passes a field that may be missing: a pointer to const or, if it is split, an
-    /// object that is used like one. It is null if the entity is dead or has no such component, or if that is disabled.
-    /// Total: any id is fine. Cost: a look-up in the store.
+    /// Returns the field in the form in which a query passes a field that may be missing: a pointer to const or, if the
+    /// field is split, an object that is used like one. It is null if the entity is dead or has no such component, or
+    /// if the component is disabled. Any id is allowed. Cost: a look-up in the store.
     SHOAL_INLINE auto find(Entity entity) const {
         if constexpr (kIsRight) {
             using View = ReadColumn<kMember>;
@@ -134,8 +134,8 @@ public:
         }
     }
     /// Sets the field and marks it as written, through the store.
-    /// Errors: the entity is dead or has no such component, or that is disabled; the store does not take the value. The
-    /// message says which; nothing has changed.
+    /// Errors: the entity is dead or has no such component, or the component is disabled; the store rejects the value.
+    /// The message says which; nothing has changed.
     Status set(Entity entity, const ValueOf<kMember>& value) const {
         constexpr Mistake kOfSet = detail::find_set_mistake<kMember>();
         static_assert(detail::kDiffersFrom<kOfSet, Mistake::kOpaque>,

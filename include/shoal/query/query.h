@@ -1,5 +1,5 @@
 #pragma once
-// Rows, by the component types that they have and the fields that a pass reads and writes.
+// Visits rows, selected by the component types that they have, and passes the fields that a pass reads and writes.
 //
 //     auto moving = query<Write<&Body::position>, Read<&Body::velocity>, Without<Frozen>>(database);
 //     moving.for_each([dt](auto&& p, Vec3 v) { p += v * dt; });                     // on this thread
@@ -13,8 +13,8 @@
 //     query<...>(bodies)                      all rows of a manager
 //     query<...>(bodies, winds)               a term is about the manager of its component
 //     query<...>(database)                    the rows of all tables whose archetypes match
-//     query<...>(database, sails)             components that no manager here keeps are those of the database
-//     world.query<...>()                       a term is about whichever store of the world keeps its component
+//     query<...>(database, sails)             components that no given manager keeps are in the database
+//     world.query<...>()                       a term is about the store of the world that keeps its component
 //
 //     term                rows visited                          the function gets
 //     Read<&T::field>     those that have T                     the field, const
@@ -23,12 +23,12 @@
 //     With<T>             those that have T                     nothing
 //     Without<T>          those that lack T                     nothing
 //
-// What is read cannot be written by accident: an `auto&&` of it is const, in any layout. A reference to a field that is
-// split, and a pointer to one, is a value that is used as one (see column.h): `p.x += 1`, `if (wind) v += *wind`.
+// A field that is read cannot be written by accident: an `auto&&` of it is const, in any layout. A reference or a
+// pointer to a field that is split is a value that is used like one (see column.h): `p.x += 1`, `if (wind) v += *wind`.
 //
-// all_fields<T> stands for the component itself, in any of these: the function gets a `const T&`, a `T&` or a pointer
-// to const T. T may be kept in any layout: where its fields lie in columns, what the function names is loaded before
-// the call and stored after it, and nothing else.
+// all_fields<T> stands for the whole component in any of these terms: the function gets a `const T&`, a `T&` or a
+// pointer to const T. T may be kept in any layout: if its fields are in columns, only those that the function names are
+// loaded before the call and stored after it.
 //
 //     auto falling = query<Write<all_fields<Body>>, Read<&Wind::force>>(bodies, winds);
 //     falling.for_each([dt](Body& body, Vec3 force) {
@@ -36,35 +36,35 @@
 //         body.position += body.velocity * dt;
 //     });
 //
-// A query over a world, or world.query<...>(), finds the stores when it is made: managers, the database, and stores of
-// other kinds, such as Transform (transform/transform.h), Owned or Tag. What a store computes, such as WorldPose, is
-// read and not written: Write does not compile where the type is declared `computed`. Such a query may have more terms:
+// A query over a world, world.query<...>(), finds the stores when it is made: managers, the database, and others such
+// as Transform (transform/transform.h), Owned or Tag. Values that a store computes, such as WorldPose, are read-only:
+// Write does not compile if their type is declared `computed`. Such a query may have more terms:
 //
 //     Parent<Read<&T::field>>   all                             a pointer to const; null for roots, or without T
 //     Related<&M::target, Read<&T::field>>   all                the same, of the entity that the field `target` names
 //     AnyOf<A, B, C>            those that have A, B or C       nothing
-//     Added<T>, Changed<T>      those that have gained T since the loop ran last, or of whose T a field differs
+//     Added<T>, Changed<T>      those that gained T since the last loop, or whose T has another value
 //     Removed<T>                those that have lost T          what it was, a const T&
-//                               (a copy of such a query begins anew, and what in() and the like return is one: keep it)
-//     Singleton<Read<&T::field>>   all                             the value of the one T that the world has
+//                               (a copy of such a query starts over, also if in() or the like returns it: keep it)
+//     Singleton<Read<&T::field>>   all                             the value of the world's only T
 //
-// It may also say which tags the entities have, tagged("enemy"), or lack, untagged("enemy"): the entities of a tag are
-// one more store that is joined. `world.query<>().tagged("enemy")` names nothing else.
+// It may also require tags, tagged("enemy"), or exclude them, untagged("enemy"): the entities of a tag are one more
+// store that is joined. `world.query<>().tagged("enemy")` needs no other term.
 //
-// A query of singletons alone calls its function once, and may write them, Singleton<Write<&T::field>>: no other may,
-// because its loops run on several threads.
+// A query of singletons alone calls its function once, and may write them, Singleton<Write<&T::field>>. No other query
+// may, because its loops run on several threads.
 //
 //     world.query<Write<&Body::velocity>, Read<&WorldPose::matrix>, Without<Frozen>>().for_each(
 //         [](auto&& v, const Matrix3x4& pose) { v += pull_at(pose); });
 //
-// Of a component type that is `many`, a query that reads or writes it visits each value: an entity as often as it has
-// values, each time with the same fields of other terms. It reads one such type; others stand in With, Without and
-// AnyOf.
+// If a component type is `many`, a query that reads or writes it visits each value: an entity is visited as often as it
+// has values, each time with the same fields of other terms. A query reads one such type; others may be named in With,
+// Without and AnyOf.
 //
-// A disabled component counts as missing. Entities that are inactive (see components/activity.h) are passed over,
-// unless a query says with_inactive() or names Inactive. Where several stores must have an entity, a loop visits the
-// rows of the store with the fewest, and looks each entity up in the others, a block of 256 rows at a time; driver()
-// says which store that is. Rows are visited in an order that depends on the rows alone.
+// A disabled component counts as missing. Inactive entities (see components/activity.h) are skipped, unless a query
+// calls with_inactive() or names Inactive. If an entity must be in several stores, a loop visits the rows of the
+// smallest store, the driver, and looks each entity up in the others, in blocks of 256 rows; driver() returns that
+// store. The order of the visited rows depends on the rows alone.
 //
 //     auto pushed = query<Write<&Body::velocity>, Maybe<&Wind::force>>(bodies, winds);
 //     pushed.for_each([](auto&& v, const Vec3* force) {
@@ -72,27 +72,27 @@
 //     });
 //     auto sailing = query<Write<&Boat::position>, Read<&Sail::area>>(database, sails);  // both have it
 //
-// The function is called with one argument per field, in order, with the Entity before them if it takes one, and with a
-// Commands& before that (see commands.h; named managers are in a world or in a ComponentDirectory then), and the
-// EventWriters of writing() before that (see events.h). A pass may put a const PassContext& before all of them (see
-// world/schedule.h). A manager with an identity index has holes: a function that takes the Entity is not called for
-// them, others are. Keep a query: it remembers which tables match, and only looks at new ones.
+// The function's arguments are, in this order: the EventWriters of writing() (see events.h); a Commands& and the
+// Entity, if the function takes them; one argument per field. With Commands, the managers that a query names are in a
+// world or in a ComponentDirectory (see commands.h). A pass may put a const PassContext& first (see world/schedule.h).
+// A manager with an identity index has holes: a function that takes the Entity is not called for holes, others are.
+// Keep a query: it remembers which tables match, and only looks at new ones.
 //
-// While a loop runs, its function uses a field that the query writes through its argument only: the compiler assumes
-// that nothing else reads or writes that column, and a read by Manager::get() or Database::get() may give an old or a
+// While a loop runs, its function may access a field that the query writes only through its argument: the compiler
+// assumes that nothing else reads or writes that column, and Manager::get() or Database::get() may return an old or a
 // new value. Read such values of other rows from a copy, or in a second pass. Other fields may be read in any way.
 //
-// On an executor, the rows of the driver are shared out among the threads in runs of 4,096 or more (see grain()),
-// whichever stores are written: of a join, too, no two calls write the same row of any store. One kind of loop stays on
-// the calling thread: one that visits each value of a `many` type and writes another store, because its calls for one
-// entity write the same row in turn.
+// On an executor, the threads share the rows of the driver in runs of 4,096 or more (see grain()), whichever stores are
+// written. In a join, too, no two calls write the same row of any store. One kind of loop stays on the calling thread:
+// one that visits each value of a `many` type and writes another store, because its calls for one entity write the same
+// row.
 //
-// A query joins one database: a world may have several, and the terms say which of them is asked.
+// A query joins one database. A world may have several; the terms select one of them.
 //
-// A program that uses a Database includes database/database.h, one that uses Commands command/commands.h.
-// Lifetime: a query refers to its stores; columns are looked up anew by each loop.
-// Thread: between structural calls; a structural call inside a loop ends the program (see RowLock, DatabaseLock). Two
-// loops may run at once, of different queries, if neither writes what the other names. A query is used by one thread,
+// A program that uses a Database includes database/database.h; one that uses Commands includes command/commands.h.
+// Lifetime: a query refers to its stores; each loop looks up the columns again.
+// Thread: use between structural calls; a structural call inside a loop ends the program (see RowLock, DatabaseLock).
+// Two loops of different queries may run at once if neither writes what the other names. A query is used by one thread,
 // and by chunks of its own loop.
 
 #include "shoal/query/detail/mistakes.h"
@@ -113,7 +113,7 @@ struct TagName {
     StringId id;
 };
 
-/// What batches of a query show: the table of a database, or of a manager, or of either.
+/// What a batch of a query shows: the table of a database, of a manager, or of either.
 template <class Stores>
 struct BatchTableOf {
     using Type = Table;
@@ -145,7 +145,7 @@ class Query<From<Stores...>, Terms...> {
     using Leaf = typename detail::LeafOf<Visited>::Type;
     using Loop = typename Leaf::Loop;
     using BatchTable = typename detail::BatchTableOf<From<Stores...>>::Type;
-    /// What a loop calls.
+    /// The function that a loop calls.
     template <class Function>
     using Called =
         typename detail::CalledWithSingletons<kHasSingletons, std::remove_reference_t<Function>, Terms...>::Type;
@@ -181,8 +181,8 @@ public:
         if constexpr (kHasDatabase) result.plan_.set_live_zones(zones);
         return result;
     }
-    /// The same query, on those blocks of 1,024 rows only in which a field that it reads was written at `stamp` or
-    /// later, or to which rows were added or moved. 0: on all rows. A joined row is visited if this is so in any of its
+    /// The same query, on only those blocks of 1,024 rows in which a field that it reads was written at `stamp` or
+    /// later, or to which rows were added or moved. 0: on all rows. A joined row is visited if this holds in any of its
     /// stores; fields of parents and related entities do not count.
     Query changed_since(std::uint64_t stamp) const {
         constexpr bool kWatches =
@@ -193,16 +193,16 @@ public:
         result.plan_.set_since(stamp);
         return result;
     }
-    /// The same query, on the rows of inactive entities too (see components/activity.h).
+    /// The same query, which also visits inactive entities (see components/activity.h).
     Query with_inactive() const {
         Query result = *this;
         result.plan_.see_inactive();
         return result;
     }
-    /// The same query; its loops visit the rows in the order of a field's values, the least first, and those with equal
-    /// values as they would otherwise. The order is kept, and brought up to date when a loop begins. Several threads
-    /// share the rows in that order, each in its part. Cost: a walk over the rows before each loop, merges where values
-    /// have overtaken others, and a look-up for each row.
+    /// The same query, whose loops visit the rows in ascending order of a field's values; rows with equal values stay
+    /// in their usual order. The order is kept, and updated when a loop begins. Several threads share the rows, each
+    /// with a contiguous part of that order. Cost: a walk over the rows before each loop, merges where the order of
+    /// values has changed, and a look-up for each row.
     /// Requires: the query names the field with Read or Write; it is a number, a bool or an enumeration.
     template <auto kMember>
     Query sorted_by() const {
@@ -220,10 +220,10 @@ public:
             result.plan_.sort_by(Leaf::template field_number<kMember>(), detail::sort_key<kMember>());
         return result;
     }
-    /// The same query, on the entities that have a tag (see components/tag.h). Said twice, they have both. The list of
-    /// the tag is a store among those that are joined: if it is the shortest, it drives. A tag that nobody has is no
-    /// error.
-    /// Requires: the tags lie in a manager, as they do unless ComponentDirectory::claim() was told otherwise.
+    /// The same query, on the entities that have a tag (see components/tag.h). Call it twice to require two tags. The
+    /// list of the tag is one of the stores that are joined: if it is the shortest, it is the driver. A tag that no
+    /// entity has is not an error.
+    /// Requires: a manager keeps the tags, as it does unless ComponentDirectory::claim() set another store.
     Query tagged(detail::TagName tag) const {
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         return with_tag(tag.id, false);
@@ -233,9 +233,9 @@ public:
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         return with_tag(tag.id, true);
     }
-    /// The same query; its function takes an EventWriter<T>& for each channel first, which writes faster than the
-    /// channel itself (see command/events.h). A pass over it declares writes() of the channels. Requires: each of
-    /// another type.
+    /// The same query, whose function first takes an EventWriter<T>& for each channel, which writes faster than the
+    /// channel itself (see command/events.h). A pass over it declares writes() of the channels. Requires: each channel
+    /// has another type.
     template <class... Ts>
     WritingQuery<Query, Ts...> writing(Events<Ts>&... events) const {
         return {*this, events...};
@@ -255,8 +255,8 @@ public:
     const Store& driver() const { return plan_.driver(); }
     /// Requires: a query over a database.
     Database& database() const { return plan_.database(); }
-    /// How many rows of the driver match, including those whose components are disabled. A loop visits no more. With
-    /// Added, Changed or Removed: how many the last loop found.
+    /// The number of rows of the driver that match, including disabled ones. A loop visits no more. With Added, Changed
+    /// or Removed: the number that the last loop found.
     /// Cost: a step per table.
     std::uint64_t num_rows() const { return plan_.num_rows(); }
     /// Bytes of the named fields in one row, for rates; singletons count where they are all.
@@ -270,7 +270,7 @@ public:
         return accesses;
     }
 
-    // The checks stand in the functions that are called: a compiler's error is a line longer for each call between.
+    // The functions that users call contain the checks: each call in between adds a line to a compiler's error.
 
     /// Calls `function` for each row, and marks the written fields.
     template <class Function>
@@ -292,7 +292,7 @@ public:
             "before them");
         if constexpr (kFits<Function>) run<false>(&executor, function);
     }
-    /// Starts the same and returns a StartedQuery; its wait() marks what was written.
+    /// Starts the same loop and returns a StartedQuery, whose wait() marks the written fields.
     /// Lifetime: this query and `function` outlive the result.
     template <class Function>
     auto start(Executor& executor, Function& function) const {
@@ -305,8 +305,8 @@ public:
     }
 
     /// Calls `function` with a Batch, and a Commands& before it if it takes one, for all rows, and marks the written
-    /// fields. A batch is a run of consecutive rows: of a table, or of a chunk of it; in a join, rows that are
-    /// consecutive in all stores, perhaps a single one.
+    /// fields. A batch is a run of consecutive rows: of a table or a chunk of it; in a join, rows that are consecutive
+    /// in all stores, perhaps only one.
     template <class Function>
     void for_each_batch(Function&& function) const {
         static_assert(
@@ -357,7 +357,7 @@ private:
         return result;
     }
 
-    /// What a loop calls, with the query whose singletons it gets.
+    /// The function that a loop calls, and the query with its singletons.
     template <class Function>
     struct Call {
         const Query& query;
@@ -410,7 +410,7 @@ private:
         else
             function(Batch(*found.table, found));
     }
-    /// Marks written singletons when a loop ends, also when its function throws.
+    /// Marks written singletons when a loop ends, even if its function throws.
     struct MarkSingletons {
         const Singletons& singletons;
         ~MarkSingletons() {
@@ -438,8 +438,8 @@ public:
     StartedQuery(const StartedQuery&) = delete;
     StartedQuery& operator=(const StartedQuery&) = delete;
 
-    /// Returns when all rows are done, and marks the written fields. If the function throws, the other chunks are run
-    /// too, and what it threw in the first of these rows is thrown then. The end of its life waits too, and logs that.
+    /// Returns when all rows are done, and marks the written fields. If the function throws, the other chunks still
+    /// run, and the exception of the first of these rows is thrown then. The destructor waits too, and logs it.
     void wait() {
         loop_.finish();
         loop_.rethrow();
@@ -451,7 +451,7 @@ private:
     detail::StartedPlan loop_;
 };
 
-/// Makes a query over the rows of stores: a Database, or none, and then Managers; or the stores of a directory.
+/// Makes a query over the rows of stores: an optional Database followed by Managers, or the stores of a directory.
 template <class... Terms, class... Stores>
 auto query(Stores&... stores) {
     using enum detail::Mistake;

@@ -1,5 +1,5 @@
 #pragma once
-// Queries that are written while the program runs: for consoles, scripts, tools and plugins. No C++ types are needed.
+// Queries that are written while the program runs: for consoles, scripts, tools and plugins. They need no C++ types.
 //
 //     Result<TextQuery> hungry = TextQuery::make(world.directory(), "fish, &body, !asleep, fish.hunger >= 2.5");
 //     if (!hungry) return hungry.status();  // 1:15: no store keeps a component "aslep"; did you mean "asleep"?
@@ -19,18 +19,18 @@
 //     #enemy, !#enemy           those with the tag      none
 //     $wind                     all                     of the one `wind` that the world has, to read
 //
-// Terms stand between commas; all must hold, and one says whose rows are visited: a component or a tag that they have.
-// A tag with other characters than a name stands in quotes, #"needs light". `^body` and `$wind` may be compared too.
-// While the world has no `wind`, no row is visited. A comparison is < <= > >= == != between a field, or a part of one,
-// and a number, true, false, or a text in quotes or an enumerator's name without. `health < 10` names the only field of
-// "health", and `world_pose.position.y < 10` is about the position of its matrix (table/detail/field_part.h).
-// A disabled component counts as missing. Inactive entities are passed over, unless a term names "inactive". Of
-// several components of one entity, the first is looked at.
+// Commas separate the terms. All must hold, and at least one must name a component or a tag that the visited rows have.
+// A tag with other characters than a name is quoted, #"needs light". `^body` and `$wind` may be compared too. While the
+// world has no `wind`, no row is visited. A comparison is < <= > >= == != between a field, or a part of one, and a
+// number, true, false, a text in quotes or the name of an enumerator without quotes. `health < 10` names the only field
+// of "health", and `world_pose.position.y < 10` is about the position of its matrix (table/detail/field_part.h). A
+// disabled component counts as missing. Inactive entities are skipped, unless a term names "inactive". If an entity has
+// several components of a type, the first one is used.
 //
-// The rows are found as by compiled queries over a world, by the same loops: batches are runs of a table, or up to 256
-// rows of a join. See query.h for what a function must not do, and for lifetimes.
-// What a store computes, such as world_pose, is read and not written; where it computes more from what is written, as
-// transforms do, it does so when the loop ends.
+// The rows are found by the same loops as those of compiled queries over a world: batches are runs of a table, or up to
+// 256 rows of a join. See query.h for what a function must not do, and for lifetimes. A value that a store computes,
+// such as world_pose, can be read but not written. If a store computes more from a written component, as transforms do,
+// it does so when the loop ends.
 // Thread: as for a Query.
 
 #include "shoal/document/diagnostics.h"
@@ -42,26 +42,26 @@ namespace shoal {
 
 /// A component type whose columns a text query shows.
 struct TextComponent {
-    const Schema* schema = nullptr;  ///< Lifetime: that of its store
+    const Schema* schema = nullptr;  ///< Lifetime: its store's
     bool has_columns = true;         ///< false: its store keeps the fields in another form
     bool is_optional = false;        ///< rows may lack it
     bool is_written = false;
-    bool is_of_parent = false;  ///< it is that of the parent
-    bool is_singleton = false;  ///< it is the one that the world has: its columns are the same for all rows
+    bool is_of_parent = false;  ///< it is the parent's component
+    bool is_singleton = false;  ///< it is the only one in the world: its columns are the same for all rows
     std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64: does a loop write it?
 };
 
 /// One column of a component in the rows of a batch.
 struct TextColumn {
     std::byte* first = nullptr;  ///< of the batch's first row, or of row 0 if there are `rows`
-    std::size_t stride = 0;      ///< bytes from one row to the next; 0: all rows have the same
+    std::size_t stride = 0;      ///< bytes from one row to the next; 0: all rows share one element
     const std::uint32_t* rows =
-        nullptr;  ///< the row of each; kNilRow: the entity lacks it. nullptr: they follow each other
+        nullptr;  ///< the row of each; kNilRow: the entity lacks it. nullptr: they are consecutive
     bool is_written = false;
     std::uint32_t num_rows = 0;  ///< of the batch
 
-    /// All elements, if they lie side by side as those of a table do; empty if not. Then loops vectorise.
-    /// Shape: num_rows, or 0. Requires: T is what the column holds.
+    /// All elements, if they are contiguous as in a table; otherwise empty. Loops over them vectorise. Shape: num_rows,
+    /// or 0. Requires: T is the type of the column's elements.
     template <class T>
     std::span<const T> values() const {
         if (rows != nullptr || first == nullptr || stride != sizeof(T)) return {};
@@ -79,7 +79,7 @@ struct TextColumn {
         if (rows == nullptr) return first == nullptr ? nullptr : first + i * stride;
         return rows[i] == kNilRow ? nullptr : first + rows[i] * stride;
     }
-    /// Requires: T is what the column holds.
+    /// Requires: T is the type of the column's elements.
     template <class T>
     const T* read(std::uint32_t i) const {
         return reinterpret_cast<const T*>(at(i));
@@ -92,7 +92,7 @@ struct TextColumn {
     }
 };
 
-/// Rows of a text query. Lifetime: the call that it is given to.
+/// Rows of a text query. Lifetime: the call of the function that gets it.
 class SHOAL_API TextBatch {
 public:
     std::uint32_t num_rows() const { return static_cast<std::uint32_t>(entities_.size()); }
@@ -112,15 +112,15 @@ private:
         Table* table = nullptr;  // nullptr: no row has it
         std::uint32_t first_column = 0;
         std::uint32_t first_row = 0;
-        const std::uint32_t* rows = nullptr;  // nullptr: they follow each other from first_row on
-        bool is_singleton = false;            // all have row 0
+        const std::uint32_t* rows = nullptr;  // nullptr: they are consecutive, from first_row on
+        bool is_singleton = false;            // all use row 0
     };
     TextBatch(std::span<const TextComponent> components, std::span<const ComponentRows> places)
         : components_(components), places_(places) {}
 
     std::span<const TextComponent> components_;
     std::span<const Entity> entities_;
-    std::span<const ComponentRows> places_;  // by component; of those without `rows`, first_row lies behind first_row_
+    std::span<const ComponentRows> places_;  // by component; without `rows`, the first is row first_row + first_row_
     std::uint32_t first_row_ = 0;
 };
 
@@ -130,9 +130,9 @@ class TextQueryReader;
 
 class SHOAL_API TextQuery {
 public:
-    /// Reads file `file` of `diagnostics` as a query over the stores of a directory. Errors: the text is no query; no
-    /// store keeps such a component type, or it has no such field; a store does not let queries write it. Each is in
-    /// `diagnostics`.
+    /// Reads file `file` of `diagnostics` as a query over the stores of a directory. Errors: the text is not a query;
+    /// no store keeps a component type that it names, or the type has no such field; a store does not let queries write
+    /// it. Each error is added to `diagnostics`.
     static Result<TextQuery> make(const ComponentDirectory& directory, std::uint32_t file, Diagnostics& diagnostics);
     /// The same; the message of the status is the first error, with its line and column.
     static Result<TextQuery> make(const ComponentDirectory& directory, std::string_view text);
@@ -143,29 +143,29 @@ public:
 
     /// The components that are named without `!`, each once, in the order of the text.
     std::span<const TextComponent> components() const;
-    /// Says which columns of a component that the text writes loops do write; others are not marked as written.
-    /// Shape: bit i of `columns` stands for column i of the component; those from 64 on are all written.
+    /// Sets which columns of a written component loops mark as written.
+    /// Shape: bit i of `columns` stands for column i of the component; columns from 64 on are always marked.
     /// Requires: components()[component].is_written.
     void write_columns(std::size_t component, std::uint64_t columns);
     /// The store whose rows a loop would visit now.
     const Store& driver() const;
-    /// How many rows of the driver match, before comparisons and enableable components. A loop visits no more.
+    /// The number of rows of the driver that match, before comparisons and disabled components: a loop's most.
     std::uint64_t num_rows() const;
-    /// What a loop touches; for schedules. Lifetime: that of the query.
+    /// What a loop touches; for schedules. Lifetime: the query's.
     std::span<const Access> accesses() const;
 
-    /// If a loop visits the rows of one table, and leaves out inactive entities at most, calls look(context, batch) for
-    /// all of them. The entities of the loop's batches are then parts of this one's, and so are the columns. Marks
-    /// nothing.
+    /// If a loop visits the rows of one table, and leaves out only inactive entities, calls look(context, batch) once
+    /// with all of them. The entities and columns of the loop's batches are then parts of that batch. Marks nothing as
+    /// written.
     void look_at_table(void (*look)(void* context, const TextBatch& batch), void* context) const;
     /// Calls visit(context, batch) for all rows that match, and marks the components that the text writes.
     void for_each_batch(void (*visit)(void* context, const TextBatch& batch), void* context) const;
-    /// The same on several threads; the function is called from all of them at once, and all rows of the driver are
-    /// marked that were looked at. A loop that visits each of several values of an entity and writes another store
+    /// The same on several threads: the function is called from all of them at once, and all rows of the driver that
+    /// the loop looked at are marked. A loop that visits each of several values of an entity and writes another store
     /// stays on this thread. Batches are the same for any number of workers.
     void for_each_batch(Executor& executor, void (*visit)(void* context, const TextBatch& batch), void* context) const;
-    /// The same for a function that asks for changes: visit(context, commands, batch), with the commands of its chunk.
-    /// `directory`: that of the stores, whose commands they are.
+    /// The same for a function that records commands: visit(context, commands, batch), with the commands of its chunk.
+    /// `directory` is the directory of the stores; the commands apply to it.
     void for_each_batch(Executor& executor, ComponentDirectory& directory,
                         void (*visit)(void* context, Commands& commands, const TextBatch& batch), void* context) const;
     template <class Function>

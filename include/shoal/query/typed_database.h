@@ -9,11 +9,11 @@
 //     sea.query<Write<&Position::value>, Read<&Velocity::value>>().for_each([](Vec3& p, Vec3 v) { p += v; });
 //     static_assert(sea.kNumMatching<Read<&Position::value>> == 2);
 //
-// It keeps no rows and makes the same calls, so both may be used side by side. Which components an entity gains or
-// loses in a call is known at run time only: calls that would lead to an archetype that is not listed are refused with
-// an error. Calls that bypass the view (of the database itself, commands, spawning) are not checked; validate() finds
-// what they did. Look-ups are quicker than those of the database: the numbers of the component types are constants.
-// Thread: that of the database.
+// It keeps no rows and makes the database's own calls, so both may be used side by side. Which components an entity
+// gains or loses in a call is known only at run time: a call that leads to an archetype that is not listed fails. Calls
+// that bypass the view (of the database, commands, spawning) are not checked; validate() finds such rows. Look-ups are
+// faster than the database's: the numbers of the component types are constants.
+// Thread: as for the database.
 
 #include "shoal/database/database.h"
 #include "shoal/query/query.h"
@@ -22,7 +22,7 @@
 
 namespace shoal {
 
-/// An archetype, by its component types in any order. Enableable ones belong to it, enabled or disabled.
+/// An archetype, by its component types in any order. It includes enableable types, whether enabled or disabled.
 template <DescribedComponent... Ts>
 struct Has {};
 
@@ -50,7 +50,7 @@ inline constexpr bool kListsOnly = false;
 template <class... Listed, class... Ts>
 inline constexpr bool kListsOnly<Has<Listed...>, Ts...> = (kLists<Listed, Has<Ts...>> && ...);
 
-/// Those of the terms that are about a database, when these managers are given beside it.
+/// The terms that are about the database, if these managers are given beside it.
 template <class List, class... Ts>
 struct LocalTerms;
 template <class... Terms, class... Ts>
@@ -77,7 +77,7 @@ template <class List, class Term>
 constexpr bool fits_term() {
     using Component = typename Term::Component;
     if constexpr (!kIsDescribed<Component>)
-        return true;  // making the query says so
+        return true;  // the query itself reports it
     else if constexpr (requires_component<Term>())
         return kLists<Component, List>;
     else if constexpr (excludes_component<Term>())
@@ -94,10 +94,10 @@ inline constexpr bool kFits<List, TermList<Terms...>> = (fits_term<List, Terms>(
 class ListedTypes {
 public:
     explicit ListedTypes(Database& database) : database_(&database) {}
-    /// Requires: registered as component type number `number`.
+    /// Requires: it is registered as component type number `number`.
     SHOAL_API void add_component(const Schema& schema, std::uint32_t number);
     SHOAL_API void add_type(std::span<const ComponentType> components);
-    /// Errors: an entity would come to be of an archetype that is not listed.
+    /// Errors: an entity would change to an archetype that is not listed.
     SHOAL_API Status check_step(std::span<const Entity> entities, std::span<const ComponentType> components, bool adds);
     SHOAL_API Status validate() const;
 
@@ -128,20 +128,20 @@ class TypedDatabase<Archetypes<Types...>> : detail::UndeclaredCalls {
 
 public:
     using Components = typename detail::UnitedTypes<Has<>, Types...>::List;
-    /// Whether an archetype of just these component types is listed.
+    /// Whether an archetype with exactly these component types is listed.
     template <class... Ts>
     static constexpr bool kListed = ((detail::kListsAll<Types, Ts...> && detail::kListsOnly<Types, Ts...>) || ...);
-    /// How many listed archetypes have them all.
+    /// The number of listed archetypes that have them all.
     template <class... Ts>
     static constexpr int kNumWith = (0 + ... + (detail::kListsAll<Types, Ts...> ? 1 : 0));
     template <class... Ts>
     static constexpr bool kSomeHas = kNumWith<Ts...> != 0;
-    /// How many listed archetypes have rows that match the terms of a query.
+    /// The number of listed archetypes whose rows match the terms of a query.
     template <class... Terms>
     static constexpr int kNumMatching = (0 + ... + (detail::kFits<Types, detail::TermList<Terms...>> ? 1 : 0));
 
-    /// Registers the component types in the order in which the list mentions them.
-    /// Requires: the database has none, or the same ones first. Lifetime: that of the database.
+    /// Registers the component types in the order in which the list first names them.
+    /// Requires: the database has none, or the same ones first. Lifetime: the database's.
     explicit TypedDatabase(Database& database) : database_(&database), types_(database) { add(Components()); }
 
     Database& database() const { return *database_; }
@@ -152,7 +152,7 @@ public:
         return component_of<T>();
     }
 
-    /// As in Database: defaults, one value each for all, or spans of one value per entity; all with or without a zone.
+    /// As in Database: default values, one value per type, or one span per type; with or without a zone.
     template <DescribedComponent... Ts, class... Values>
     Status create(std::span<Entity> out, const Values&... zone_and_values) {
         static_assert(kListed<Ts...>, "no listed archetype has just these components; add Has<...> to Archetypes");
@@ -167,9 +167,9 @@ public:
         static_assert(kListed<Ts...>, "no listed archetype has just these components; add Has<...> to Archetypes");
         if constexpr (kListed<Ts...>) return database_->insert(entity, zone, values...);
     }
-    /// As in Database, also for the dead, whose rows stay until the database settles: they gain nothing, and lose
-    /// components as the living do. Errors: those of Database, and an entity, dead or alive, that would come to be of
-    /// an archetype that is not listed; nothing has changed.
+    /// As in Database, also for dead entities, whose rows stay until the database settles: they gain nothing, and lose
+    /// components as living ones do. Errors: as in Database, or an entity, dead or alive, would change to an archetype
+    /// that is not listed; nothing has changed.
     template <DescribedComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values) {
         static_assert(kSomeHas<Ts...>, "no listed archetype has these components; add Has<...> to Archetypes");
@@ -222,7 +222,7 @@ public:
         database_->template set<kMember>(row, value);
     }
 
-    /// As query<...>(database, managers...).
+    /// The same as query<...>(database, managers...).
     template <class... Terms, class... Ts>
     auto query(Manager<Ts>&... managers) const {
         using List = typename detail::LocalTerms<detail::TermList<Terms...>, Ts...>::List;
@@ -234,7 +234,7 @@ public:
             return detail::RefusedQuery();
     }
 
-    /// Errors: rows are of an archetype that is not listed.
+    /// Errors: some rows belong to an archetype that is not listed.
     Status validate() const { return types_.validate(); }
 
 private:
@@ -265,7 +265,7 @@ private:
         if (SHOAL_LIKELY(entities.size() == 1 && types_.was_checked(first, key))) return {};
         const ComponentType components[] = {component<Ts>()...};
         Status status = types_.check_step(entities, components, kAdds);
-        // Nothing was checked of the dead, which gain nothing.
+        // Dead entities were not checked, because they gain nothing.
         if (status && first && (!kAdds || database_->entity_manager().alive(entities.front())))
             types_.note_checked(first.table->type(), key);
         return status;

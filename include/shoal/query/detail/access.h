@@ -7,7 +7,7 @@
 //     writes(scores)                      any object that passes share
 //     writes(database).in({3, 4})         the rows of a database in some zones
 //
-// Queries know theirs, zones included; what a pass touches beside its query, or without one, is listed by hand.
+// Queries know their accesses, zones included; accesses beside a query, or without one, are listed by hand.
 // Thread: plain values.
 
 #include "shoal/store/manager.h"
@@ -17,7 +17,7 @@ namespace shoal {
 inline constexpr std::uint32_t kAllFields = 0xFFFFFFFF;
 
 struct Access {
-    const Store* store = nullptr;      ///< nullptr: an object that is no store
+    const Store* store = nullptr;      ///< nullptr: the object is not a store
     const void* object = nullptr;      ///< nullptr and no store: everything
     ComponentId component{};           ///< null: all component types of the store
     std::uint32_t field = kAllFields;  ///< an index into Schema::fields()
@@ -31,12 +31,12 @@ struct Access {
     /// The same, to the rows in some zones only. Requires: the store is a database.
     SHOAL_API Access in(const ZoneSet& of_rows) const;
     SHOAL_API Access in(const LiveZones& of_rows) const;  ///< the same; in those that are in it when passes run
-    /// The same; as it is, if the store is no database, whose rows are in no zone.
+    /// The same; unchanged if the store is not a database, because only a database has zones.
     SHOAL_API Access of_query_in(const ZoneSet& of_rows, const LiveZones* of_live_rows) const;
 };
 
-/// Whether two passes with these accesses must not overlap: one writes what the other touches, in any zones if
-/// `all_zones`.
+/// Whether two passes with these accesses must not overlap: one writes what the other reads or writes. With
+/// `all_zones`, zones do not separate them.
 SHOAL_API bool conflict(const Access& a, const Access& b, bool all_zones = false);
 
 /// The access of a field. Fields of a component that is kept whole share cache lines: they count as one.
@@ -77,7 +77,7 @@ Access writes(const T& store) {
     const Access all = object_access(store, true);
     return field_access<kMember>(*all.store, true);
 }
-/// A pass that declares nothing may do anything, so it runs alone.
+/// A pass that declares nothing may access anything, so it runs alone.
 inline Access writes_everything() { return {.writes = true}; }
 
 }  // namespace shoal

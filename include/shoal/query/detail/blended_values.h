@@ -1,7 +1,7 @@
 #pragma once
-// Values that a function is given in place of what lies in columns:
+// Values that a function gets in place of columns:
 //
-//     LoadedComponent    a component whose fields lie in columns: loaded for a call, and stored when it has returned
+//     LoadedComponent    a component whose fields are in columns: loaded for a call, and stored when it has returned
 //     BlendedValue       for blend(), in a word of rows of which some are disabled: put into the row under a mask
 //
 // In a loop over columns that do not overlap, the compiler drops the loads and stores of fields that a function does
@@ -13,7 +13,7 @@
 
 namespace shoal::detail {
 
-/// Whether a function writes a component as a whole whose fields lie in columns.
+/// Whether a function writes a whole component whose fields are in columns.
 template <class Field>
 inline constexpr bool kIsLoaded = Field::kWrites && ViewOf<Field>::kLayout == ColumnLayout::kInColumns;
 
@@ -34,7 +34,7 @@ private:
     Value value_;
 };
 
-/// What a function gets of an argument.
+/// The type that a function gets for an argument.
 template <class View>
 SHOAL_INLINE typename View::Value& given(LoadedComponent<View>&& loaded) {
     return loaded.value();
@@ -67,7 +67,7 @@ public:
 
     SHOAL_INLINE BlendedValue(const View& view, std::size_t row) : value_(view[row]) {}
     SHOAL_INLINE Value& argument() { return value_; }
-    /// `mask` is all ones, or 0: the row keeps what it has.
+    /// `mask` is all ones to store the value, or 0 to keep the row's.
     SHOAL_INLINE void put(const View& view, std::size_t row, std::uint32_t mask) const {
         static_assert(std::is_trivially_copyable_v<Value> && !std::is_array_v<Value>,
                       "blend() is for functions that write plain values; call this one without it");
@@ -87,7 +87,7 @@ private:
     Value value_;
 };
 
-/// What a function gets for a field that it only reads, with the same calls.
+/// What a function gets for a field that it only reads; it has the same calls.
 template <class Argument>
 struct UnblendedValue {
     Argument value;

@@ -1,5 +1,5 @@
 #pragma once
-// The rows of a text query, kept in place for code that asks for one batch after the other and cannot be called with
+// The rows of a text query, kept in place for code that fetches one batch after the other and cannot be called with
 // them, such as a loop in a scripting language.
 //
 //     HeldRows held(query);  // rows stay where they are from now on
@@ -13,9 +13,9 @@
 //     a run of rows                        one batch, however many blocks of the loop it spans
 //     short runs, rows in any order        one batch that lists its rows: TextColumn::rows
 //
-// The rows are those that match when it is made. Nothing is marked as written, and stores that compute more from what
-// is written are not told, until finish().
-// Thread: that of the loops of the query. A pass may hold rows while it runs.
+// The rows are those that match when the object is made. Until finish(), nothing is marked as written, and stores that
+// compute more from written components are not notified.
+// Thread: as for the loops of the query. A pass may hold rows while it runs.
 
 #include "shoal/query/text_query.h"
 
@@ -23,16 +23,16 @@ namespace shoal {
 
 class SHOAL_API HeldRows {
 public:
-    /// Finds the rows. Lifetime: `query` outlives this. While it lives, structural calls end the program.
+    /// Finds the rows. Lifetime: `query` outlives this. While this exists, structural calls end the program.
     explicit HeldRows(const TextQuery& query);
     ~HeldRows();
     HeldRows(const HeldRows&) = delete;
     HeldRows& operator=(const HeldRows&) = delete;
 
     std::size_t num_batches() const;
-    /// Requires: index < num_batches(). Lifetime: that of this.
+    /// Requires: index < num_batches(). Lifetime: the object's.
     const TextBatch& batch(std::size_t index) const;
-    /// Marks the components that the query writes, in all rows, and tells the stores that compute more from them.
+    /// Marks the components that the query writes, in all rows, and notifies the stores that compute more from them.
     void finish(Executor* executor = nullptr);
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
-// What is wrong with the terms of a query, found in an order in which each check may rely on those before it: a
-// compiler then says one thing, and not what follows from it. query() has a message for each.
+// Mistakes in the terms of a query, checked in an order in which each check may rely on those before it, so that the
+// compiler reports one mistake and not what follows from it. query() has a message for each.
 //
 // Thread: types, and values at compile time.
 
@@ -24,20 +24,20 @@ enum class Mistake : std::uint8_t {
     kNotesTwice,         ///< several of Added, Removed and Changed
     kNotesMany,          ///< one of them where an entity may have several of a component that the query visits
     kLinksMany,          ///< Related by a field of which an entity may have several
-    kRemovedIsEmpty,     ///< Removed of a type without fields, or of which they are not bytes
-    kNoSingleton,        ///< Singleton of a type that is none
-    kWritesSingleton,    ///< beside rows
-    kWritesOfParents,    ///< a component that it reads of parents
+    kRemovedIsEmpty,     ///< Removed of a type that has no fields, or fields that are not plain bytes
+    kNoSingleton,        ///< Singleton of a type that is not one
+    kWritesSingleton,    ///< in a query that also visits rows
+    kWritesOfParents,    ///< a component that it also reads of parents
     kWritesComputed,     ///< a component that its store computes
-    kBesideWorld,        ///< a directory and another store
+    kBesideWorld,        ///< a directory together with another store
     kNoManager,          ///< no store that was given keeps the component
-    kNoDriver,           ///< nothing says whose rows are visited
-    kIgnoresDatabase,    ///< a database was given of which nothing is asked
+    kNoDriver,           ///< no term selects rows
+    kIgnoresDatabase,    ///< a database is given but no term uses it
     kJoinsMany,          ///< a store with several components of an entity
-    kReadsMany,          ///< a component of which an entity may have several, beside others
+    kReadsMany,          ///< a component of which an entity may have several, together with others
 };
 
-/// For the conditions of static_assert, which compilers say in short.
+/// For the conditions of static_assert, which compilers print.
 template <Mistake kFound, Mistake kOne>
 inline constexpr bool kIsNot = kFound != kOne;
 
@@ -49,7 +49,7 @@ constexpr bool reads_all_values() {
     return !(((kIsOfWorld || StoreList<Stores>::template kIsOfDatabase<Terms>) && reads_many<Terms>()) || ...);
 }
 
-/// Whether a term goes by a field of which an entity may have several.
+/// Whether a term follows a field of which an entity may have several.
 template <class Term>
 constexpr bool links_many() {
     if constexpr (kHasLink<Term>)
@@ -58,7 +58,7 @@ constexpr bool links_many() {
         return false;
 }
 
-/// The mistakes about fields, of terms whose component types are declared.
+/// Mistakes about fields, in terms whose component types are declared.
 template <class... Terms>
 constexpr Mistake find_mistake_of_fields() {
     if constexpr (((Terms::kIsNoted && !fields_are_plain<Terms>()) || ...))
@@ -88,7 +88,7 @@ constexpr Mistake find_mistake_of_fields() {
         return Mistake::kNone;
 }
 
-/// The mistakes about stores, of terms without those above.
+/// Mistakes about stores, in terms without the mistakes above.
 template <class StoresGiven, class... Terms>
 constexpr Mistake find_mistake_of_stores() {
     using List = StoreList<StoresGiven>;
@@ -146,7 +146,7 @@ constexpr Mistake find_mistake() {
     return MistakeOf<StoresGiven, TermList<Terms...>>::find();
 }
 
-/// What query() returns after a mistake: it takes all that a query takes, so that the compiler has no more to say.
+/// What query() returns after a mistake: it accepts all calls of a query, so that the compiler reports nothing else.
 struct RefusedQuery {
     template <class Function>
     static constexpr bool kFits = true;

@@ -1,10 +1,10 @@
 #pragma once
-// What for_each_batch() of a query gives: rows that lie side by side, as columns and entities.
+// The rows that for_each_batch() of a query passes: consecutive rows, as columns and entities.
 //
 //     table rows      0 ... begin ......... end ... n
 //     batch rows            0 ............. num_rows()     in every column, and in entities()
 //
-// Lifetime: the call that it is given to. Thread: as for the loop.
+// Lifetime: the call of the function that gets it. Thread: as for the loop.
 
 #include "shoal/query/detail/row_loop.h"
 
@@ -15,7 +15,7 @@ namespace detail {
 /// The table that a batch of a query over a world shows.
 struct TableOfBatch {
     const Table& table;
-    const DatabaseTable* of_database = nullptr;  ///< which has the table; nullptr: another store has it
+    const DatabaseTable* of_database = nullptr;  ///< the same, if the database has it; else nullptr
 
     std::span<const Entity> entities() const { return table.entities(); }
     const RowVersions& row_versions() const { return table.row_versions(); }
@@ -49,8 +49,8 @@ public:
     std::uint32_t num_rows() const { return rows_.size(); }
     /// Requires: a query over a database.
     Zone zone() const { return table_.zone(); }
-    /// The table of the rows, for what the query does not name, and where they are in it. Of a query that joins stores,
-    /// the database's table, or else that of the manager that drives.
+    /// The table of the rows, for columns that the query does not name, and the rows' position in it. If the query
+    /// joins stores: the database's table, or else the table of the manager that drives.
     const Table& table() const { return table_; }
     RowRange rows() const { return rows_; }
 
@@ -58,7 +58,7 @@ public:
     std::span<const Entity> entities() const {
         return require_current(), table_.entities().subspan(rows_.begin, rows_.size());
     }
-    /// The column of a field that the query names: for reading, or for writing where it says Write.
+    /// The column of a field that the query names: const, or writable for a Write term.
     /// Shape: num_rows(); 0 for a Maybe field that the rows lack.
     /// With all_fields<T>: components, which are read and assigned as a whole unless T is kept whole.
     template <auto kMember>
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    /// The bits of 64 rows from `row` on, which need not begin a word. Requires: there is such a row.
+    /// The bits of 64 rows from `row` on, which may begin inside a word. Requires: the row exists.
     std::uint64_t chosen(std::uint32_t row) const {
         const std::uint32_t shift = row % 64;
         const std::uint64_t low = bits_->word(row / 64) >> shift;

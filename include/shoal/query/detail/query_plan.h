@@ -1,18 +1,18 @@
 #pragma once
-// The plan of a query: which rows it visits, and where the columns of its terms are. It knows no C++ types; queries
-// with types and those that come from text have one each, and are told of the rows by a function that is compiled for
-// them.
+// The plan of a query: which rows it visits, and where the columns of its terms are. It knows no C++ types. Typed
+// queries and text queries each have a plan; it passes the rows that it finds to a function that is compiled for the
+// query.
 //
 //     terms       Write<&Boat::position>, Read<&Sail::area>, Without<Crew>
-//     stores      the database            sails              crews            each asked for rows, or for none
-//     driver      the store with the fewest rows: of the database, those of the tables that match
+//     stores      the database            sails              crews            each must have a row, or none
+//     driver      the store with the fewest rows; in the database, rows of matching tables count
 //     the rest    looked up by entity, a block of 256 rows at a time
 //
 //     all terms in one store      the function is called for whole tables, or long runs of them
 //     else                        for blocks: a bit for each row that is visited, and by field a list of rows
 //
-// A block whose rows follow each other in every store is shown as a run. Rows are visited in an order that depends on
-// the rows alone, and so does how they are cut for several threads.
+// A block whose rows are consecutive in every store is passed as a run. The order of the rows, and where they are cut
+// for several threads, depend on the rows alone.
 // Thread: as for the query.
 
 #include "shoal/job/detail/failure.h"
@@ -29,35 +29,35 @@ namespace detail {
 struct PlanState;
 struct HeldPlan;
 
-/// What a query asks of the time since its loop ran last.
+/// What a query asks about changes since its last loop.
 enum class Noted : std::uint8_t { kNothing, kAdded, kRemoved, kChanged };
 
-/// What a query asks of one component type.
+/// What a query asks about one component type.
 struct PlanTerm {
     static constexpr std::uint16_t kNoAny = 0xFFFF, kNoLink = 0xFFFF;
 
-    const Schema* component = nullptr;  ///< Lifetime: that of its store, or of the program. nullptr: who the parent is
+    const Schema* component = nullptr;  ///< Lifetime: its store's or the program's. nullptr: the parent link
     bool is_field = false;              ///< its columns are shown
     bool writes = false;
     bool is_optional = false;       ///< an entity may lack it
     bool excludes = false;          ///< an entity lacks it
     Noted noted = Noted::kNothing;  ///< only entities that have gained, lost or changed it are visited
-    bool is_link = false;           ///< its column says which entity the terms are about that name it
+    bool is_link = false;           ///< its column names the entity that the linked terms are about
     bool is_each_value = false;     ///< each value that an entity has of the type is visited
     bool is_whole = false;          ///< its columns hold fields that the query does not name, too
-    std::uint16_t any_of = kNoAny;  ///< terms with the same number: an entity has one of them
-    std::uint16_t link = kNoLink;   ///< it is that of the entity which this term says; kNoLink: of the entity itself
+    std::uint16_t any_of = kNoAny;  ///< an entity has at least one of the terms with this number
+    std::uint16_t link = kNoLink;   ///< the link term that leads to its entity; kNoLink: the entity itself
     std::uint32_t offset = 0;       ///< where the field begins in its column. Units: bytes
-    std::uint16_t first_column = 0, num_columns = 0;    ///< that are shown, of those of the component
+    std::uint16_t first_column = 0, num_columns = 0;    ///< the shown columns, among the component's
     std::uint32_t field = kAllFields;                   ///< for accesses
-    std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64 that are shown
+    std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64 shown columns
 
     bool is_related() const { return link != kNoLink; }
-    /// Whether loops mark column `column` of those that are shown.
+    /// Whether loops mark the shown column `column` as written.
     bool writes_column(std::uint32_t column) const { return column >= 64 || (written_columns >> column & 1) != 0; }
 };
 
-/// What rows are sorted by: a value in the columns of a field, as a number that is greater where the value is.
+/// The sort key of rows: a value in the columns of a field, as a number that grows with the value.
 struct SortKey {
     std::uint64_t (*of)(const std::byte* value) = nullptr;
     std::uint32_t column = 0, offset = 0;  ///< of the component; in the column
@@ -70,15 +70,15 @@ struct PlanStore {
     OwnedRows* rows = nullptr;  ///< nullptr: it is a database
 };
 
-/// Where the columns of a field are for some rows.
+/// Where the columns of a field are, for some rows.
 struct FieldColumns {
     Table* table = nullptr;                  ///< nullptr: none of the rows has the component
     std::uint32_t first_column = 0;          ///< of the component
     std::uint32_t first_row = 0;             ///< row i of the run is row first_row + i of the table, modulo 2^32
     const std::uint32_t* rows = nullptr;     ///< by row of the block; kNilRow: it lacks the component. nullptr: a run.
-                                             ///< Of related entities always, also where the others are a run
+                                             ///< Always set for related entities, even if the rest is a run
     const RowIndex* index = nullptr;         ///< a paged one, which has the row of each owner; nullptr: as above
-    const std::byte* values = nullptr;       ///< what removed components were, in place of a table
+    const std::byte* values = nullptr;       ///< removed components as they were, in place of a table
     const std::uint64_t* enabled = nullptr;  ///< a bit for each row of the table; nullptr: all rows have it
 };
 
@@ -98,39 +98,39 @@ struct RowBits {
     }
 };
 
-/// Rows that a loop has found. Lifetime: the call that it is given to.
+/// Rows that a loop has found. Lifetime: the call of the function that gets them.
 struct FoundRows {
     const Entity* owners = nullptr;  ///< of row 0
     RowRange rows{};                 ///< not empty
-    std::uint64_t* words = nullptr;  ///< of a block: a bit for each row from rows.begin on; nullptr: a run
-    const RowBits* bits = nullptr;   ///< of a run: which of the rows are enabled; nullptr: all
+    std::uint64_t* words = nullptr;  ///< for a block: a bit for each row from rows.begin on; nullptr: a run
+    const RowBits* bits = nullptr;   ///< for a run: which of the rows are enabled; nullptr: all
     const std::uint16_t* columns =
-        nullptr;  ///< by field: its first column in `table`, which has all; nullptr: see `fields`
-    const FieldColumns* fields = nullptr;        ///< by field, where some may lie elsewhere, or be missing
-    Table* table = nullptr;                      ///< which has the rows of a run
-    const DatabaseTable* of_database = nullptr;  ///< the same, if it is one of a database
+        nullptr;  ///< by field: its first column in `table`, which has all; nullptr: use `fields`
+    const FieldColumns* fields = nullptr;        ///< by field; used if some are elsewhere or missing
+    Table* table = nullptr;                      ///< the table of a run's rows
+    const DatabaseTable* of_database = nullptr;  ///< the same, if it belongs to a database
     CommandRecorder* commands = nullptr;         ///< of the chunk, if the function takes commands
 };
 
-/// What a loop calls.
+/// The function that a loop calls.
 struct LoopFunction {
     void (*call)(void* context, FoundRows& rows) = nullptr;
     void* context = nullptr;
     bool takes_commands = false;
-    ComponentDirectory* directory = nullptr;  ///< whose commands they are; nullptr: that of the plan
-    bool takes_runs = false;                  ///< batches: rows that lie side by side in every store, and no blocks
-    bool skips_disabled = true;               ///< it leaves out what FoundRows::bits say, and rows without an owner
-    bool looks_at_each = false;  ///< it leaves out further rows: it gets blocks, and clears bits of their words
-    bool marks = true;           ///< what was visited is marked as written
-    std::uint32_t grain = kUsualRowsPerChunk;  ///< rows of a chunk, at least
+    ComponentDirectory* directory = nullptr;   ///< for its commands; nullptr: the plan's
+    bool takes_runs = false;                   ///< it takes batches: rows consecutive in every store, no blocks
+    bool skips_disabled = true;                ///< it skips rows by FoundRows::bits, and rows without an owner
+    bool looks_at_each = false;                ///< it skips more rows: it gets blocks, and clears bits of their words
+    bool marks = true;                         ///< visited rows are marked as written
+    std::uint32_t grain = kUsualRowsPerChunk;  ///< the least number of rows in a chunk
 };
 
 class SHOAL_API QueryPlan {
 public:
-    /// Over the stores of a directory. Requires: each component type is kept there, or can be; it can be used in this
-    /// way; at most one database is asked.
+    /// A plan over the stores of a directory. Requires: each component type is kept there, or can be, and can be used
+    /// in this way; the terms use at most one database.
     QueryPlan(ComponentDirectory& directory, std::span<const PlanTerm> terms);
-    /// Over stores that are named: the database, or none, and then managers.
+    /// A plan over the given stores: an optional database, then managers.
     QueryPlan(std::span<const PlanStore> stores, std::span<const PlanTerm> terms);
     QueryPlan(const QueryPlan& other);
     QueryPlan(QueryPlan&& other) noexcept : state_(other.state_) { other.state_ = nullptr; }
@@ -143,14 +143,14 @@ public:
     void set_live_zones(const LiveZones& zones);
     void set_since(std::uint64_t stamp);
     void see_inactive();
-    /// Visits the rows in the order of the keys of a field. Requires: all rows that are visited have it; no type of
-    /// which each value is visited.
+    /// Visits the rows in the order of a field's keys. Requires: all visited rows have the field; the plan does not
+    /// visit each value of a type.
     void sort_by(std::size_t field, const SortKey& key);
-    /// Visits only those that have a tag, or lack it. Requires: a plan over a directory.
+    /// Visits only rows that have a tag, or lack it. Requires: a plan over a directory.
     void add_tag(StringId tag, bool excludes);
-    /// Says which of the columns of a field loops write; see PlanTerm::written_columns.
+    /// Sets which columns of a field loops write; see PlanTerm::written_columns.
     void write_columns(std::size_t field, std::uint64_t columns);
-    /// Further rows that stay where they are while a loop runs.
+    /// Adds rows that must stay in place while a loop runs.
     void hold(OwnedRows& rows);
 
     Database& database() const;
@@ -158,12 +158,12 @@ public:
     std::uint64_t num_rows() const;
     /// What a loop touches. Shape: by field, and then by link.
     Array<Access> accesses() const;
-    /// The directory of the stores; nullptr: none.
+    /// The directory of the stores; nullptr: there is none.
     ComponentDirectory* directory() const;
-    /// Whether a loop visits all rows of one table that is not a database's, but for inactive entities; that table.
+    /// Returns the table if a loop visits all its rows, except inactive entities, and it is not a database's.
     Table* only_table() const;
 
-    /// Runs a loop, on several threads if there is an executor and there are rows for several.
+    /// Runs a loop; on several threads if there is an executor and enough rows.
     void run(Executor* executor, const LoopFunction& function) const;
 
 private:
@@ -174,32 +174,32 @@ private:
     PlanState* state_;
 };
 
-/// Marks rows as written that a loop has shown which did not mark them itself, and tells the stores that compute more
+/// Marks the rows as written that a loop has passed without marking them, and notifies the stores that compute more
 /// from what was written.
 class SHOAL_API PlanMarks {
 public:
     explicit PlanMarks(const QueryPlan& plan);
-    /// Shape: fields: by field. Of those that list rows, the first `num_rows` of the list were shown; else as many from
-    /// `first_row` on.
+    /// Shape: fields: by field. For a field that lists rows, the first `num_rows` of the list were passed; for others,
+    /// `num_rows` rows from `first_row` on.
     void add(std::span<const FieldColumns> fields, std::uint32_t num_rows);
     void finish(Executor* executor);
 
 private:
     const PlanState& plan_;
-    Array<Array<std::uint32_t>> told_{Owner("query")};  // by store: the rows that it is told of
+    Array<Array<std::uint32_t>> told_{Owner("query")};  // by store: the rows to notify it of
 };
 
 /// A loop that was started on an executor's threads.
 class SHOAL_API StartedPlan {
 public:
-    /// Lifetime: the plan and what the function needs outlive it.
+    /// Lifetime: the plan and the data that the function uses outlive it.
     StartedPlan(const QueryPlan& plan, Executor* executor, const LoopFunction& function);
     StartedPlan(const StartedPlan&) = delete;
     StartedPlan& operator=(const StartedPlan&) = delete;
     ~StartedPlan();
-    /// Returns when all rows are done, and marks what was written. Throws nothing.
+    /// Returns when all rows are done, and marks written rows. Does not throw.
     void finish();
-    /// Throws what the function threw in the first of its rows.
+    /// Throws the exception that the function threw in the first of its rows.
     void rethrow() { failure_.rethrow(); }
 
 private:

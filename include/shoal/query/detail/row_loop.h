@@ -1,5 +1,5 @@
 #pragma once
-// The loop that all queries share: a function called for rows of one table, whose fields lie in columns ("lanes").
+// The loop that all queries share: it calls a function for rows of one table, whose fields are in columns ("lanes").
 //
 //     words of bits    1111...1 | 0110...1 | 0000...0        rows that are chosen, where some are not
 //                       plain     one by     skipped         all 64 rows of a word, as of a loop without bits
@@ -19,7 +19,7 @@ namespace shoal::detail {
 template <std::size_t>
 using LanePointer = std::byte*;
 
-/// For loops over a run of rows that all have what is asked: the row of every field is that of the owner.
+/// For loops over a run of rows that all have the fields: the row of every field is the owner's row.
 struct SameRows {
     static constexpr bool kChooses = false, kMayBlend = false;
     const Entity* owners;
@@ -35,7 +35,7 @@ struct SameRows {
     }
 };
 
-/// The same where some rows are disabled, with `kMayChoose`, or lack some of the fields.
+/// The same for runs in which some rows are disabled, with `kMayChoose`, or lack some of the fields.
 template <bool kMayChoose, class... Fields>
 struct SomeRows : SameRows {
     static constexpr bool kChooses = kMayChoose, kMayBlend = true;
@@ -81,9 +81,9 @@ struct SomeRows : SameRows {
 private:
     const RowBits* bits_;
     const Table* tables_[sizeof...(Fields) + 1] = {};
-    std::span<const EntityBits> entries_[sizeof...(Fields) + 1] = {};  // of what is looked up
+    std::span<const EntityBits> entries_[sizeof...(Fields) + 1] = {};  // for fields that are looked up
     bool looks_up_[sizeof...(Fields) + 1] = {};
-    const std::uint32_t* lists_[sizeof...(Fields) + 1] = {};  // of related entities
+    const std::uint32_t* lists_[sizeof...(Fields) + 1] = {};  // for related entities
     const std::uint64_t* enabled_[sizeof...(Fields) + 1] = {};
 };
 
@@ -128,15 +128,15 @@ public:
     static constexpr bool kTakesEntity = Callable<Function, Entity, Argument<Fields>...>;
     template <class Function>
     static constexpr bool kFitsAlone = kTakesEntity<Function> || Callable<Function, Argument<Fields>...>;
-    /// Whether it takes a Commands& before all that.
+    /// Whether it takes a Commands& before these arguments.
     template <class Function>
     static constexpr bool kTakesCommands =
         !kFitsAlone<Function> && kFitsAlone<WithFirst<std::remove_reference_t<Function>, Commands>>;
     template <class Function>
     static constexpr bool kFits = kFitsAlone<Function> || kTakesCommands<Function>;
 
-    /// Returns where the columns of the fields begin, at row `row` of what was found. Always inlined: in a large source
-    /// with -O3, g++ 12.2 otherwise takes lanes for null that it sets; it does not with -fno-ipa-modref.
+    /// Returns where the columns of the fields begin, at row `row` of the found rows. Always inlined: in a large source
+    /// with -O3, g++ 12.2 otherwise takes lanes that it sets for null; with -fno-ipa-modref it does not.
     template <bool kMayJoin>
     SHOAL_INLINE static Lanes collect(const FoundRows& found, std::uint32_t row = 0) {
         Lanes lanes;
@@ -172,8 +172,8 @@ private:
     template <class Field>
     SHOAL_INLINE static void collect_field(const FieldColumns& columns, std::uint32_t row, std::byte** lanes) {
         if (Field::kIsOptional && columns.table == nullptr) return;
-        const std::uint32_t first_row = columns.first_row + row;  // which may wrap, as first_row says
-        if constexpr (Field::kIsRemoved) {                        // seen as const
+        const std::uint32_t first_row = columns.first_row + row;  // may wrap, see first_row
+        if constexpr (Field::kIsRemoved) {                        // it is passed as const
             lanes[0] =
                 const_cast<std::byte*>(columns.values) + std::size_t(first_row) * LayoutOf<Field>::column_bytes(0);
             return;
@@ -221,7 +221,7 @@ private:
                                       const Views&... views) {
         if constexpr (RowLookup::kChooses)
             run_chosen(lookup, function, rows, views...);
-        else  // wide: then the address is all that the loop counts
+        else  // 64 bits: then the loop counts only the address
             for (std::size_t row = rows.begin; row < rows.end; ++row)
                 call(function, lookup, static_cast<std::uint32_t>(row), FieldIndices(), views...);
     }
@@ -244,7 +244,7 @@ private:
             std::uint32_t end = rows.end - first < 64 ? rows.end : first + 64;
             std::uint64_t bits = lookup.word(first / 64);
             if (bits == ~std::uint64_t(0)) {
-                // As many words as are full are one loop.
+                // Consecutive full words are one loop.
                 while (end != rows.end && lookup.word(end / 64) == ~std::uint64_t(0))
                     end = rows.end - end < 64 ? rows.end : end + 64;
                 for (std::size_t row = begin; row < end; ++row)
@@ -267,7 +267,7 @@ private:
         for (std::uint32_t half = 0; half < 2; ++half) {
             const auto half_bits = static_cast<std::uint32_t>(bits >> (half * 32));
             const std::size_t half_first =
-                std::size_t(first) + half * 32;  // wide: it does not wrap while it is added to
+                std::size_t(first) + half * 32;  // 64 bits: it does not wrap while rows are added
             for (std::uint32_t i = 0; i < 32; ++i)
                 blend_row(lookup, function, half_first + i, 0u - (half_bits >> i & 1u), FieldIndices(), views...);
         }
@@ -309,7 +309,7 @@ private:
     template <std::size_t... kFields, class Function, class RowLookup, class... Owner>
     SHOAL_INLINE static void call_with(Function& function, const RowLookup& lookup, std::uint32_t owner_row,
                                        const ViewOf<Fields>&... views, const Owner&... owner) {
-        if constexpr ((kIsLoaded<Fields> || ...))  // what was loaded is stored at the end of the call
+        if constexpr ((kIsLoaded<Fields> || ...))  // loaded fields are stored at the end of the call
             function(owner..., given(argument<Fields>(views, lookup.template row<kFields>(owner_row)))...);
         else
             function(owner..., argument<Fields>(views, lookup.template row<kFields>(owner_row))...);
@@ -325,7 +325,7 @@ private:
     }
 };
 
-/// What is compiled for a query and a function: the loops over what a plan has found.
+/// The code that is compiled for a query and a function: the loops over the rows that a plan has found.
 template <class List>
 struct LeafOf;
 template <class... Terms>

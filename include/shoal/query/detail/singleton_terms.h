@@ -1,13 +1,13 @@
 #pragma once
-// The singletons that a query names: the function gets their fields beside those of rows.
+// The singletons that a query names: the function gets their fields together with those of rows.
 //
 //     world.query<Write<&Boat::velocity>, Singleton<Read<&Wind::force>>, Read<&Boat::mass>>()
 //
 //     the loop calls            (entity, velocity,               mass)
 //     the function gets         (entity, velocity, wind.force,   mass)
 //
-// The rows of the loop are found as if the singletons were not named. What is read is copied when a loop begins, once
-// for each chunk. Only a query of singletons alone writes: it visits one row, that of the first singleton.
+// The rows of the loop are found as if the singletons were not named. Fields that are read are copied when a loop
+// begins, once for each chunk. Only a query of singletons alone writes them: it visits one row, the first singleton's.
 // Thread: as for the query.
 
 #include "shoal/query/detail/access.h"
@@ -29,7 +29,7 @@ using TermsOfSingletons =
 template <class... Terms>
 inline constexpr bool kOnlySingletons = sizeof...(Terms) > 0 && (Terms::kIsSingleton && ...);
 
-/// The terms that say which rows are visited: those about rows, or the row of the first singleton.
+/// The terms that select the visited rows: those about rows, or else the first singleton's.
 template <class List, class First>
 struct VisitedTerms {
     using Type = List;
@@ -43,7 +43,7 @@ struct VisitedTerms<TermList<>, void> {
     using Type = TermList<>;
 };
 
-/// What the function gets for a singleton: a value that was copied, or a reference into the row.
+/// What the function gets for a singleton: a copied value, or a reference into the row.
 template <class Term>
 class SingletonValue {
     using Component = typename Term::Component;
@@ -155,7 +155,7 @@ struct WithSingletonsBetween<0, TermList<Term, Terms...>, Arguments...> {
     }
 };
 
-/// A function that gets singletons beside the arguments that it is called with.
+/// A function that gets singletons in addition to the arguments that it is called with.
 template <class Function, class... Terms>
 struct WithSingletons {
     static constexpr std::size_t kNumFields = (0 + ... + (Terms::kIsField && !Terms::kIsSingleton ? 1 : 0));
@@ -188,7 +188,7 @@ struct WithSingletons {
     }
 };
 
-/// What a loop calls: the function itself, or with singletons.
+/// What a loop calls: the function itself, or a wrapper that adds singletons.
 template <bool kHasSingletons, class Function, class... Terms>
 struct CalledWithSingletons {
     using Type = Function;

@@ -1,5 +1,5 @@
 #pragma once
-// The part of a loop that knows no C++ types: which rows, how they are cut for jobs, and the run from start to end.
+// The part of a loop that knows no C++ types: its rows, how they are cut for jobs, and the run from start to end.
 //
 //     parts       [0, n) of a table, or the blocks of 1,024 rows in which a field that is read was written
 //     chunks      cut at multiples of 64 rows; small tables share one; cuts depend on numbers of rows only
@@ -22,29 +22,29 @@ namespace detail {
 /// Rows of one table.
 struct QueryPart {
     Table* table = nullptr;
-    DatabaseTable* of_database = nullptr;  ///< which has the table; nullptr: a manager has it
+    DatabaseTable* of_database = nullptr;  ///< nullptr: a manager has the table
     RowRange rows;
-    const Entity* owners = nullptr;  ///< of rows in another order: then there is no table
+    const Entity* owners = nullptr;  ///< the owners of rows in another order; then there is no table
 };
 
-/// Those that a query leaves out; nullptr: none.
+/// The inactive entities that a query skips; nullptr: it skips none.
 inline const InactiveEntities* left_out_of(const EntityManager& entities, bool sees_inactive) {
     return sees_inactive || entities.inactive().empty() ? nullptr : &entities.inactive();
 }
-/// Calls visit(RowRange) for each run of rows of a part that are not left out.
+/// Calls visit(RowRange) for each run of rows of a part that are not skipped.
 template <class Visit>
 SHOAL_INLINE void for_each_run(const InactiveEntities* left_out, const QueryPart& part, Visit&& visit) {
     if (SHOAL_LIKELY(left_out == nullptr)) return visit(part.rows);
     left_out->for_each_active(part.table->entities(), part.rows, visit);
 }
 
-/// Parts, shared out into chunks.
+/// Parts, divided into chunks.
 class QueryCuts {
 public:
     /// Requires: part.rows.begin is a multiple of 64.
     SHOAL_API void add(const QueryPart& part);
-    /// Cuts what was added into chunks of at least `grain` rows, and at most kMostChunks. Cost: nothing when it is one
-    /// chunk.
+    /// Cuts the parts into chunks of at least `grain` rows, and at most kMostChunks chunks. Cost: none if one chunk is
+    /// enough.
     SHOAL_API void cut(std::uint32_t grain = kUsualRowsPerChunk);
 
     std::uint32_t num_chunks() const { return static_cast<std::uint32_t>(chunk_ends_.size()); }
@@ -58,8 +58,8 @@ private:
     std::uint64_t weight_ = 0;
 };
 
-/// Returns the next rows at or after `row` in whose blocks one of `columns` was written at `since` or later, or rows
-/// came or moved. Empty: there are none.
+/// Returns the next rows at or after `row` in blocks in which one of `columns` was written at `since` or later, or to
+/// which rows were added or moved. Empty: there are none.
 SHOAL_API RowRange next_changed(const Table& table, std::span<const std::uint32_t> columns, std::uint64_t since,
                                 std::uint32_t row);
 
@@ -71,14 +71,14 @@ SHOAL_INLINE void mark_column(Table& table, std::uint32_t column, RowRange rows)
         table.mark_written(column, rows);
 }
 
-/// Returns the recorder of a loop of one chunk. Requires: a directory.
+/// Returns the recorder of a loop that is one chunk. Requires: a directory.
 SHOAL_API CommandRecorder& open_commands_of_loop(ComponentDirectory* directory);
 
-/// A loop that was started: its chunks, and what becomes of them.
+/// A loop that was started: its chunks and its results.
 class StartedLoop {
 public:
-    /// What is called for each part, by any thread, and, when all are done, by the one that waits. Parts that were cut
-    /// for chunks are one again then.
+    /// PartFunction is called for each part, by any thread; DoneFunction, when all are done, by the waiting thread, for
+    /// the parts as they were added.
     using PartFunction = void (*)(void* context, CommandRecorder* commands, const QueryPart& part);
     using DoneFunction = void (*)(void* context, const QueryPart& part);
 
@@ -88,10 +88,10 @@ public:
     ~StartedLoop() { wait(); }
 
     void add(const QueryPart& part) { cuts_.add(part); }
-    /// Cuts what was added into chunks. Returns whether there are several.
+    /// Cuts the added parts into chunks. Returns whether there are several.
     SHOAL_API bool cut(std::uint32_t grain);
-    /// Starts the loop over the chunks; without an executor, or when it is one chunk, it is done at once.
-    /// Requires: if the function takes commands, the directory whose commands these are.
+    /// Starts the loop over the chunks; without an executor, or with one chunk, it is done at once.
+    /// Requires: if the function takes commands, the directory that they apply to.
     SHOAL_API void start(Executor* executor, bool takes_commands, ComponentDirectory* directory, void* context,
                          PartFunction run, DoneFunction done);
     SHOAL_API void wait();

@@ -4,7 +4,7 @@
 //     From<Database, Manager<Sail>, Manager<Crew>>       stores, in the order in which a query was given them
 //              0            1              2             a term's store: where its component lies
 //
-// Thread: they are types, and values of one row.
+// Thread: types, and values of one row.
 
 #include "shoal/command/detail/loop_scope.h"
 #include "shoal/query/detail/query_plan.h"
@@ -20,16 +20,16 @@ class ComponentDirectory;
 
 namespace detail {
 
-/// What a term asks for.
+/// The properties of a term.
 struct TermKind {
     bool is_field = true;
     bool writes = false;        ///< the function gets a reference
     bool is_optional = false;   ///< the function gets a pointer to const, or null
     bool excludes = false;      ///< the entity lacks the component
-    bool of_parent = false;     ///< the field is that of another entity, the parent or a related one
+    bool of_parent = false;     ///< it is a field of another entity, the parent or a related one
     bool is_any = false;        ///< the entity has one of several component types, or more of them
     bool is_noted = false;      ///< the entity has gained, lost or changed it since the loop ran last
-    bool is_singleton = false;  ///< the field is that of the one component that a world has
+    bool is_singleton = false;  ///< it is a field of the world's only such component
 };
 
 template <TermKind kKind>
@@ -61,8 +61,8 @@ template <auto kMember>
 struct Maybe : detail::FieldTerm<kMember, detail::TermKind{.is_optional = true}> {};
 
 /// A field of the entity's parent: Parent<Read<&Body::position>>. The function gets a pointer to const; null for roots,
-/// and where the parent lacks the component. For queries over a world. ChildOf says who the parent is, in whichever
-/// store keeps it: the transforms, unless the program has made another.
+/// and where the parent lacks the component. For queries over a world. ChildOf holds the parent, in the store that
+/// keeps it: the transforms, unless the program has made another.
 template <class Term>
 struct Parent : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional = true, .of_parent = true}> {
     static_assert(Term::kIsField && !Term::kWrites && !Term::kIsOptional,
@@ -81,7 +81,7 @@ struct Related : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional 
 };
 
 /// A field of a singleton: Singleton<Read<&Wind::force>>. The function gets its value for each row; with Write, which
-/// only a query of singletons alone may say, a reference. For queries over a world.
+/// only a query of singletons alone may use, a reference. For queries over a world.
 template <class Term>
 struct Singleton : detail::FieldTerm<Term::kMember, detail::TermKind{.writes = Term::kWrites, .is_singleton = true}> {
     static_assert(Term::kIsField && !Term::kIsOptional && !Term::kIsOfParent,
@@ -100,32 +100,33 @@ struct Without : detail::Term<detail::TermKind{.is_field = false, .excludes = tr
     using Component = T;
 };
 
-/// A component type that the entity has gained since the loop of the query ran last: in its first loop, all that have
-/// it. For queries over a world, which ask for one such type. A copy of a query begins anew.
+/// A component type that the entity has gained since the query's last loop; in its first loop, all that have it. For
+/// queries over a world; a query may have one such term. A copy of a query starts over.
 ///
 ///     world.schedule().add("greet", world.query<Added<Guest>, Read<&Guest::name>>(), greet);
 ///
-/// What the query finds is what differs from the loop before, whatever was done in between and however: a component
-/// that came and went is not visited, and one that moved to another table has not come. Disabled ones count as not
-/// there. Inactive entities are passed over: what befell them is not visited later either. All that a loop finds counts
-/// as seen when it begins, also if its function throws. What a query has seen is not part of the state of a world:
-/// where that goes back, or is loaded, the query finds how it differs from what it saw last. Observers go back with the
-/// world: see react/observers.h.
+/// The query compares the current state with its last loop, whatever happened in between: a component that was added
+/// and removed is not visited, and one that moved to another table does not count as added. Disabled components count
+/// as missing. Inactive entities are skipped, and what happens to them while they are inactive is not visited later
+/// either. A loop marks all that it finds as seen when it begins, even if its function throws. The seen state is not
+/// part of a world's state: when a world goes back or is loaded, the query finds the differences from what it saw last.
+/// Observers go back with the world: see react/observers.h.
 /// Cost: a mirror of the component type (see component_mirror.h), which compares the blocks of rows that were written.
 template <class T>
 struct Added : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
     using Component = T;
     static constexpr auto kNoted = detail::Noted::kAdded;
 };
-/// A component type that the entity had in the loop before, and of which a field has another value now. Otherwise as
+/// A component type that the entity had in the last loop, and of which a field now has another value. Otherwise like
 /// Added.
 template <class T>
 struct Changed : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
     using Component = T;
     static constexpr auto kNoted = detail::Noted::kChanged;
 };
-/// A component type that the entity has lost since; it may be dead. The function gets what the component was when the
-/// loop ran last, a const T&. Otherwise as Added. Requires: T has fields, and they are bytes.
+/// A component type that the entity has lost since the last loop; the entity may be dead. The function gets the
+/// component as it was in the last loop, a const T&. Otherwise like Added. Requires: T has fields, and they are plain
+/// bytes.
 template <class T>
 struct Removed : detail::FieldTerm<all_fields<T>, detail::TermKind{.is_noted = true}> {
     static_assert(alignof(T) <= alignof(std::max_align_t), "values that were removed are kept side by side, as bytes");
@@ -146,8 +147,8 @@ struct AnyOf : detail::Term<detail::TermKind{.is_field = false, .is_optional = t
     }
 };
 
-/// Says that a function does nothing but write its arguments. Rows whose component is disabled may then be
-/// computed and thrown away, which is several times faster where enabled and disabled rows are mixed:
+/// Declares that a function only writes its arguments. Results for rows whose component is disabled may then be
+/// computed and discarded, which is several times faster where enabled and disabled rows are mixed:
 ///
 ///     moving.for_each(blend([dt](auto&& p, Vec3 v) { p += v * dt; }));
 template <class Function>
@@ -171,19 +172,19 @@ inline constexpr bool kBlends = false;
 template <class Function>
 inline constexpr bool kBlends<Blend<Function>> = true;
 
-/// The stores that a query is made of: a Database, or none, and then Managers; or a World, which knows its stores.
+/// The stores of a query: an optional Database followed by Managers; or a World, which knows its stores.
 template <class... Stores>
 struct From {};
 
 namespace detail {
 
-/// Whether a function has something that a loop makes anew for each run of rows, so that it lies in registers there:
+/// Whether a function has an object that a loop makes for each run of rows, so that it is kept in registers:
 /// with_own_of_range(then) calls then(f) with the function f that has it.
 template <class Function>
 concept kHasOwnOfRange = requires(Function& function) { function.with_own_of_range([](auto&) {}); };
 
-/// Whether a function takes these arguments. Not std::is_invocable: where the body of a function does not compile with
-/// them, a compiler's error is ten lines shorter.
+/// Whether a function accepts these arguments. Not std::is_invocable: if the body of a function does not compile with
+/// them, this makes a compiler's error ten lines shorter.
 template <class Function, class... Arguments>
 concept Callable =
     requires(Function& function, Arguments&&... arguments) { function(static_cast<Arguments&&>(arguments)...); };
@@ -201,7 +202,7 @@ struct WithFirst {
     }
 };
 
-/// `T`, as a name that templates look up when they are used. The database's types need not be complete before.
+/// `T`, as a dependent name, so that the database's types may be incomplete until a template is used.
 template <class User, class T>
 struct Later {
     using Type = T;
@@ -237,8 +238,8 @@ struct WithCommands {
     }
 };
 
-/// The value of a field that may be missing and lies in several columns: it is put together, and used like a pointer to
-/// it, or passed as one.
+/// The value of a field that may be missing and is stored in several columns: it is assembled, and used or passed like
+/// a pointer to it.
 template <class View>
 class OptionalValue : public FoundValue<typename View::Value> {
 public:
@@ -250,7 +251,7 @@ public:
     }
 };
 
-/// What a function gets for a field that may be missing: a pointer to const, or what is used like one.
+/// The type that a function gets for a field that may be missing: a pointer to const, or a type that is used like one.
 template <class View>
 using OptionalOf =
     std::conditional_t<View::kLayout == ColumnLayout::kSplit || View::kLayout == ColumnLayout::kInColumns,
@@ -266,9 +267,9 @@ SHOAL_INLINE OptionalOf<View> optional_value(const View& view, std::uint32_t row
         return {view, row};
 }
 
-// --- what terms ask for ------------------------------------------------------------------------------------------
+// --- properties of terms -----------------------------------------------------------------------------------------
 
-/// Whether rows are visited only where the term's component type is had, or only where it is lacked.
+/// Whether only rows are visited that have the term's component type, or only rows that lack it.
 template <class Term>
 constexpr bool requires_component() {
     return !Term::kIsOptional && !Term::kExcludes;
@@ -308,7 +309,7 @@ constexpr bool names_part_of() {
     else
         return false;
 }
-/// Whether `Term` is the only one that names its field.
+/// Whether `Term` is the only term that names its field.
 template <class Term, class... Terms>
 constexpr bool names_once() {
     if constexpr (Term::kIsField && !Term::kIsOfParent)
@@ -316,7 +317,7 @@ constexpr bool names_once() {
     else
         return true;
 }
-/// Whether a term names another field by which an entity is found.
+/// Whether a term has a link field, by which another entity is found.
 template <class Term>
 inline constexpr bool kHasLink = requires { Term::kLink; };
 /// Whether a type is a term.
@@ -342,7 +343,7 @@ constexpr bool names_field() {
     else
         return true;
 }
-/// Whether a term that names all fields names some, and each can be copied as bytes.
+/// Whether a term that names all fields has fields, and each can be copied as bytes.
 template <class Term>
 constexpr bool fields_are_plain() {
     if constexpr (Term::kIsField && kIsDescribed<typename Term::Component>)
@@ -355,7 +356,7 @@ constexpr bool fields_are_plain() {
 template <class... Terms>
 inline constexpr bool kNameFields = (names_field<Terms>() && ...);
 
-/// Where a component lies whose values are struct images.
+/// The layout of a component whose values are struct images.
 template <class T>
 struct ImageLayout {
     using Component = T;
@@ -364,7 +365,7 @@ struct ImageLayout {
     static constexpr std::size_t column_bytes(std::uint32_t) { return sizeof(T); }
     static std::size_t struct_offset() { return 0; }
 };
-/// Where the field of a term lies.
+/// The layout of a term's field.
 template <class Term>
 struct LayoutOfTerm {
     static auto choose() {
@@ -378,7 +379,7 @@ struct LayoutOfTerm {
 template <class Term>
 using LayoutOf = typename LayoutOfTerm<Term>::Type;
 
-/// How a term's field is seen: separate from the term, which can then be looked at when it is wrong.
+/// The view of a term's field: separate from the term, so that an invalid term can still be checked.
 template <class Term>
 using ViewOf = Column<std::conditional_t<Term::kWrites, ValueOf<Term::kMember>, const ValueOf<Term::kMember>>,
                       LayoutOf<Term>::kLayout>;
@@ -390,7 +391,7 @@ constexpr bool is_written_and_of_parent() {
            ((Terms::kWrites && std::is_same_v<typename Terms::Component, typename Term::Component>) || ...);
 }
 
-// --- where terms lie ---------------------------------------------------------------------------------------------
+// --- stores of terms ---------------------------------------------------------------------------------------------
 
 /// Whether an entity may have several components in a store.
 template <class Store>
@@ -421,14 +422,14 @@ struct ManyOf<First, Terms...> {
     }
     using Type = typename decltype(choose())::type;
 };
-/// Whether a term reads no `many` type, or a field of `Many` that the entity must have.
+/// Whether a term reads no `many` type, or reads a field of `Many` that the entity must have.
 template <class Term, class Many>
 constexpr bool reads_none_but() {
     return !reads_many<Term>() || (std::is_same_v<typename Term::Component, Many> && requires_component<Term>() &&
                                    !Term::kIsOfParent && !Term::kIsSingleton);
 }
 
-/// Whether a query visits each value of a `many` type: it reads fields of one such type, or asks for nothing else. An
+/// Whether a query visits each value of a `many` type: it reads fields of one such type, or has no other terms. An
 /// entity is visited as often as it has values.
 template <class... Terms>
 inline constexpr bool kVisitsEachValue =
@@ -448,7 +449,7 @@ inline constexpr bool kIsOfValues = sizeof...(Terms) == 1 || reads_many<Term>();
 
 inline constexpr std::size_t kNoStore = ~std::size_t(0);
 
-/// Places of terms in a list of stores.
+/// The stores of terms, in a list of stores.
 template <class Stores>
 struct StoreList;
 template <class... Stores>
@@ -458,7 +459,7 @@ struct StoreList<From<Stores...>> {
     static constexpr bool kHasDatabase = kNumDatabases != 0;
     static constexpr bool kAnyKeepsMany = (kKeepsMany<Stores> || ...);
 
-    /// The store in which a term's component lies: its manager if it was given, else the database. kNoStore: nowhere.
+    /// The store of a term's component: its manager if one was given, else the database. kNoStore: none.
     template <class Term>
     static constexpr std::size_t store_of() {
         if (Term::kIsOfParent || Term::kIsAny) return kNoStore;
@@ -475,9 +476,9 @@ struct StoreList<From<Stores...>> {
 template <>
 struct StoreList<From<ComponentDirectory>> {
     static constexpr std::size_t kNumStores = 1;
-    static constexpr std::size_t kNumDatabases = 1;  ///< that have a part in the query
+    static constexpr std::size_t kNumDatabases = 1;  ///< that the query uses
     static constexpr bool kHasDatabase = true;
-    static constexpr bool kAnyKeepsMany = false;  ///< that is joined with others: each value is visited
+    static constexpr bool kAnyKeepsMany = false;  ///< each value of a joined store is visited
     template <class Term>
     static constexpr std::size_t store_of() {
         return 0;
@@ -485,14 +486,14 @@ struct StoreList<From<ComponentDirectory>> {
     template <class Term>
     static constexpr bool kIsOfDatabase =
         !Term::kIsOfParent && !Term::kIsAny &&
-        !(DescriptionOf<typename Term::Component>::kMany && kCanBeDisabled<typename Term::Component>);  ///< perhaps
+        !(DescriptionOf<typename Term::Component>::kMany && kCanBeDisabled<typename Term::Component>);  ///< possibly
 };
 
-/// Which stores decide what rows are visited.
+/// The stores that decide which rows are visited.
 template <class Stores, class... Terms>
 struct Deciding {
     using List = StoreList<Stores>;
-    /// Whether a store's rows are needed, or ruled out, by a term.
+    /// Whether a term requires, or excludes, a row in a store.
     static constexpr bool is_required(std::size_t store) {
         return (List::kHasDatabase && store == 0) ||
                ((requires_component<Terms>() && List::template store_of<Terms>() == store) || ...);
@@ -508,7 +509,7 @@ struct Deciding {
     }
     static constexpr std::size_t kNumRequired = count(false);
     static constexpr bool kJoins = kNumRequired > 1 || count(true) > 0;
-    /// Whether a database is joined of which nothing is asked: entities without a row in it would silently be missed.
+    /// Whether a database is joined but no term uses it: entities without a row in it would silently be missed.
     static constexpr bool kIgnoresDatabase =
         List::kHasDatabase && kJoins && !(List::template kIsOfDatabase<Terms> || ...);
 };
@@ -524,7 +525,7 @@ struct JoinedLists<TermList<Terms...>> {
 template <class... As, class... Bs, class... Lists>
 struct JoinedLists<TermList<As...>, TermList<Bs...>, Lists...> : JoinedLists<TermList<As..., Bs...>, Lists...> {};
 
-/// Those of the terms that name a field.
+/// The terms that name a field.
 template <class... Terms>
 using FieldTerms =
     typename JoinedLists<TermList<>, std::conditional_t<Terms::kIsField, TermList<Terms>, TermList<>>...>::List;

@@ -1,5 +1,5 @@
 #pragma once
-// The plan of a query whose terms are C++ types: what the terms ask for, as numbers, and the stores that it is given.
+// The plan of a query whose terms are C++ types: the terms as plain data, and the stores of the query.
 //
 //     Write<&Body::position>, AnyOf<Crew, Sail>      {body, columns 1 to 3, writes}, {crew, any of 1}, {sail, any of 1}
 //
@@ -10,8 +10,8 @@
 
 namespace shoal::detail {
 
-/// Appends what a term asks for to those from `first` on. `number` tells it from the other terms; `is_each_value`: see
-/// kVisitsEachValue.
+/// Appends the plan terms of a term to the array that begins at `first`. `number` distinguishes it from other terms;
+/// `is_each_value`: see kVisitsEachValue.
 template <class Term>
 void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, bool is_each_value) {
     if constexpr (Term::kIsAny) {
@@ -41,7 +41,7 @@ void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, 
         if constexpr (Term::kIsNoted) term.noted = Term::kNoted;
         if constexpr (Term::kIsOfParent) term.link = static_cast<std::uint16_t>(&term - first - 1);
         if constexpr (Term::kIsRemoved) {
-            term.is_optional = true;  // nothing is asked of what the entity has now
+            term.is_optional = true;  // the entity need not have it now
         } else if constexpr (Term::kIsField) {
             using Layout = FieldLayout<Term::kMember>;
             term.first_column = Layout::kFirstColumn, term.num_columns = Layout::kNumColumns;
@@ -54,7 +54,7 @@ void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, 
     }
 }
 
-/// Returns a number that is greater where a value is. A NaN is greater than all; both zeros are one.
+/// Returns a number that grows with the value. A NaN is greater than all; both zeros are equal.
 template <class Value>
 std::uint64_t rank_of(Value value) {
     if constexpr (std::is_enum_v<Value>) {
@@ -91,7 +91,7 @@ constexpr std::size_t num_plan_terms() {
         return Term::kIsOfParent ? 2 : 1;  // the link
 }
 
-/// Returns a store as a plan is given it.
+/// Returns a store in the form that a plan needs.
 template <class T>
 PlanStore plan_store(Manager<T>& manager) {
     return {&manager.core(), &manager.core().rows()};

@@ -3,7 +3,7 @@
 //
 //     loop of a run of rows     | writers, in registers | row row row ... | what they hold goes to the chunk's buffer |
 //
-// Thread: as for the query; each run of rows has writers of its own.
+// Thread: as for the query; each run of rows has its own writers.
 
 #include "shoal/command/events.h"
 #include "shoal/query/detail/access.h"
@@ -13,7 +13,7 @@ namespace shoal {
 
 namespace detail {
 
-/// A channel, told from others by its type.
+/// A channel, distinguished from others by its type.
 template <class T>
 struct ChannelOf {
     Events<T>* events;
@@ -91,7 +91,7 @@ public:
 
     std::uint64_t num_rows() const { return query_.num_rows(); }
     static constexpr std::size_t bytes_per_row() { return Query::bytes_per_row(); }
-    /// What a loop touches: what the query does, and the channels.
+    /// The accesses of a loop: the query's, and the channels.
     Array<Access> accesses() const {
         Array<Access> accesses = query_.accesses();
         (accesses.push_back(shoal::writes(*static_cast<const detail::ChannelOf<Ts>&>(*this).events)), ...);
