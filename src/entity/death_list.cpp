@@ -10,13 +10,13 @@
 namespace shoal {
 namespace {
 
-/// Fewer entries are not worth giving pages back.
+/// The pages of this many entries are always kept, because they are not worth freeing.
 constexpr std::size_t kAlwaysKept = (std::size_t(64) << 10) / sizeof(Entity);
 
 }  // namespace
 
 Status DeathList::reserve(std::size_t max_entries) {
-    // Twice as much, so that kept entries move to the front only after at least as many were appended.
+    // Twice the size, so that kept entries move to the front only after at least as many were appended.
     constexpr std::size_t kMost = ~std::size_t(0);
     const std::size_t num_slots = max_entries > kMost / 2 ? kMost : 2 * max_entries;
     if (Status status = entries_.reserve(num_slots, num_slots); !status) return status;
@@ -77,7 +77,7 @@ void DeathList::advance(DeathCursor cursor, std::uint64_t position) {
     if (before <= begin_) forget_before(begin_);
 }
 
-/// Keeps what the cursors at or after `floor` have not passed. Cursors before it fall behind.
+/// Drops the entries before `floor`, and those that all cursors have passed. Cursors before `floor` fall behind.
 void DeathList::forget_before(std::uint64_t floor) {
     std::uint64_t slowest = kClosed;
     for (const std::uint64_t position : positions_)
@@ -87,7 +87,7 @@ void DeathList::forget_before(std::uint64_t floor) {
     if (begin_ == end_) rewind();
 }
 
-/// Starts an empty list at the front again, and gives back pages that it has not needed lately.
+/// Starts an empty list at the front again, and frees pages that it has not needed lately.
 void DeathList::rewind() {
     const auto length = static_cast<std::size_t>(end_ - base_);
     const std::size_t needed = std::max({length, last_length_, kAlwaysKept});

@@ -13,16 +13,16 @@
 namespace shoal {
 namespace {
 
-/// With address space for fewer indices, the program ends.
+/// With address space for fewer indices than this, the program ends.
 constexpr std::size_t kLeastIndices = std::size_t(1) << 16;
 
-/// Of worlds, while somebody who keeps rows does not look at deaths.
+/// The settles of worlds before a warning about a reader that does not read deaths.
 constexpr std::uint64_t kManySettles = 1000;
 
-/// Of deaths within the callbacks of others.
+/// The most batches of deaths within the callbacks of others.
 constexpr std::uint32_t kMostNestedBatches = 1000;
 
-/// How many ids are looked at together. Ids that died together are mostly reused together.
+/// The number of ids that are handled together. Ids that died together are mostly reused together.
 constexpr std::size_t kRunLength = 512;
 
 /// For the constructor, which has no Status to return.
@@ -32,8 +32,8 @@ void end_program_unless(const Status& status, const char* what) {
     std::abort();
 }
 
-/// Writes one generation to [first, first + count). Other threads may call alive() meanwhile, so every store is atomic.
-/// Stores whole words where they fit, which is as fast as memset.
+/// Writes one generation to [first, first + count). Every store is atomic, because other threads may call alive() at
+/// the same time. Stores whole words where possible, which is as fast as memset.
 void store_generations(Generation* first, std::size_t count, Generation generation) {
     using Word [[gnu::may_alias]] = std::uint64_t;
     constexpr std::size_t kPerWord = sizeof(Word) / sizeof(Generation);
@@ -47,7 +47,7 @@ void store_generations(Generation* first, std::size_t count, Generation generati
     for (; first != end; ++first) __atomic_store_n(first, generation, __ATOMIC_RELAXED);
 }
 
-/// Returns whether ids are consecutive: one generation, and each index one more than the last.
+/// Returns whether ids are consecutive: they have one generation, and each index is one more than the previous one.
 bool are_consecutive(std::span<const Entity> ids) {
     const EntityBits first = ids.front().id;
     if (ids.size() > kIndexMask - ids.front().index() + std::size_t(1)) return false;
@@ -100,7 +100,7 @@ std::uint32_t EntityManager::destroy(std::span<const Entity> entities) {
     return num_destroyed;
 }
 
-/// Does not call the span version: for one entity, its loops take three times as long.
+/// Does not call the span version, whose loops take three times as long for one entity.
 bool EntityManager::destroy(Entity entity) {
     require_free("destroy()");
     {
@@ -120,7 +120,7 @@ bool EntityManager::destroy(Entity entity) {
     return true;
 }
 
-/// Destroys what callbacks passed to destroy_next(), unless a callback is running.
+/// Destroys the entities that callbacks passed to destroy_next(), unless a callback is running.
 void EntityManager::destroy_asked_for() {
     while (!next_deaths_.empty() && callback_depth_ == 0) {
         const Array<Entity> batch = std::exchange(next_deaths_, Array<Entity>("entity manager"));
@@ -184,7 +184,7 @@ DeathCursor EntityManager::open_death_cursor(std::string_view reader) {
     return deaths_.open(reader);
 }
 
-/// The slowest cursor was seen to move last at settle number settles_at_move_, and was at first_unread_ then.
+/// The slowest cursor was last seen to have moved at settle number settles_at_move_, to first_unread_.
 void EntityManager::note_settle() {
     ++num_settles_;
     if (deaths_.size() == 0 || deaths_.begin() != first_unread_) {
@@ -237,7 +237,7 @@ MemoryUse EntityManager::memory_use() const {
     return use;
 }
 
-/// While passes run, and once after they ran, create() comes here although there are fresh indices.
+/// While passes run, and once after they ran, create() calls this even if there are fresh indices.
 Entity EntityManager::take_one() {
     require_free("create()");
     const StructuralCall call(busy_);
@@ -262,7 +262,7 @@ Status EntityManager::exhausted(std::size_t num_asked) const {
                                 "SHOAL_WIDE_IDS"));
 }
 
-/// Returns how many free indices can be reused one after another while enough are left.
+/// Returns how many free indices can be reused in a row while enough are left.
 std::size_t EntityManager::num_recyclable() const {
     return free_list_.size() < minimum_free_ids_ ? 0 : free_list_.size() - minimum_free_ids_ + 1;
 }
@@ -293,12 +293,12 @@ void EntityManager::create_fresh(std::span<Entity> out) {
     next_index_ += out.size();
 }
 
-/// Ends the lives of those that live, and queues their ids for reuse. Returns how many lived.
+/// Ends the lives of those that are alive, and queues their ids for reuse. Returns how many were alive.
 std::size_t EntityManager::retire(std::span<const Entity> entities) {
     const std::size_t num_free_ids = free_list_.size();
     free_list_.make_room(std::min<std::size_t>(entities.size(), num_alive()));
     for (std::span<const Entity> rest = entities; !rest.empty();) {
-        // Without room for more ids, no entity is left alive: the rest is only counted.
+        // If there is no room for more ids, no entity is left alive: the others are only counted.
         const std::span<Entity> next_lives = free_list_.free_run();
         const std::size_t length = next_lives.empty() ? rest.size() : std::min(rest.size(), next_lives.size());
         const std::span<const Entity> run = rest.first(length);
@@ -312,7 +312,7 @@ std::size_t EntityManager::retire(std::span<const Entity> entities) {
     return num_destroyed;
 }
 
-/// Removes those from `first_free` of the free list on, which have just died, from the inactive ones.
+/// Removes the entities that have just died, in the free list from `first_free` on, from the inactive ones.
 void EntityManager::forget_inactive(std::size_t first_free) {
     for (std::size_t i = first_free; i < free_list_.size(); ++i) inactive_.forget(previous_life(free_list_[i]));
 }
@@ -328,7 +328,7 @@ std::size_t EntityManager::retire_run(std::span<const Entity> entities, Entity* 
     return num_retired;
 }
 
-/// Reports the last `num_destroyed` that were retired: all of `entities`, or those among them that lived.
+/// Reports the last `num_destroyed` entities that were retired: all of `entities`, or those that were alive.
 void EntityManager::announce(std::span<const Entity> entities, std::size_t num_destroyed) {
     Array<Entity> some{Owner("entity manager")};
     // Callbacks get a copy, because a store may reorder the rows that the caller's span refers to.
@@ -343,7 +343,7 @@ void EntityManager::announce(std::span<const Entity> entities, std::size_t num_d
 }
 
 void EntityManager::tell_callbacks(std::span<const Entity> destroyed) {
-    // Each level takes stack, and a callback that creates what it destroys would never end.
+    // Each level uses stack, and a callback that creates what it destroys would never end.
     SHOAL_ASSERT(
         callback_depth_ < kMostNestedBatches,
         "destruction callbacks destroy entities within each other, too deep or without end; call destroy_next() "

@@ -1,4 +1,4 @@
-// The lives of entities in a snapshot.
+// Saves and loads the state of an entity manager in a snapshot.
 
 #include "entity/life.h"
 #include "shoal/base/detail/bit_set.h"
@@ -67,7 +67,7 @@ Status EntityManager::load(SnapshotReader& from) {
     return {};
 }
 
-/// Errors: there are too many for this manager, or an index is neither alive nor free, or is both.
+/// Errors: there are too many entities for this manager, or an index is neither alive nor free, or is both.
 Status EntityManager::check_loaded(SnapshotReader& from, std::span<const Generation> generations,
                                    std::span<const Entity> free_ids) const {
     if (generations.empty() || generations.size() > end_index_)

@@ -1,14 +1,14 @@
 #pragma once
-// An entity is a number: an index and a generation. It owns nothing and points to nothing. Its components lie in the
+// An entity is a number: an index and a generation. It owns nothing and points to nothing. Its components are in the
 // stores, which find them by this number.
 //
 //     32 bits:   31 30 | 29 ........ 22 | 21 ................... 0
 //                spare |   generation   |          index
 //
 // The spare bits are zero, so that an id fits into a tagged 32-bit light userdata of Lua. SHOAL_INDEX_BITS builds ids
-// with fewer bits of index and more of generation, such as 16 and 14, and SHOAL_WIDE_IDS builds 64-bit ids with 32 bits
-// of each. The null entity is 0: no entity has index 0 or generation 0.
-// An id is valid in one process and one EntityManager only. Files name entities by GUID or by their index in the file.
+// with fewer index bits and more generation bits, such as 16 and 14; SHOAL_WIDE_IDS builds 64-bit ids with 32 bits of
+// each. The null entity is 0: no entity has index 0 or generation 0.
+// An id is valid only in one process and one EntityManager. Files name entities by GUID or by their index in the file.
 // Thread: a value.
 
 #include "shoal/base/detail/config.h"
@@ -34,7 +34,7 @@ using Generation = std::conditional_t<kGenerationBits <= 8, std::uint8_t, std::u
 
 inline constexpr EntityBits kIndexMask = (EntityBits(1) << kIndexBits) - 1;
 inline constexpr EntityBits kGenerationMask = (EntityBits(1) << kGenerationBits) - 1;
-/// How many indices entities can have; index 0 is the null entity.
+/// The number of indices that entities can have; index 0 is the null entity.
 inline constexpr std::uint64_t kMaxEntities = (std::uint64_t(1) << kIndexBits) - 1;
 
 struct Entity {
@@ -43,7 +43,7 @@ struct Entity {
     constexpr std::uint32_t index() const { return static_cast<std::uint32_t>(id & kIndexMask); }
     constexpr Generation generation() const { return static_cast<Generation>(id >> kIndexBits & kGenerationMask); }
 
-    /// False for the null entity only. Ask EntityManager::alive() whether an entity lives.
+    /// False only for the null entity. EntityManager::alive() returns whether an entity is alive.
     explicit constexpr operator bool() const { return id != 0; }
     friend constexpr bool operator==(Entity a, Entity b) { return a.id == b.id; }
     friend constexpr bool operator<(Entity a, Entity b) { return a.id < b.id; }
@@ -55,7 +55,7 @@ constexpr Entity make_entity(std::uint32_t index, Generation generation) {
     return {static_cast<EntityBits>(generation) << kIndexBits | index};
 }
 
-/// Whether an entity manager can give out this id: its index and its generation are not 0, and its spare bits are.
+/// Whether an entity manager can create this id: its index and generation are not 0, and its spare bits are 0.
 constexpr bool is_possible(Entity entity) {
     return entity.index() != 0 && entity.generation() != 0 &&
            entity == make_entity(entity.index(), entity.generation());

@@ -1,19 +1,19 @@
 #pragma once
-// Creates and destroys entities, and knows which ones live. It knows nothing of components; stores learn of deaths
-// from it.
+// Creates and destroys entities, and knows which ones are alive. It knows nothing of components; it tells stores about
+// deaths.
 //
 //     generations   [ 0 | 1 | 0 | 7 | 1 | 0 0 0 ... ]   by index; 0: no living entity
 //                     ^null               ^next fresh index
 //     free list     [ 2:4, 5:2, ... ]                   freed indices with their next generation, oldest first
 //
-// An entity lives while generations[index] is the generation in its id: one look-up in a byte per index (2 bytes for
+// An entity is alive while generations[index] is the generation in its id: one look-up in a byte per index (2 bytes for
 // generations of more than 8 bits, 4 with wide ids). Generations count from 1 to the largest, 255 in 8 bits, and start
-// again at 1. An index is reused only while at least `minimum_free_ids` indices are free, so an id comes back after 255
-// x 1,029 pairs of create and destroy at the earliest.
+// again at 1. An index is reused only while at least `minimum_free_ids` indices are free, so the same id returns after
+// 255 x 1,029 pairs of create and destroy at the earliest.
 //
 // Thread: any thread may call alive() at any time. All other calls belong to one structural thread at a time (checked
-// builds assert it); other threads may make const calls while it makes none. Callbacks run on the structural thread.
-// While the passes of a world run, only const calls are allowed; others end the program. Passes take Commands.
+// builds assert it); other threads may make const calls between its calls. Callbacks run on the structural thread.
+// While the passes of a world run, only const calls are allowed; others end the program. Passes use Commands.
 // Source: Frykholm, "Building a data-oriented entity system", part 1.
 
 #include "shoal/entity/detail/death_list.h"
@@ -23,18 +23,18 @@
 namespace shoal {
 
 struct EntityManagerOptions {
-    /// How many indices must be free before the oldest one is reused; at least 1. With the default, no id comes back
-    /// before 256 x 1,024 pairs of create and destroy: 255 x 1,029 >= 256 x 1,024.
+    /// The number of indices that must be free before the oldest one is reused; at least 1. With the default, no id is
+    /// repeated before 256 x 1,024 pairs of create and destroy: 255 x 1,029 >= 256 x 1,024.
     std::uint32_t minimum_free_ids = 1029;
-    /// How many indices may be used, 1 to kMaxEntities. When they run out, up to `minimum_free_ids` - 1 of them are
-    /// free.
+    /// The number of indices that may be used, 1 to kMaxEntities. When they run out, up to `minimum_free_ids` - 1 of
+    /// them are still free.
     std::uint64_t max_entities = kMaxEntities;
-    /// How many deaths are kept for the slowest cursor before it falls behind; at least 1.
+    /// The number of deaths that are kept for the slowest cursor before it falls behind; at least 1.
     std::size_t max_death_list = std::size_t(1) << 20;
 };
 
-/// Called with each batch of entities that were destroyed, in the order of their destruction. They are dead already.
-/// Lifetime: `destroyed` until the function returns.
+/// Called with each batch of entities that were destroyed, in the order of their destruction. They are already dead.
+/// Lifetime: `destroyed` is valid until the function returns.
 using DestructionFunction = void (*)(void* context, std::span<const Entity> destroyed);
 
 /// A registered destruction callback. 0 is none.
@@ -44,15 +44,15 @@ struct DestructionCallback {
 
 class EntityManager {
 public:
-    /// Reserves address space: 28 MiB by default, and with wide ids 48 GiB, or less when there is less; max_entities()
-    /// tells. Errors: without address space the program ends with a message.
+    /// Reserves address space: 28 MiB by default, 48 GiB with wide ids, or less if less is available; see
+    /// max_entities(). Errors: without address space, the program ends with a message.
     SHOAL_API explicit EntityManager(const EntityManagerOptions& options = {});
     SHOAL_API ~EntityManager();
     EntityManager(const EntityManager&) = delete;
     EntityManager& operator=(const EntityManager&) = delete;
 
-    /// Fills `out` with new entities: on indices that have been free long enough, oldest first, then on fresh ones.
-    /// Errors: too few indices are left. Nothing is created, and `out` is unchanged.
+    /// Fills `out` with new entities: first on indices that have been free long enough, oldest first, then on fresh
+    /// ones. Errors: too few indices are left. Nothing is created, and `out` is unchanged.
     SHOAL_API Status create(std::span<Entity> out);
     /// Cost: a few instructions while fewer than `minimum_free_ids` indices are free.
     SHOAL_INLINE Result<Entity> create() {
@@ -68,80 +68,80 @@ public:
     /// Returns whether the entity was alive.
     SHOAL_API bool destroy(Entity entity);
     /// For callbacks that destroy further entities, such as the children of a dead parent. Destroys `entities` as a
-    /// batch of their own after all callbacks have seen the present one, and before the outermost destroy() returns.
-    /// Calls do not nest, however long the chain of deaths is. Outside of callbacks it is destroy().
+    /// separate batch after all callbacks have run for the current one, and before the outermost destroy() returns.
+    /// Calls do not nest, however long the chain of deaths is. Outside of callbacks it is the same as destroy().
     SHOAL_API void destroy_next(std::span<const Entity> entities);
 
-    /// Returns whether `entity` lives. Any bits may be passed. Thread: any thread at any time. Cost: one look-up.
+    /// Returns whether `entity` is alive. Any bits may be passed. Thread: any thread at any time. Cost: one look-up.
     SHOAL_INLINE bool alive(Entity entity) const {
         return is_of(entity,
                      [](const Generation* place) SHOAL_INLINED { return __atomic_load_n(place, __ATOMIC_RELAXED); });
     }
-    /// The same while no structural call is made: the compiler keeps in registers what a loop needs for it.
+    /// The same for loops without structural calls: the compiler may keep the manager's fields in registers.
     SHOAL_INLINE bool alive_between_changes(Entity entity) const {
         return is_of(entity, [](const Generation* place) SHOAL_INLINED { return *place; });
     }
 
-    /// Returns whether all of `entities` live and have consecutive ids, as those created in one call mostly do. True
-    /// for an empty span. Thread: the structural thread. Cost: a fraction of calling alive() for each.
+    /// Returns whether all of `entities` are alive and have consecutive ids, as those created in one call mostly do.
+    /// True for an empty span. Thread: the structural thread. Cost: a fraction of calling alive() for each.
     SHOAL_API bool is_living_run(std::span<const Entity> entities) const;
 
-    /// Registers a function to be called with `context` for each batch of deaths from now on, after the callbacks that
-    /// were registered before it. It may create and destroy entities (all callbacks see the inner batch before the
-    /// outer one goes on, to a thousand batches deep), call destroy_next(), and register or remove callbacks, itself
-    /// included. A callback registered during a batch first sees the next one. See docs/guarantees.md.
+    /// Registers a function that is called with `context` for each batch of deaths from now on, after the callbacks
+    /// that were registered before it. It may create and destroy entities (all callbacks see the inner batch before the
+    /// outer one continues, up to a thousand batches deep), call destroy_next(), and register or remove callbacks,
+    /// including itself. A callback registered during a batch sees the next batch first. See docs/guarantees.md.
     SHOAL_API DestructionCallback add_destruction_callback(DestructionFunction function, void* context);
-    /// Requires: it is registered.
+    /// Requires: the callback is registered.
     SHOAL_API void remove_destruction_callback(DestructionCallback callback);
     /// Whether a destruction runs callbacks, which may change any store.
     bool has_destruction_callbacks() const { return !callbacks_.empty(); }
 
-    /// The list of deaths, for stores that look later; see death_list.h.
+    /// The list of deaths, for stores that read them later; see death_list.h.
     SHOAL_API DeathCursor open_death_cursor(std::string_view reader = "a store");
     SHOAL_API void close_death_cursor(DeathCursor cursor);
     DeathRange deaths(DeathCursor cursor) const { return deaths_.read(cursor); }
     std::uint64_t deaths_end() const { return deaths_.end(); }
     SHOAL_API void advance(DeathCursor cursor, std::uint64_t position);
 
-    /// Returns how many entities die, at least, from the death of one until another gets its id.
+    /// Returns the least number of deaths between the death of an entity and the reuse of its id.
     std::uint64_t deaths_before_reuse() const { return minimum_free_ids_ * std::uint64_t(kGenerationMask); }
-    /// Where a cursor is in the list of deaths, for saves.
+    /// The position of a cursor in the list of deaths, for saves.
     std::uint64_t death_position(DeathCursor cursor) const { return deaths_.position(cursor); }
-    /// Puts a cursor where it was when death_position() was saved. Errors: there are fewer deaths.
+    /// Puts a cursor at a position that death_position() returned for a save. Errors: there are fewer deaths.
     SHOAL_API Status set_death_position(DeathCursor cursor, std::uint64_t position);
 
-    /// Writes which entities live, the order in which ids will be used again, and the deaths that somebody has not
-    /// looked at.
+    /// Writes which entities are alive, the order in which ids will be reused, and the deaths that some cursor has not
+    /// passed.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Puts what save() wrote in place of what is there. Nobody is told; all count as active, and all cursors are at
-    /// the end, until the stores say otherwise. Errors: there are too many entities for this manager, or they do not
-    /// fit each other; nothing has changed. Requires: no destruction is under way.
+    /// Replaces the state by what save() wrote. No callback runs. All entities count as active, and all cursors are at
+    /// the end, until the stores restore theirs. Errors: there are too many entities for this manager, or the data is
+    /// inconsistent; nothing has changed. Requires: no destruction is in progress.
     SHOAL_API Status load(SnapshotReader& from);
-    /// Errors: what is read has ids of another width or with other parts than this program.
+    /// Errors: the snapshot has ids of another width or layout than this program.
     SHOAL_API static Status check_ids(SnapshotReader& from);
 
-    /// Worlds say that they begin and end to use these entities: what one world loads is no other's.
+    /// Worlds call these when they begin and end to use these entities: only a sole user may load them.
     SHOAL_API void add_world();
     SHOAL_API void remove_world();
     std::uint32_t num_worlds() const { return num_worlds_; }
-    /// Worlds say that their passes run, or have ended: in between, calls that change something end the program.
-    /// Thread: any.
+    /// Worlds call it when their passes begin and end: in between, calls that change something end the program. Thread:
+    /// any.
     SHOAL_API void hold(bool hold);
     bool is_held() const { return hold_.is_held(); }
-    /// In checked builds worlds call it when they have settled: warns once of deaths nobody looked at for 1,000 calls.
+    /// In checked builds, worlds call it after each settle: it warns once if deaths stay unread for 1,000 calls.
     SHOAL_API void note_settle();
 
-    /// Which living entities queries pass over.
+    /// The living entities that queries skip.
     const InactiveEntities& inactive() const { return inactive_; }
-    /// Whether an entity lives and queries visit it: see components/activity.h.
+    /// Whether an entity is alive and not skipped by queries: see components/activity.h.
     bool is_active(Entity entity) const { return alive(entity) && !inactive_.has(entity); }
     InactiveEntities& inactive() { return inactive_; }
 
     std::uint64_t num_alive() const { return next_index_ - 1 - free_list_.size(); }
     std::uint64_t num_free_ids() const { return free_list_.size(); }
-    /// How many indices were ever used: 1 to num_indices_used().
+    /// The number of indices that were ever used: 1 to num_indices_used().
     std::uint64_t num_indices_used() const { return next_index_ - 1; }
-    /// The generation of who lives at each index, 0 if nobody does. Lifetime: until an entity is created or destroyed.
+    /// The generation of the living entity at each index, or 0. Lifetime: until an entity is created or destroyed.
     SHOAL_API std::span<const Generation> generations() const;
     std::uint64_t num_ignored_destroys() const { return num_ignored_destroys_; }
     std::uint64_t max_entities() const { return end_index_ - 1; }
@@ -192,18 +192,18 @@ private:
     std::size_t retire(std::span<const Entity> entities);
     std::size_t retire_run(std::span<const Entity> entities, Entity* next_lives);
     SHOAL_NOINLINE void forget_inactive(std::size_t first_free);
-    /// Uses fresh indices until enough others are free.
+    /// Uses fresh indices until enough freed ones are available.
     void choose_source() { fresh_end_ = free_list_.size() < minimum_free_ids_ ? end_index_ : 0; }
     void announce(std::span<const Entity> entities, std::size_t num_destroyed);
     void destroy_asked_for();
     void tell_callbacks(std::span<const Entity> destroyed);
-    /// Whether what load() reads at the index of `entity` is its generation.
+    /// Whether the value that load() reads at the index of `entity` is its generation.
     template <class Load>
     SHOAL_INLINE bool is_of(Entity entity, const Load& load) const {
         if constexpr (kMayLackIndices)
             if (SHOAL_UNLIKELY(entity.index() >= generations_.capacity())) return false;
-        // Generation and spare bits in one number: if a spare bit is set, it equals no stored generation. The branch is
-        // almost never taken, and cheaper than any arithmetic that keeps a stored 0 from matching.
+        // Compares generation and spare bits as one number: with a spare bit set, it equals no stored generation. The
+        // branch is almost never taken, and cheaper than arithmetic that keeps a stored 0 from matching.
         const EntityBits expected = entity.id >> kIndexBits;
         if (SHOAL_UNLIKELY(expected == 0)) return false;
         return load(generations_.data() + entity.index()) == expected;
@@ -216,7 +216,7 @@ private:
 
     // On a cache line of its own: the structural thread writes it while other threads call alive().
     alignas(kCacheLineBytes) std::uint64_t next_index_ = 1;
-    std::uint64_t fresh_end_ = 0;  // end_index_, or 0 while indices are recycled, and from hold() to the next change
+    std::uint64_t fresh_end_ = 0;  // end_index_; or 0 while indices are recycled, and from hold() to the next change
     PassHold hold_;
     FreeList free_list_;
     std::uint64_t num_ignored_destroys_ = 0;

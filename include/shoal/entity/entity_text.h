@@ -1,5 +1,5 @@
 #pragma once
-// The text of an entity for messages, reports and values: its index and its generation, such as `12:3`, or `null`.
+// The text of an entity for messages, reports and values: its index and generation, such as `12:3`, or `null`.
 // Thread: any.
 
 #include "shoal/entity/entity.h"
@@ -10,7 +10,7 @@
 namespace shoal {
 
 SHOAL_API std::string entity_text(Entity entity);
-/// Reads what entity_text() writes, of an entity that lives or does not. Returns false for other texts.
+/// Reads the text that entity_text() writes, for a living or dead entity. Returns false for other texts.
 SHOAL_API bool read_entity(std::string_view text, Entity& entity);
 
 }  // namespace shoal

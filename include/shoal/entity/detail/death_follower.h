@@ -1,6 +1,6 @@
 #pragma once
-// Follows the deaths of entities, for what keeps ids beside the stores: the id of a dead entity is given out again
-// later, to another one.
+// Follows the deaths of entities, for code that keeps ids outside of the stores: the id of a dead entity is reused
+// later for another entity.
 // Thread: the structural thread of the entity manager.
 
 #include "shoal/entity/entity_manager.h"
@@ -9,19 +9,19 @@ namespace shoal {
 
 class DeathFollower {
 public:
-    /// `entities` outlives it.
+    /// Lifetime: `entities` outlives it.
     DeathFollower(EntityManager& entities, std::string_view reader)
         : entities_(entities), cursor_(entities.open_death_cursor(reader)) {}
     DeathFollower(const DeathFollower&) = delete;
     DeathFollower& operator=(const DeathFollower&) = delete;
     ~DeathFollower() { entities_.close_death_cursor(cursor_); }
 
-    /// Whether nobody has died since the last pass_all().
+    /// Whether no entity has died since the last pass_all().
     bool is_at_end() const { return entities_.death_position(cursor_) == entities_.deaths_end(); }
-    /// Whether so many have died that only alive() tells who.
+    /// Whether so many have died that the list is incomplete, and only alive() shows which.
     bool fell_behind() const { return entities_.deaths(cursor_).fell_behind; }
-    /// Returns who has died since the last pass_all(), ascending, of those that keeps(entity) says. Requires:
-    /// !fell_behind().
+    /// Returns the entities that have died since the last pass_all() and for which keeps(entity) is true, ascending.
+    /// Requires: !fell_behind().
     template <class Keeps>
     Array<Entity> dead(Keeps&& keeps) const {
         Array<Entity> all{Owner("world")};

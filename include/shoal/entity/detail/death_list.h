@@ -1,6 +1,6 @@
 #pragma once
-// The entities that died, in order, for readers that look later. Each reader has a cursor. The list forgets what all
-// cursors have passed, and keeps nothing while there are no cursors.
+// The entities that died, in order, for readers that look later. Each reader has a cursor. The list drops entries that
+// all cursors have passed, and keeps nothing while there are no cursors.
 //
 //     position   0 ........ begin ............... end       64 bits, never reused
 //                  forgotten |  kept, side by side |
@@ -8,8 +8,8 @@
 //                              cursors of three stores
 //
 // A cursor that is more than `max_entries` late falls behind: the list drops the entries it has not read, and its
-// reader must ask alive() for everything it has. After a burst, the list gives pages back once it has stayed short for
-// a while.
+// reader must call alive() for each of its entities. After a burst, the list frees pages once it has stayed short for a
+// while.
 // Thread: the structural thread of the entity manager that owns it.
 
 #include "shoal/base/detail/page_memory.h"
@@ -23,7 +23,7 @@ namespace shoal {
 class SnapshotReader;
 class SnapshotWriter;
 
-/// A reader's place in a death list. 0 is none.
+/// A reader's cursor in a death list. 0: none.
 struct DeathCursor {
     std::uint32_t number = 0;
 };
@@ -32,10 +32,10 @@ struct DeathCursor {
 struct DeathRange {
     std::span<const Entity> entities;  ///< in order of death; empty if the cursor fell behind
     std::uint64_t begin = 0;           ///< position of entities[0]
-    std::uint64_t end = 0;             ///< advance to here after reading all of it
-    bool fell_behind = false;          ///< ask alive() for everything, then advance to `end`
+    std::uint64_t end = 0;             ///< advance to here after reading all entities
+    bool fell_behind = false;          ///< call alive() for every entity, then advance to `end`
 
-    /// Whether one pass over all of so many rows removes those of the dead sooner than a look-up for each.
+    /// Whether one pass over `num_rows` rows removes those of the dead faster than a look-up for each.
     bool calls_for_sweep(std::uint64_t num_rows) const { return fell_behind || entities.size() > num_rows / 2; }
 };
 
@@ -44,7 +44,7 @@ public:
     /// Reserves room for `max_entries`. Errors: no address space.
     SHOAL_API Status reserve(std::size_t max_entries);
 
-    /// Opens a cursor at the end, which sees the deaths from now on; `reader`, which outlives it, says whose it is.
+    /// Opens a cursor at the end, which sees the deaths from now on. `reader` names its owner; it outlives the cursor.
     SHOAL_API DeathCursor open(std::string_view reader = "a store");
     SHOAL_API void close(DeathCursor cursor);
 
@@ -56,25 +56,26 @@ public:
     std::uint64_t end() const { return end_; }
     /// Lifetime: until the next append, advance or close.
     SHOAL_API DeathRange read(DeathCursor cursor) const;
-    /// Moves a cursor to `position`. Requires: from where the cursor is to end(); if the cursor fell behind, at least
-    /// the `end` of the range that said so.
+    /// Moves a cursor to `position`. Requires: it is between the cursor's position and end(); if the cursor fell
+    /// behind, it is at least the `end` of the range that reported this.
     SHOAL_API void advance(DeathCursor cursor, std::uint64_t position);
 
-    /// Where a cursor is.
+    /// The position of a cursor.
     std::uint64_t position(DeathCursor cursor) const {
         SHOAL_ASSERT(cursor.number - 1 < positions_.size() && positions_[cursor.number - 1] != kClosed,
                      "this death cursor is not open");
         return positions_[cursor.number - 1];
     }
-    /// Puts a cursor where it was, or says that it has fallen behind. Requires: position <= end().
+    /// Puts a cursor at `position`, or marks it as behind if entries were dropped. Requires: position <= end().
     SHOAL_API void set_position(DeathCursor cursor, std::uint64_t position);
 
-    /// Writes what the cursors have not passed. After load(), all cursors are at the end, until set_position().
+    /// Writes the entries that some cursor has not passed. After load(), all cursors are at the end, until
+    /// set_position().
     SHOAL_API void save(SnapshotWriter& to) const;
     SHOAL_API Status load(SnapshotReader& from);
 
-    std::uint64_t begin() const { return begin_; }      ///< the position of the first entry that is kept
-    SHOAL_API std::string_view slowest_reader() const;  ///< who reads it next. Requires: size() > 0
+    std::uint64_t begin() const { return begin_; }      ///< the position of the first kept entry
+    SHOAL_API std::string_view slowest_reader() const;  ///< the owner of the slowest cursor. Requires: size() > 0
     /// The number of entries kept for the slowest cursor.
     std::size_t size() const { return static_cast<std::size_t>(end_ - begin_); }
     SHOAL_API MemoryUse memory_use() const;
@@ -85,14 +86,14 @@ private:
     void forget_before(std::uint64_t floor);
     void rewind();
 
-    PageArray<Entity> entries_;  // slot of a position: position - base_
+    PageArray<Entity> entries_;  // the slot of a position is position - base_
     std::size_t max_entries_ = 0;
     std::uint64_t base_ = 0, begin_ = 0, end_ = 0;
     Array<std::uint64_t> positions_{Owner("death list")};  // this and the next: by cursor number - 1
     Array<std::string_view> readers_{Owner("death list")};
     bool is_followed_ = false;
     std::size_t num_touched_ = 0;  // slots whose pages may be committed
-    std::size_t last_length_ = 0;  // of the list before it was last empty
+    std::size_t last_length_ = 0;  // of the list before it last became empty
 };
 
 }  // namespace shoal

@@ -1,12 +1,12 @@
 #pragma once
-// The free list: ids that are reused, first in, first out. Each already has its next generation.
+// The free list: ids to be reused, first in, first out. Each already has its next generation.
 //
 //     slots    [ c d e . . . . a b ]      a ring whose capacity is a power of two, in page memory
 //                      ^       ^
 //                    free    oldest
 //
-// When the ring is full, its capacity doubles in place: the ids in front of `oldest` move behind the last one. Pages
-// that were used once are kept.
+// When the ring is full, its capacity doubles in place: the ids before `oldest` move after the last one. Pages that
+// were used once are kept.
 // Thread: the structural thread of the entity manager that owns it.
 
 #include "shoal/base/detail/page_memory.h"
@@ -18,7 +18,7 @@ namespace shoal {
 
 class FreeList {
 public:
-    /// Reserves address space for `max_ids`, or for less when it is short, but at least for `minimum`.
+    /// Reserves address space for `max_ids`, or for less if address space is short, but at least for `minimum`.
     /// Errors: not even `minimum` fits.
     SHOAL_API Status reserve(std::size_t max_ids, std::size_t minimum);
 
@@ -37,11 +37,11 @@ public:
         num_ids_ -= num_ids;
     }
 
-    /// Makes room for `num_ids` more. Requires: size() + num_ids <= max_size().
+    /// Makes room for `num_ids` more ids. Requires: size() + num_ids <= max_size().
     void make_room(std::size_t num_ids) {
         if (SHOAL_UNLIKELY(num_ids_ + num_ids > capacity_)) grow(num_ids_ + num_ids);
     }
-    /// Returns the next free slots that are contiguous in memory; empty when there is no room.
+    /// Returns the next free slots that are contiguous in memory; empty if there is no room.
     std::span<Entity> free_run() {
         const std::size_t first = (oldest_ + num_ids_) & (capacity_ - 1);
         return {slots_.data() + first, smaller(capacity_ - num_ids_, capacity_ - first)};
@@ -59,7 +59,7 @@ public:
         add_run(1);
     }
 
-    /// Forgets all.
+    /// Removes all ids.
     void clear() { oldest_ = num_ids_ = 0; }
     SHOAL_API MemoryUse memory_use() const;
 

@@ -1,13 +1,14 @@
 #pragma once
-// Which living entities are inactive: queries pass over their rows, in every store.
+// The living entities that are inactive: queries skip their rows, in every store.
 //
 //     index                          1  2  3  4  5
-//     by itself, says a store        1  0  0  0  0     the entity has the component Inactive (components/activity.h)
-//     from above, say transforms     0  1  1  0  0     an entity above it in their tree is inactive
-//     inactive                       1  1  1  0  0     one of them says so
+//     by itself, from a store        1  0  0  0  0     the entity has the component Inactive (components/activity.h)
+//     from above, from transforms    0  1  1  0  0     an entity above it in their tree is inactive
+//     inactive                       1  1  1  0  0     at least one of them
 //
-// An entity manager has one, and takes the dead out. Each store says what it knows, so that several worlds may share
-// the entities. Transforms follow: they are told who became active or inactive by itself, and say who is below.
+// An entity manager has one of these, and removes the dead from it. Each store (a speaker) reports what it knows, so
+// that several worlds may share the entities. Transforms also follow: they are notified which entities became active or
+// inactive by themselves, and report the entities below them.
 // Thread: the structural thread changes it, which ends the program while passes run; any thread reads it between these
 // calls.
 
@@ -29,21 +30,21 @@ public:
     /// Requires: the entity lives, or is null.
     bool has(Entity entity) const { return inactive_.test(entity.index()); }
 
-    /// Begins to listen to a store: one that says who is inactive by itself, or with a function, one that follows.
+    /// Adds a store that reports entities that are inactive by themselves, or, with a function, a store that follows.
     SHOAL_API void add_speaker(void* speaker, FollowFunction follow = nullptr);
-    /// Takes back all that a store has said. Requires: it was added.
+    /// Removes a store and all that it has reported. Requires: it was added.
     SHOAL_API void remove_speaker(void* speaker);
 
-    /// Notes whether living entities are inactive by themselves, and tells those that follow. Requires: added.
+    /// Records whether living entities are inactive by themselves, and notifies the followers. Requires: added.
     SHOAL_API void set_by_itself(const void* speaker, std::span<const Entity> entities, bool is_inactive);
-    /// Notes whether a living entity is inactive because one above it is. Returns whether is_inactive_for() changed.
-    /// Requires: added, as one that follows.
+    /// Records whether a living entity is inactive because one above it is. Returns whether is_inactive_for() changed.
+    /// Requires: added as a follower.
     SHOAL_API bool set_from_above(const void* speaker, Entity entity, bool is_inactive);
-    /// Whether an entity is inactive by itself, or from above as this store says. Requires: as above.
+    /// Whether an entity is inactive by itself, or because of one above it in this store. Requires: as above.
     SHOAL_API bool is_inactive_for(const void* speaker, Entity entity) const;
-    /// Forgets an entity that has died, and tells those that follow if it was inactive.
+    /// Removes an entity that has died, and notifies the followers if it was inactive.
     SHOAL_API void forget(Entity entity);
-    /// Forgets all that was said. Nobody is told.
+    /// Removes all entities, without notification.
     SHOAL_API void forget_all();
 
     /// Calls visit(RowRange) for each run of rows whose owners are not inactive. Shape: owners: by row.
@@ -71,7 +72,7 @@ private:
 
     const PassHold& hold_;
     Array<Speaker> speakers_{Owner("inactive entities")};
-    BitSet inactive_{Owner("inactive entities")};  // by index: what the speakers come to
+    BitSet inactive_{Owner("inactive entities")};  // by index: the combined result of all speakers
     std::uint64_t num_inactive_ = 0;
 };
 

@@ -1,16 +1,16 @@
 #pragma once
-// Ids of entities in a snapshot, which may say anything: an error for those that no entity manager gives out.
-// Thread: that of the reader.
+// Ids of entities in a snapshot, which may be damaged: ids that no entity manager can create are an error.
+// Thread: the reader's.
 
 #include "shoal/entity/entity.h"
 #include "shoal/state/snapshot.h"
 
 namespace shoal {
 
-/// Errors: one of `entities` is no id, or null unless `may_be_null`. Those of a trusted state are not looked at.
+/// Errors: one of `entities` is not a valid id, or is null without `may_be_null`. A trusted state is not checked.
 SHOAL_API Status check_entities(SnapshotReader& from, std::string_view name, std::span<const Entity> entities,
                                 bool may_be_null = false);
-/// Reads the array `name`. Errors: the same, or those of SnapshotReader::array().
+/// Reads the array `name`. Errors: the same as check_entities() and SnapshotReader::array().
 SHOAL_API Status read_entities(SnapshotReader& from, std::string_view name, Array<Entity>& to,
                                bool may_be_null = false);
 
