@@ -1,4 +1,4 @@
-// Finds, adds and removes names and tags by their rows, as commands ask for it.
+// Finds, adds and removes names and tags by their rows, for commands.
 
 #include "shoal/components/detail/entity_texts.h"
 
@@ -9,7 +9,7 @@
 namespace shoal {
 namespace {
 
-/// Returns the place of a tag among those of an entity; `at` is its row. Without a table: the entity lacks it.
+/// Returns the index of a tag among an entity's tags; `at` is its row, without a table if the entity lacks it.
 std::uint32_t find_tag(const Store& store, const Schema& component, Entity entity, StringId tag, ComponentRow& at) {
     std::uint32_t index = 0;
     for (at = store.find_row(component.id(), entity, 0); at; at = store.find_next(at, entity, ++index)) {

@@ -1,4 +1,4 @@
-// Owning, releasing, and the deaths that follow from ownership.
+// Owning and releasing entities, and the deaths that follow from ownership.
 
 #include "shoal/components/ownership.h"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t kOwnerColumn = 0;
 constexpr std::uint32_t kManyOwned = 16;
 
-/// Returns the blob entity that is the owner in component `i`, or kNoBlobEntity.
+/// Returns the blob entity that component `i` names as the owner, or kNoBlobEntity.
 std::uint32_t blob_owner(const SpawnBatch& batch, std::size_t i) {
     const auto stored = read_as<Entity>(batch.columns[kOwnerColumn] + i * sizeof(Entity));
     return stored.id < batch.num_blob_entities ? static_cast<std::uint32_t>(stored.id) : kNoBlobEntity;
@@ -44,17 +44,17 @@ std::uint32_t find_cycle(const SpawnBatch& batch) {
 
 OwnedColumns OwnershipManager::find_columns(const Schema& component) {
     OwnedColumns columns = rows_.find_columns(component);
-    columns.is_read_only = true;  // the links say the same
+    columns.is_read_only = true;  // the links hold the same data
     columns.needs_parent = true;
     columns.instead = "own entities with Commands::add(owned, Owned{owner}) or OwnershipManager::own()";
     return columns;
 }
 
-/// Makes room for the entities, and for as many owners.
 Result<std::uint32_t> OwnershipManager::remove_values(const Schema&, std::span<const Entity> entities) {
     return release(entities);
 }
 
+/// Makes room for the entities and the same number of owners.
 Result<bool> OwnershipManager::prepare_values(const Schema&, std::span<const Entity> entities, bool removes) {
     if (!removes)
         if (Status status = rows_.reserve(2 * entities.size()); !status) return status;
@@ -99,8 +99,8 @@ OwnershipManager::~OwnershipManager() = default;
 
 Status OwnershipManager::own(Entity owner, std::span<const Entity> owned) {
     if (!entities_.alive(owner)) return Status::error("an entity that is not alive cannot own others");
-    Array<Entity> newcomers{Owner("ownership")};  // a copy: `owned` may lie in the table
-    Array<Entity> owning{Owner("ownership")};     // the newcomers that may own `owner`
+    Array<Entity> newcomers{Owner("ownership")};  // a copy: `owned` may be in the table
+    Array<Entity> owning{Owner("ownership")};     // newcomers that might own `owner`, or are it
     std::uint32_t highest = owner.index();
     for (const Entity entity : owned) {
         if (!entities_.alive(entity)) continue;
@@ -120,7 +120,7 @@ Status OwnershipManager::own(Entity owner, std::span<const Entity> owned) {
     return {};
 }
 
-/// Returns the row of a living entity, which is added if there is none. Requires: reserved.
+/// Returns the row of a living entity; adds it if there is none. Requires: reserved.
 std::uint32_t OwnershipManager::row_of(Entity entity) {
     if (rows_.remove_stale(entity)) return rows_.find(entity);
     const std::uint32_t row = rows_.append(entity);
@@ -153,7 +153,7 @@ Status OwnershipManager::write_field(const ComponentRow& at, const FieldPart&, c
     return {};
 }
 
-/// Removes a row. If the last row owns many entities, it is swapped with a row half way down first: otherwise it would
+/// Removes a row. If the last row owns many entities, it is first swapped with a row in the middle: otherwise it would
 /// move whenever a row is removed, and a move costs a step for each entity that it owns.
 void OwnershipManager::remove_row(std::uint32_t row) {
     const std::uint32_t last = rows_.num_rows() - 1, down = last / 2;
@@ -199,7 +199,7 @@ Entity OwnershipManager::owner(Entity owned) const {
 
 // --- death -------------------------------------------------------------------------------------------------------
 
-/// Removes the rows of dead entities, and destroys what they own next.
+/// Removes the rows of dead entities, and passes the entities that they own to destroy_next().
 void OwnershipManager::destroy_owned(std::span<const Entity> dead) {
     if (num_rows() == 0) return;
     Array<Entity> next{Owner("ownership")};

@@ -1,4 +1,4 @@
-// The named values of entities: what the program has set, and what their blobs say.
+// The named values of entities: those that the program has set, and those of their blobs.
 
 #include "shoal/components/properties.h"
 
@@ -124,7 +124,7 @@ std::uint32_t PropertyManager::find_part(Entity entity, StringId path, std::uint
     return row;
 }
 
-/// Returns the value whose first part is in `row`; none if the row says nothing.
+/// Returns the value whose first part is in `row`; none if it has no elements, or too many.
 PropertyView PropertyManager::own_view(std::uint32_t row) const {
     const PropertyShape shape = PropertyShape::from_word(value_at(row).shape);
     const std::uint32_t num_words = shape.num_words();
@@ -231,7 +231,7 @@ Status PropertyManager::refuse(Entity entity, const PropertyPath& path, const Va
 
 // --- own values --------------------------------------------------------------------------------------------------
 
-/// Removes the rows of an own value, those of its parts from `first_part` on.
+/// Removes the rows of an own value, from part `first_part` on.
 void PropertyManager::remove_parts(Entity entity, StringId path, std::uint32_t first_part) {
     for (std::uint32_t row = own_.find(entity); row != kNilRow;) {
         const bool leaves = value_at(row).path == path && value_at(row).part >= first_part;
@@ -245,10 +245,10 @@ void PropertyManager::remove_parts(Entity entity, StringId path, std::uint32_t f
     }
 }
 
-/// Sets a value or a part of one, or takes a value away. Returns whether the entity can have it. Requires: reserved.
+/// Sets or removes a value or a part of one. Returns whether the entity may have it. Requires: reserved.
 bool PropertyManager::apply(Entity entity, const PropertyValue& value) {
     const PropertyShape shape = PropertyShape::from_word(value.shape);
-    if (shape.word() != value.shape) return false;  // it makes no sense
+    if (shape.word() != value.shape) return false;  // not a valid shape
     if (!entities_.alive(entity) || !value.path || shape.num_words() > PropertyValue::kMaxWords) return false;
     own_.remove_stale(entity);
     if (value.part == 0) {
@@ -315,7 +315,7 @@ bool PropertyManager::reset(Entity entity, const PropertyPath& path) {
 
 namespace {
 
-/// Makes an element of the properties from one of a field type; of type kNone: there is none.
+/// Makes a property element from an element of a field type; kNone if there is none.
 PropertyInput input_of(FieldType type, const std::byte* bytes) {
     switch (type) {
         case FieldType::kBool:
@@ -354,7 +354,7 @@ PropertyInput input_of(FieldType type, const std::byte* bytes) {
     return none;
 }
 
-/// Returns the elements of a value, of which there is at least one, as an AnyValue.
+/// Returns the elements of a value that is not empty, as an AnyValue.
 template <class T>
 AnyValue any_value(const PropertyView& view, std::uint32_t count) {
     ValueType type = value_type_of<T>();

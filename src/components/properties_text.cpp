@@ -1,5 +1,5 @@
-// The text of properties: flattens nested mappings to paths, reads values, and says which values of the layers below
-// are hidden.
+// Compiles the text of properties: flattens nested mappings to paths, reads values, and marks values of the layers
+// below as hidden.
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/base/text.h"
@@ -19,15 +19,15 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kMaxEntries = 65536;
-constexpr std::size_t kMostComparisons = std::size_t(1) << 22;  // of paths with those below, for hints
+constexpr std::size_t kMostComparisons = std::size_t(1) << 22;  // between paths and those below, for hints
 
 void append_words(std::vector<std::uint32_t>& words, std::uint64_t value) {
     words.push_back(static_cast<std::uint32_t>(value));
     words.push_back(static_cast<std::uint32_t>(value >> 32));
 }
 
-/// Whether `a` becomes `b` when one letter is added, removed or replaced, or two change places. Digits count things,
-/// and are no mistakes.
+/// Whether `a` becomes `b` when one letter is added, removed or replaced, or two are swapped. Digits are ignored: they
+/// number things, and are not mistakes.
 bool is_one_edit_away(std::string_view a, std::string_view b) {
     if (a.size() > b.size()) std::swap(a, b);
     if (b.size() - a.size() > 1) return false;
@@ -42,7 +42,7 @@ bool is_one_edit_away(std::string_view a, std::string_view b) {
     return i + 1 < a.size() && a[i] == b[i + 1] && a[i + 1] == b[i] && a.substr(i + 2) == b.substr(i + 2);
 }
 
-/// Reads what one layer says.
+/// Reads one layer.
 class PropertyReader {
 public:
     PropertyReader(const CompileInput& in, CompileOutput& out) : in_(in), out_(out) {
@@ -124,7 +124,7 @@ private:
         entry.words.push_back(std::bit_cast<std::uint32_t>(number));
     }
 
-    /// A list has bools, numbers, strings, or vectors of as many numbers each.
+    /// A list contains bools, numbers, strings, or vectors of the same length.
     void read_list(Node list, Entry& entry) {
         if (list.size() > PropertyShape::kMaxCount)
             return fail(list.position(), concat("an array has more than ", PropertyShape::kMaxCount, " elements"),
@@ -190,7 +190,7 @@ private:
         return {reinterpret_cast<const std::uint32_t*>(bytes.data()), bytes.size() / sizeof(std::uint32_t)};
     }
 
-    /// Lists what the layers below say together, ascending by path.
+    /// Lists the combined values of the layers below, ascending by path.
     void list_below() {
         const std::span<const std::uint32_t> values = table_of(properties_.values),
                                              overrides = table_of(properties_.overrides);
@@ -211,7 +211,8 @@ private:
         return found != below_.end() && found->path == path;
     }
 
-    /// Adds entries that hide values of the layers below: what is null, and where a value and a mapping have one name.
+    /// Adds entries that hide values of the layers below: null values, and names that are a value in one layer and a
+    /// mapping in another.
     void hide_below() {
         const bool changes_values_only = std::all_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
             return !entry.node.is_null() && is_below(entry.id);
@@ -235,7 +236,7 @@ private:
         std::erase_if(entries_, [](const Entry& entry) { return entry.node.is_null(); });
     }
 
-    /// Calls visit(id) for the path of each mapping that a value lies in: "a" and "a.b" for "a.b.c".
+    /// Calls visit(id) for the path of each mapping that contains a value: "a" and "a.b" for "a.b.c".
     template <class Visit>
     static void for_each_mapping(std::string_view path, Visit&& visit) {
         for (std::size_t point = path.find('.'); point != std::string_view::npos; point = path.find('.', point + 1))
@@ -255,7 +256,7 @@ private:
         return lies_in_value || mappings_.find(id) != nullptr;
     }
 
-    /// Warns of a change that matches nothing, and of a path that looks like one below it.
+    /// Warns of a change that matches nothing, and of a path that resembles one below it.
     void check_name(const Entry& entry, const HashMap<StringId, bool>& with_hidden) {
         if (is_below(entry.id)) return;
         const auto warn = [&](const std::string& problem, std::string hint) {
@@ -284,7 +285,7 @@ private:
         return out_.add_array(FieldType::kUint32, std::as_bytes(std::span(table)));
     }
 
-    /// What is said here becomes the values, or the overrides of what the layers below say together.
+    /// Writes this layer's entries as values, or as overrides of the layers below.
     bool write() {
         if (entries_.empty()) return true;
         std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.id < b.id; });
@@ -305,8 +306,8 @@ private:
     bool good_ = true;
     std::vector<Entry> entries_;
     HashMap<StringId, bool> is_null_{Owner("properties")};   // by path of each entry
-    HashMap<StringId, bool> mappings_{Owner("properties")};  // that entries lie in
-    Array<PropertyEntry> below_{Owner("properties")};        // what the layers below say together
+    HashMap<StringId, bool> mappings_{Owner("properties")};  // mappings that contain entries
+    Array<PropertyEntry> below_{Owner("properties")};        // the combined values of the layers below
 };
 
 bool compile_properties(void*, const CompileInput& in, CompileOutput& out) { return PropertyReader(in, out).read(); }

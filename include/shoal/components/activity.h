@@ -1,6 +1,6 @@
 #pragma once
-// An entity that is inactive keeps its components, and queries pass over it, and over all that hangs below it in the
-// tree of transforms. To deactivate a car, its wheels and its driver, without losing anything:
+// An inactive entity keeps its components, but queries skip it and all entities below it in the tree of transforms. To
+// deactivate a car, its wheels and its driver, without losing anything:
 //
 //     if (Status off = world.activity().set_active(car, false); !off) return off;  // is_active(wheel) is false, too
 //     world.query<Write<&Body::velocity>>().for_each(fall);  // passes over the car, the wheels, the driver
@@ -12,21 +12,21 @@
 //      '- driver Inactive           passed over             by itself, and because of the car
 //
 // In a source: { type = "inactive" }. Inactive is a component like others: commands, blobs, copies, observers, the
-// journal and describe() know it. A query that names it, such as With<Inactive>, and one that says with_inactive(),
-// visit inactive entities too. A child that is linked to an inactive parent becomes inactive, and one that is unlinked,
-// or whose parent dies, is what it is by itself.
+// journal and describe() support it. A query that names it, such as With<Inactive>, or calls with_inactive(), visits
+// inactive entities too. A child that is linked to an inactive parent becomes inactive. A child that is unlinked, or
+// whose parent dies, is inactive only if it has the component itself.
 //
-// All else goes on as before: calls by entity find the components, world poses are computed, references and ownership
-// hold. Who goes through columns without a query sees all rows.
+// Everything else continues: calls by entity find the components, world poses are computed, references and ownership
+// hold. Code that reads columns without a query sees all rows.
 //
-// Where no entity is inactive, a loop looks once for all its rows. Otherwise it looks at a bit for each row, and its
+// If no entity is inactive, a loop checks this once for all its rows. Otherwise it checks a bit for each row, and its
 // function runs over each run of active rows.
 //
-// Worlds that share an entity manager: an entity is inactive in all of them while one of them says so; what hangs below
-// it is so in the world whose transforms say that it does.
+// Worlds that share an entity manager: an entity is inactive in all of them while it is inactive in one; the entities
+// below it are inactive only in the world that links them.
 //
-// A query with changed_since() passes over them too. What was written meanwhile it does not see later: who reads in
-// that way is told who is back by world.observers().on_remove<Inactive>().
+// A query with changed_since() skips inactive entities too, and does not see later what was written to them while they
+// were inactive. Use world.observers().on_remove<Inactive>() to learn which entities are active again.
 // Thread: as for stores: the structural thread of the world.
 
 #include "shoal/store/detail/owned_rows.h"
@@ -39,16 +39,16 @@ SHOAL_COMPONENT(Inactive)
 
 class ActivityManager final : public Store {
 public:
-    /// `entities` and `pool` outlive the manager.
+    /// Lifetime: `entities` and `pool` outlive the manager.
     SHOAL_API ActivityManager(EntityManager& entities, PagePool& pool);
     SHOAL_API ~ActivityManager() override;
 
-    /// Makes living entities inactive, or active. Others are skipped. Errors: no memory; nothing has changed.
+    /// Makes living entities inactive, or active. Skips dead ones. Errors: no memory; nothing has changed.
     SHOAL_API Status set_active(std::span<const Entity> entities, bool is_active);
     Status set_active(Entity entity, bool is_active) { return set_active({&entity, 1}, is_active); }
 
     const Table& table() const { return rows_.table(); }
-    /// Checks the table, and that the entity manager knows the same. Cost: O(rows).
+    /// Checks the table, and that the entity manager agrees with it. Cost: O(rows).
     SHOAL_API Status validate() const;
 
     // Store

@@ -1,6 +1,6 @@
 #pragma once
-// Names of entities, for people who read messages, reports and pictures. An entity has at most one name; several
-// entities may have the same.
+// Names of entities, for readers of messages, reports and pictures. An entity has at most one name; several entities
+// may have the same name.
 //
 //     entity --Manager<DebugName>--> text id --StringTable--> "reef/coral"
 //
@@ -20,10 +20,10 @@ SHOAL_COMPONENT(DebugName, name)
 
 class DebugNameManager {
 public:
-    /// Lifetime: `names` and `texts` outlive this.
+    /// Lifetime: `names` and `texts` outlive this object.
     DebugNameManager(Manager<DebugName>& names, StringTable& texts) : names_(names), texts_(texts) {}
 
-    /// Names a living entity, in place of the name that it has. The empty name removes its name.
+    /// Names a living entity, or renames it. An empty name removes the entity's name.
     /// Errors: the entity is dead; no memory; the string table has another text with the same hash. The old name stays.
     SHOAL_API Status set_name(Entity entity, std::string_view name);
 

@@ -1,17 +1,17 @@
 #pragma once
-// Ownership: an entity may own others, which die with it, as the cannons of a ship do. Ownership is independent of
-// transforms: an owner needs no transform, and its parent in the scene graph need not own an entity.
+// Ownership: an entity may own others, which die with it, like the cannons of a ship. Ownership is independent of
+// transforms: an owner needs no transform, and an entity's owner need not be its parent in the scene graph.
 //
 //     ship ── cannon ── smoke          destroy(ship): ship, then cannon and flag, then smoke, all before it returns
 //          └─ flag
 //
 // In a source, the owned entity names its owner: `owned = "parent"`, or a name or a GUID path in place of "parent".
 // Deaths spread level by level through EntityManager::destroy_next, without recursion, so chains of owners may be long.
-// There is one ownership manager per entity manager; a world makes it, World::ownership(), also when a query, a command
-// or a blob names Owned first. A row is removed as soon as its entity dies.
+// There is one ownership manager per entity manager. A world makes it in World::ownership(), or when a query, a command
+// or a blob first names Owned. A row is removed as soon as its entity dies.
 //
 //     row        0     1     2     3           one for each entity that owns others or is owned
-//     owner      -     e0    e1    e0          null if nobody owns the entity
+//     owner      -     e0    e1    e0          null if the entity has no owner
 //     links      parent, first child, next, previous
 //
 // Thread: the structural thread of the entity manager; any thread makes const calls between its calls.
@@ -28,13 +28,13 @@ SHOAL_COMPONENT((Owned, computed), owner)  // from the links
 
 class OwnershipManager final : public Store {
 public:
-    /// `entities` and `pool` outlive the manager.
+    /// Lifetime: `entities` and `pool` outlive the manager.
     SHOAL_API OwnershipManager(EntityManager& entities, PagePool& pool);
     SHOAL_API ~OwnershipManager() override;
 
-    /// Makes `owner` the owner of each of `owned`, in place of the owner that it has. Skips dead entities.
+    /// Makes `owner` the owner of each of `owned`, in place of any previous owner. Skips dead entities.
     /// Errors: the owner is not alive, or it is one of `owned` or is owned by one of them, directly or not; no memory.
-    /// Nothing has changed. Cost: the chain of owners above `owner` is walked once, for any number of entities.
+    /// Nothing has changed. Cost: one walk up the chain of owners above `owner`, for any number of entities.
     SHOAL_API Status own(Entity owner, std::span<const Entity> owned);
     Status own(Entity owner, Entity owned) { return own(owner, std::span<const Entity>(&owned, 1)); }
 
@@ -43,7 +43,7 @@ public:
     /// Releases an entity from its owner, and returns whether it had one.
     bool release(Entity owned) { return release(std::span<const Entity>(&owned, 1)) != 0; }
 
-    /// Returns the owner, or the null entity if there is none, for any id.
+    /// Returns the owner, or the null entity if there is none. Any id is allowed.
     SHOAL_API Entity owner(Entity owned) const;
     /// Calls visit(Entity) for each entity that `owner` owns directly, newest first. The visitor must not change
     /// owners.
@@ -67,13 +67,13 @@ public:
     // Store
     std::string_view kind() const override { return "the owners"; }
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
-    /// Entities that own others, and are owned by nobody, have rows too; a query leaves them out.
+    /// Entities that own others but have no owner have rows too; a query leaves them out.
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
     /// Errors: an entity of the batch would own itself, directly or not; no memory. Nothing has changed.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
-    /// Removes the rows of these entities. They and what they own are released.
+    /// Removes the rows of these entities. Releases them, and the entities that they own.
     SHOAL_API void drop(std::span<const Entity> entities) override;
-    /// As own() and release() do, for each entity alone.
+    /// The same as own() and release() for each entity alone.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     SHOAL_API Result<bool> prepare_values(const Schema&, std::span<const Entity> entities, bool removes) override;
@@ -85,7 +85,7 @@ public:
     SHOAL_API Status load(SnapshotReader& from) override;
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
-    /// Owns, or releases if the value is the null entity. Errors: as for own(). Requires: no passes run.
+    /// Calls own(), or release() if the value is the null entity. Errors: as for own(). Requires: no passes run.
     SHOAL_API Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
 
 private:

@@ -23,20 +23,20 @@ struct PointMass {
 SHOAL_COMPONENT(PointMass, (mass, unit("kg")), (position, unit("m")), (velocity, unit("m/s")),
                 (acceleration, unit("m/s²")))
 
-/// Moves all point masses by one step: velocity += acceleration x dt, then position += velocity x dt. The result is the
-/// same, bit for bit, for every executor and any number of workers. Units: dt in seconds. Cost: bound by memory, 60
-/// bytes per row. Source: Frykholm, "Building a data-oriented entity system", part 2.
+/// Moves all point masses by one step: velocity += acceleration x dt, then position += velocity x dt. The result is
+/// bit-identical for every executor and any number of workers. Units: dt in seconds. Cost: bound by memory, 60 bytes
+/// per row. Source: Frykholm, "Building a data-oriented entity system", part 2.
 SHOAL_API void simulate(Manager<PointMass>& masses, float dt, Executor& executor);
 
-// If an entity has a point mass and a transform, the vectors of the point mass are relative to the parent, as the local
-// pose is.
+// If an entity has a point mass and a transform, the vectors of the point mass are relative to the parent, like the
+// local pose.
 
-/// Sets the positions of the point masses of `entities` to those of their local poses; to be called after a spawn.
+/// Sets the positions of the point masses of `entities` to the positions of their local poses; call it after a spawn.
 /// Skips entities that lack one of the two. Returns how many were set.
 SHOAL_API std::size_t place_at_transforms(Manager<PointMass>& masses, const TransformManager& transforms,
                                           std::span<const Entity> entities);
-/// Sets the positions of local poses to those of the point masses, as one batch; to be called after simulate(). Skips
-/// point masses without a transform. Returns how many were set.
+/// Sets the positions of local poses to those of the point masses, as one batch; call it after simulate(). Skips point
+/// masses without a transform. Returns how many were set.
 SHOAL_API std::size_t move_transforms(const Manager<PointMass>& masses, TransformManager& transforms,
                                       Executor* executor = nullptr);
 

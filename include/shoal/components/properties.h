@@ -1,6 +1,6 @@
 #pragma once
-// Properties: any number of named values of an entity, and values of its resource that it overrides. A name is a path,
-// "armor.front", and is hashed. Only what is set costs memory.
+// Properties: any number of named values of an entity, which may override values of its resource. A name is a path,
+// "armor.front", and is hashed. Only values that are set use memory.
 //
 //     if (Status set = properties.set(tank, "armor.front", 35); !set) return set;  // an own value hides the template's
 //     const float armor = properties.get_or(tank, front, 0.0f);                    // the own value, else the template's
@@ -8,20 +8,20 @@
 //     world.commands().add(tank, PropertyValue("paint", "red"));                   // from a pass: set at the settle
 //     world.commands().add(tank, PropertyValue::none("speed"));                    // the same for reset()
 //
-// In a source: `properties = { armor = { front = 20  rear = 8 }  paint = "grey"  decks = [1 2 3] }`; what an entity
-// says as `modified_components = { properties = { armor = { front = 30 } } }` it overrides. docs/formats/source.md has
-// the rules.
+// In a source: `properties = { armor = { front = 20  rear = 8 }  paint = "grey"  decks = [1 2 3] }`. An entity
+// overrides values with `modified_components = { properties = { armor = { front = 30 } } }`. See docs/formats/source.md
+// for the rules.
 //
 //     own values    rows of PropertyValue, as many as are set  set(), commands, blobs
-//     overrides     a table in the blob, see property_table.h  what the entity's text says on top of its prefab
-//     values        the same, one for all users of a prefab    what the prefab says
+//     overrides     a table in the blob, see property_table.h  what the entity's text sets over its prefab
+//     values        the same, one for all users of a prefab    what the prefab sets
 //
-// A look-up tries the three in this order. A value is a bool, an integer (64 bits), a float, a string, a vector of 2 to
-// 4 floats, or an array of these. A vector can be read as an array of its numbers, such an array as a vector, and an
-// integer as a float. Strings are StringIds; set() and sources let the world keep the texts, a PropertyValue brings the
-// hashes alone. Saved and copied entities keep all of it.
-// Use a field of a component for what every entity of a kind has and loops read: it costs a load, a property a search.
-// Thread: calls that set are structural; any thread looks values up between them.
+// A look-up tries the three in this order. A value is a bool, a 64-bit integer, a float, a string, a vector of 2 to 4
+// floats, or an array of these. A vector can be read as an array of numbers, such an array as a vector, and an integer
+// as a float. Strings are StringIds. set() and sources keep the texts in the world; a PropertyValue has only the
+// hashes. Saved and copied entities keep all of their properties.
+// Values that loops read in every entity of a kind belong in a component: a field costs a load, a property a search.
+// Thread: calls that set values are structural; any thread looks values up between them.
 
 #include "shoal/base/detail/string_table.h"
 #include "shoal/resource/detail/property_table.h"
@@ -33,7 +33,7 @@ namespace shoal {
 
 class ComponentRegistry;
 
-/// The path of a value. One from a text is kept for people when a value is set.
+/// The path of a value. If it is made from a text, the text is kept for messages when a value is set.
 struct PropertyPath {
     PropertyPath(StringId path) : id(path) {}                                        // NOLINT
     PropertyPath(std::string_view path) : id(path), text(path) {}                    // NOLINT
@@ -43,7 +43,7 @@ struct PropertyPath {
     std::string_view text{};
 };
 
-/// A value that is no array, as set() takes it: made of a bool, a number, a text, a StringId or a vector.
+/// A value for set() that is not an array: a bool, a number, a text, a StringId or a vector.
 struct PropertyInput {
     template <class T>
         requires std::is_arithmetic_v<T>
@@ -73,8 +73,8 @@ private:
     SHOAL_API void put_floats(Vec4 lanes, std::uint32_t count);
 };
 
-/// An own value, or a part of one that is an array: 4 words in each row. Given to an entity, by commands too, it
-/// replaces what the entity has set at the path; the parts of an array are given in their order.
+/// An own value, or a part of one that is an array: 4 words in each row. Adding it to an entity, also by commands,
+/// replaces the entity's own value at the path; the parts of an array are added in their order.
 struct PropertyValue {
     StringId path;
     std::uint32_t shape = 0;  ///< PropertyShape::word()
@@ -83,7 +83,7 @@ struct PropertyValue {
 
     PropertyValue() = default;
     SHOAL_API PropertyValue(const PropertyPath& path, const PropertyInput& value);
-    /// Takes the own value away.
+    /// A value that removes the own value.
     static PropertyValue none(const PropertyPath& path) { return PropertyValue(path, PropertyShape()); }
     /// The rows of an array.
     template <class Elements>
@@ -91,7 +91,7 @@ struct PropertyValue {
         return join(path, Array<PropertyInput>(std::begin(elements), std::end(elements), "properties"));
     }
 
-    /// The most words that an own value takes: 1,024 floats. What is longer belongs into a source or a component.
+    /// The most words in an own value: 1,024 floats. Longer values belong in a source or a component.
     static constexpr std::uint32_t kMaxWords = 1024;
 
 private:
@@ -108,7 +108,7 @@ public:
     PropertyShape shape() const { return PropertyShape::from_word(word_); }
     PropertyType type() const { return shape().type; }
     std::uint32_t count() const { return *this ? shape().count : 0; }
-    /// Whether it was set for this entity, and not by its source.
+    /// Whether it was set for this entity, rather than by its source.
     bool is_own() const { return row_ != kNilRow; }
     /// Reads it as elements of type T: see read_property().
     template <PropertyElement T, std::size_t kExtent>
@@ -116,42 +116,43 @@ public:
         if (rows_ == nullptr) return read_property<T>(shape(), {words_, shape().num_words()}, out);
         return read_property<T>(shape(), joined_words(), out);
     }
-    /// Returns all of its words, those of parts too.
+    /// Returns all of its words, including those of further parts.
     SHOAL_API Array<std::uint32_t> joined_words() const;
 
 private:
     friend class PropertyManager;
     const std::uint32_t* words_ = nullptr;
-    const OwnedRows* rows_ = nullptr;  // of a value in several rows
-    std::uint32_t row_ = kNilRow;      // its first, if it is an own value
-    std::uint32_t word_ = 0;           // of its shape; 0: there is none
+    const OwnedRows* rows_ = nullptr;  // for a value in several rows
+    std::uint32_t row_ = kNilRow;      // the first row of an own value
+    std::uint32_t word_ = 0;           // of its shape; 0: no value
 };
 
 struct PropertyOptions {
-    const ResourceLibrary* library = nullptr;  ///< outlives the manager; needed to spawn properties that blobs have
+    const ResourceLibrary* library = nullptr;  ///< outlives the manager; needed to spawn properties from blobs
     StringTable* texts = nullptr;              ///< outlives the manager; keeps the texts of paths and strings
 };
 
 class SHOAL_API PropertyManager final : public Store {
 public:
-    /// `entities` and `pool` outlive the manager.
+    /// Lifetime: `entities` and `pool` outlive the manager.
     SHOAL_API PropertyManager(EntityManager& entities, PagePool& pool, const PropertyOptions& options = {});
     SHOAL_API ~PropertyManager() override;
 
     // --- look-up -------------------------------------------------------------------------------------------------
 
-    /// Returns the own value of a living entity, else that of its template. Total: any entity and any path are fine.
-    /// Cost: a look-up of the entity and a step per own value; then another and two binary searches.
+    /// Returns the own value of a living entity, else the value of its template. Any entity and any path are allowed.
+    /// Cost: a look-up of the entity and a step per own value; for the template, another look-up and two binary
+    /// searches.
     PropertyView find(Entity entity, const PropertyPath& path) const { return find_value(entity, path.id); }
     bool has(Entity entity, const PropertyPath& path) const { return bool(find(entity, path)); }
-    /// Errors: there is none, or it is of another type; the message says which.
+    /// Errors: there is no value, or it has another type; the message says which.
     template <PropertyElement T>
     Result<T> get(Entity entity, const PropertyPath& path) const {
         T value{};
         if (find(entity, path).read(std::span(&value, 1)) == 1) return value;
         return refuse(entity, path, value_type_of<T>());
     }
-    /// The same for hot code, with `fallback` where there is no such value. Requires there: a StringId that is kept.
+    /// The same for hot code; returns `fallback` if there is no such value. Keep the path as a StringId there.
     template <PropertyElement T>
     T get_or(Entity entity, const PropertyPath& path, T fallback) const {
         const PropertyView found = find(entity, path);
@@ -162,8 +163,8 @@ public:
     }
     /// Returns the text of a string; empty if there is none. Lifetime: until the value changes.
     SHOAL_API std::string_view text(Entity entity, const PropertyPath& path) const;
-    /// Calls visit(StringId, const PropertyView&) for each path of an entity once: own values, in the order in which
-    /// they were first set, newest first, then others by hash. The visitor must not set values.
+    /// Calls visit(StringId, const PropertyView&) once for each path of an entity: first own values, the most recently
+    /// added first, then others by hash. The visitor must not set values.
     template <class Visitor>
     void for_each(Entity entity, Visitor&& visit) const {
         using Function = std::remove_reference_t<Visitor>;
@@ -172,23 +173,23 @@ public:
             [](void* to, StringId path, const PropertyView& value) { (*static_cast<Function*>(to))(path, value); },
             const_cast<std::remove_const_t<Function>*>(&visit));
     }
-    /// Appends the string ids that an entity's properties have: paths, and strings, also those that are overridden.
+    /// Appends the string ids in an entity's properties: paths and strings, including overridden ones.
     SHOAL_API void list_texts(Entity entity, Array<StringId>& ids) const;
 
     // --- own values ----------------------------------------------------------------------------------------------
 
-    /// Sets a value of living entities, in place of the own value that they have.
-    /// Errors: the path is empty; one of them is dead; no memory; another text has the same hash. Nothing has changed.
+    /// Sets a value of living entities, in place of their own values at the path.
+    /// Errors: the path is empty; an entity is dead; no memory; another text has the same hash. Nothing has changed.
     SHOAL_API Status set(std::span<const Entity> entities, const PropertyPath& path, const PropertyInput& value);
     Status set(Entity entity, const PropertyPath& path, const PropertyInput& value) {
         return set({&entity, 1}, path, value);
     }
-    /// The same for an array: a span, a vector, ... Errors: as above; it takes more than PropertyValue::kMaxWords.
+    /// The same for an array: a span, a vector, ... Errors: as above; it has more than PropertyValue::kMaxWords words.
     template <class Elements>
     Status set_array(Entity entity, const PropertyPath& path, const Elements& elements) {
         return set_elements(entity, path, Array<PropertyInput>(std::begin(elements), std::end(elements), "properties"));
     }
-    /// Takes the own value away, and returns whether there was one. What the template says is seen again.
+    /// Removes the own value, and returns whether there was one. The template's value is visible again.
     SHOAL_API bool reset(Entity entity, const PropertyPath& path);
 
     /// The same for code that learns the type at run time.
@@ -202,11 +203,11 @@ public:
     std::string_view kind() const override { return "the properties"; }
     std::span<const Schema* const> schemas() const override { return schemas_; }
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
-    /// Errors: the tables lie in a blob that is not in the library; no memory.
+    /// Errors: the tables are in a blob that is not in the library; no memory.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     SHOAL_API void drop(std::span<const Entity> entities) override;
-    /// As set() and reset() do. A value without a path, or a part of an array whose first part is not there, is left
-    /// out.
+    /// The same as set() and reset(). Values without a path are skipped, and so are parts of an array whose first part
+    /// does not exist.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     SHOAL_API Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities,
@@ -250,13 +251,13 @@ private:
     const Table* tables_[2];
 };
 
-/// Registers Properties and how it is written in sources. Calling it again does nothing.
+/// Registers Properties and its text form in sources. Calling it again does nothing.
 /// Errors: another component type is called "properties", or it has another compile function.
 SHOAL_API Status add_properties(ComponentRegistry& registry);
 
-/// Returns the properties of a directory, or nullptr: nobody keeps Properties, or a store of another class.
+/// Returns the properties of a directory, or nullptr if no store keeps Properties, or a store of another class does.
 SHOAL_API PropertyManager* find_properties(const ComponentDirectory& directory);
-/// Whether a PropertyManager keeps the named values, or may be made to: no store of another class keeps Properties.
+/// Whether a PropertyManager keeps the named values, or can be made to: no store of another class keeps Properties.
 SHOAL_API bool can_keep_properties(const ComponentDirectory& directory);
 
 }  // namespace shoal

@@ -6,8 +6,8 @@
 //
 // entities_with() builds the second direction in one pass over all rows and keeps it until a row is added or removed,
 // by this class, the manager, a spawn or a settle (see owners_by_value.h). Dead entities are left out at once.
-// Queries of a world have the same lists, `world.query<Read<&Body::position>>().tagged("enemy")`, and so have those
-// from text: "body, #enemy". Add and remove tags; do not overwrite them through the manager, because the lists would
+// Queries of a world use the same lists, `world.query<Read<&Body::position>>().tagged("enemy")`, and so do text
+// queries: "body, #enemy". Add and remove tags; do not overwrite them through the manager, because the lists would
 // not notice.
 // Thread: as for Manager; entities_with() counts as a structural call, because it may build the lists.
 
@@ -24,13 +24,13 @@ SHOAL_COMPONENT((Tag, many), tag)
 
 class TagManager {
 public:
-    /// Lifetime: `tags` and `texts` outlive this.
+    /// Lifetime: `tags` and `texts` outlive this object.
     TagManager(Manager<Tag>& tags, StringTable& texts) : tags_(tags), texts_(texts) {}
     TagManager(const TagManager&) = delete;
     TagManager& operator=(const TagManager&) = delete;
 
-    /// Gives a living entity a tag, unless it has it already. Errors: the tag is empty; the entity is dead; no memory;
-    /// the string table has another text with the same hash. Nothing has changed.
+    /// Adds a tag to a living entity, unless the entity has it already. Errors: the tag is empty; the entity is dead;
+    /// no memory; the string table has another text with the same hash. Nothing has changed.
     SHOAL_API Status add_tag(Entity entity, std::string_view tag);
     /// Removes a tag and returns whether the entity had it.
     SHOAL_API bool remove_tag(Entity entity, StringId tag);

@@ -8,8 +8,8 @@
 
 namespace shoal {
 
-/// Names a living entity, gives it a tag, or takes one away, and interns the text. `component` is DebugName or Tag,
-/// which `store` keeps. Errors: a tag without a text; no memory; another text has the same hash. Nothing has changed.
+/// Names a living entity, or adds or removes a tag, and interns the text. `component` is DebugName or Tag, which
+/// `store` keeps. Errors: a tag without a text; no memory; another text has the same hash. Nothing has changed.
 SHOAL_API Status change_text_in(Store& store, const Schema& component, StringTable& texts, TextChange change,
                                 Entity entity, std::string_view text);
 
