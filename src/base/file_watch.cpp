@@ -10,9 +10,9 @@ namespace shoal {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kPollMs = 100;      // where nobody tells of changes
-constexpr std::int64_t kCheckMs = 1000;    // where somebody does
-constexpr std::int64_t kClockStepMs = 20;  // in which file systems count time, or more
+constexpr std::int64_t kPollMs = 100;      // if the system does not report changes
+constexpr std::int64_t kCheckMs = 1000;    // if it does
+constexpr std::int64_t kClockStepMs = 20;  // at least the time step of file systems
 
 }  // namespace
 
@@ -50,17 +50,17 @@ void FileWatch::watch_folders() {
     for (const File& file : files_) {
         std::string folder = os::folder_of(file.path);
         if (folder == last) continue;
-        // Of a folder that is not there yet, the one above it is told to have it.
+        // For a folder that does not exist yet, watches the closest existing folder above it.
         for (last = folder; !is_directory(folder) && folder != os::folder_of(folder); lacks_folders_ = true)
             folder = os::folder_of(folder);
         all_folders_ &= os::watch_folder(watch_, folder);
     }
 }
 
-/// Whether it is time to look at the files.
+/// Whether it is time to check the files.
 bool FileWatch::has_something_happened(std::int64_t now_ns) {
     const bool was_told = os::take_watched(watch_);
-    if (was_told && lacks_folders_) watch_folders();  // one of them may be there now
+    if (was_told && lacks_folders_) watch_folders();  // a folder may exist now
     const std::int64_t pause_ms = all_folders_ ? kCheckMs : kPollMs;
     if (!was_told && !is_restless_ && now_ns - last_look_ns_ < pause_ms * kMs) return false;
     last_look_ns_ = now_ns;

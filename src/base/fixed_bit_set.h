@@ -1,5 +1,5 @@
 #pragma once
-// Which parts of a slab are in use.
+// The parts of a slab that are in use.
 // Thread: a value.
 
 #include "shoal/base/detail/bits.h"

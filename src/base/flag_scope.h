@@ -1,9 +1,9 @@
 #pragma once
-// Thread: that of the flag.
+// Thread: the flag's.
 
 namespace shoal {
 
-/// Sets a flag while it lives, also where an exception ends that.
+/// Sets a flag while it exists; an exception resets it too.
 class FlagScope {
 public:
     explicit FlagScope(bool& flag) : flag_(flag) { flag_ = true; }

@@ -1,6 +1,6 @@
 #pragma once
-// Every call to the operating system. A port is another os_*.cpp, which also defines the functions of file.h that ask
-// about paths, remove_temporary_files(), and those of clock.h.
+// Every call to the operating system. A port is another os_*.cpp, which also defines clock.h, and from file.h
+// remove_temporary_files() and the functions about paths.
 // Thread: any thread.
 
 #include "shoal/base/detail/config.h"
@@ -11,11 +11,11 @@
 
 namespace shoal::os {
 
-/// Reserves address space that reads as zero and is committed by writing to it. Returns nullptr when there is none.
+/// Reserves address space that reads as zero and is committed by writing to it. Returns nullptr if there is none.
 void* reserve(std::size_t num_bytes);
-/// Returns how many bytes the limits of the process leave for reserve(); the largest number: nothing limits them.
+/// Returns the bytes that the limits of the process leave for reserve(); the largest number if there is no limit.
 std::size_t left_address_space();
-/// Returns the limit because of which `num_bytes` could not be reserved, such as "the limit on data (ulimit -d)".
+/// Returns the limit that made a reservation of `num_bytes` fail, such as "the limit on data (ulimit -d)".
 std::string limit_of_reserve(std::size_t num_bytes);
 void release(void* data, std::size_t num_bytes);
 void discard(void* data, std::size_t num_bytes);
@@ -30,7 +30,7 @@ std::string read_file(const std::string& path, std::size_t max_bytes, void* cont
 /// Writes a temporary file beside `path`, flushes it and renames it. Returns the reason of a failure, or an empty text.
 /// With `to_append`, opens the new file for append_to_file() before it is renamed: if that fails, nothing is replaced.
 std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes, int* to_append = nullptr);
-/// Returns the reason why it would fail that is known before, or an empty text.
+/// Returns the reason why replace_file() would fail, as far as it is known in advance, or an empty text.
 std::string why_not_replace(const std::string& path);
 
 /// See append_file.h and folder.h. Each returns the reason of a failure, or an empty text.
@@ -48,19 +48,19 @@ std::string remove_file(const std::string& path);
 /// Returns the folder of a path.
 std::string folder_of(const std::string& path);
 
-/// Starts to watch folders for changes of what is in them. Returns -1 if the system has no more watches, or none.
+/// Starts to watch folders for changes of their content. Returns -1 if the system has no more watches, or no support.
 int open_watch();
 void close_watch(int watch);
-/// Returns whether the folder is watched from now on; again is fine.
+/// Watches a folder. Returns whether it is watched; calling it again is allowed.
 bool watch_folder(int watch, const std::string& folder);
 /// Returns whether anything has happened in the folders since the last call. Never waits.
 bool take_watched(int watch);
 
-/// Opens a copy of a shared library, which the file system forgets at once. Returns the reason of a failure, or an
-/// empty text.
+/// Opens a copy of a shared library; the copy's name is removed at once. Returns the reason of a failure, or an empty
+/// text.
 std::string open_library(const std::string& path, void*& library);
 void close_library(void* library);
-/// Returns the address of what the library exports by that name, or nullptr.
+/// Returns the address of a symbol that the library exports, or nullptr.
 void* find_in_library(void* library, const char* name);
 
 }  // namespace shoal::os

@@ -72,9 +72,9 @@ bool write_all(int fd, const char* data, std::size_t num_bytes) {
     return true;
 }
 
-/// Returns the path that the last of a chain of links names, or `path` if it is none. Its folders may still be links.
+/// Returns the path at the end of a chain of links, or `path` if it is not a link. Its folders may still be links.
 std::string target_of(std::string path) {
-    constexpr int kMostLinks = 40;  // as in the kernel
+    constexpr int kMostLinks = 40;  // the kernel's limit
     for (int i = 0; i < kMostLinks; ++i) {
         char target[4096];
         const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
@@ -99,7 +99,7 @@ struct Target {
     bool exists;
 };
 
-/// Root may write every file, but what somebody made read-only stays as it is.
+/// Root may write every file, but files that are marked read-only stay unchanged.
 std::string find_target(const std::string& path, Target& target) {
     target.exists = ::stat(path.c_str(), &target.info) == 0;
     if (!target.exists && errno != ENOENT) return reason(kCannotCreate);
@@ -115,8 +115,8 @@ std::string find_target(const std::string& path, Target& target) {
     return {};
 }
 
-/// Lets a name that a folder has been given reach the disk. What was made is there: that its folder cannot be flushed,
-/// or may be entered and not read, does not undo it, and is no failure. Who has to know calls flush_folder().
+/// Lets a new name in a folder reach the disk. The file already exists: if the folder cannot be flushed, or may be
+/// entered but not read, that is not an error. Callers that need to know use flush_folder().
 void flush_names(const std::string& folder) { static_cast<void>(flush_folder(folder)); }
 
 mode_t mode_of_new_files() {
@@ -125,7 +125,7 @@ mode_t mode_of_new_files() {
     return 0666 & ~mask;
 }
 
-/// A temporary file on the disk. Every change of the list, or of what it lists, needs the lock.
+/// A temporary file on the disk. Every change of the list, or of a file in it, needs the lock.
 struct Temporary {
     explicit Temporary(std::string name) : path(std::move(name)) {}
     std::string path;
@@ -134,15 +134,15 @@ struct Temporary {
 constinit std::mutex temporaries_lock;
 constinit Temporary* temporaries = nullptr;
 
-/// Returns a pattern for the name of a temporary file beside `path`. A long name is cut, so that this one is possible
-/// too.
+/// Returns a pattern for the name of a temporary file beside `path`. A long name is cut, so that the pattern is not too
+/// long.
 std::string name_beside(const std::string& path) {
     constexpr std::string_view kEnding = ".XXXXXX";
     const std::size_t name = path.rfind('/') + 1;
     return path.substr(0, name) + path.substr(name, NAME_MAX - kEnding.size()) + std::string(kEnding);
 }
 
-/// Makes a file and lists it. Returns its descriptor.
+/// Creates a file and adds it to the list. Returns its descriptor.
 int create(Temporary& temporary) {
     const std::lock_guard lock(temporaries_lock);
     const int fd = ::mkostemp(temporary.path.data(), O_CLOEXEC);
@@ -152,7 +152,7 @@ int create(Temporary& temporary) {
     return fd;
 }
 
-/// Renames the file to `target`, or removes it, and takes it off the list. Returns whether it was renamed.
+/// Renames the file to `target`, or removes it, and removes it from the list. Returns whether it was renamed.
 bool end(const Temporary& temporary, const char* target) {
     const std::lock_guard lock(temporaries_lock);
     Temporary** link = &temporaries;
@@ -168,7 +168,7 @@ bool end(const Temporary& temporary, const char* target) {
 std::string fill(int fd, const Target& target, const void* data, std::size_t num_bytes) {
     Descriptor file(fd);
     if (!write_all(fd, static_cast<const char*>(data), num_bytes)) return reason("cannot write");
-    // Nobody but root may give a file to another owner; what runs as its owner must not run as somebody else.
+    // Only root may give a file to another owner; a file that runs as its owner must not run as another user.
     const bool has_owner = !target.exists || ::fchown(fd, target.info.st_uid, target.info.st_gid) == 0;
     const mode_t kept = has_owner ? 07777 : 0777;
     if (::fchmod(fd, target.exists ? target.info.st_mode & kept : mode_of_new_files()) != 0)
@@ -195,7 +195,7 @@ namespace {
 
 constexpr rlim_t kAll = ~rlim_t(0);
 
-/// What the limits of the process leave: of address space, and of memory that it may write. Bytes; kAll: there is no
+/// The bytes that the limits of the process leave: of address space, and of memory that it may write. kAll: there is no
 /// limit.
 struct LeftBytes {
     rlim_t all = kAll, data = kAll;
@@ -285,7 +285,7 @@ std::string read_file(const std::string& path, std::size_t max_bytes, void* cont
     if (num_bytes > max_bytes) return "it is too large";
     char* data = place(context, num_bytes);
     if (data == nullptr) return "there is no memory for it";
-    if (info.st_size != 0) return read_some(file.fd, data, num_bytes, num_read);  // the file may shrink meanwhile
+    if (info.st_size != 0) return read_some(file.fd, data, num_bytes, num_read);  // the file may have shrunk
     bytes.copy(data, num_bytes);
     num_read = num_bytes;
     return {};
@@ -336,7 +336,7 @@ std::string append_to_file(int file, const void* data, std::size_t num_bytes) {
 std::string flush_file(int file) { return ::fdatasync(file) == 0 ? std::string() : reason("cannot flush"); }
 
 void cut_file(int file, std::uint64_t num_bytes) {
-    // Who reads the file finds the end of what is whole in any case.
+    // Readers of the file find the end of the complete data in any case.
     if (::ftruncate(file, static_cast<off_t>(num_bytes)) != 0) return;
 }
 
@@ -414,7 +414,7 @@ char* resize_text(void* text, std::size_t num_bytes) {
     return bytes.data();
 }
 
-/// Calls visit(symbol, name) for the symbols that a library exports or needs. Stops where the file is not what it says.
+/// Calls visit(symbol, name) for the symbols that a library exports or needs. Stops where the file is malformed.
 template <class Visit>
 void for_each_symbol(const std::string& bytes, Visit&& visit) {
     const auto read = [&bytes](std::size_t offset, auto& value) {
@@ -439,7 +439,7 @@ void for_each_symbol(const std::string& bytes, Visit&& visit) {
     }
 }
 
-/// A library that was opened from a copy, and may be there still although it was closed.
+/// A library that was opened from a copy; it may still be loaded although it was closed.
 struct OpenedCopy {
     std::uintptr_t base;
     std::string path;  // of the file that was copied
@@ -456,11 +456,11 @@ std::uintptr_t base_of(void* library) {
 
 void note_copy(void* library, const std::string& path) {
     const std::uintptr_t base = base_of(library);
-    std::erase_if(opened_copies(), [&](const OpenedCopy& copy) { return copy.base == base; });  // that one is gone
+    std::erase_if(opened_copies(), [&](const OpenedCopy& copy) { return copy.base == base; });  // it was unloaded
     opened_copies().push_back({base, path});
 }
 
-/// Whether an address lies in a library that was opened from the same file before.
+/// Whether an address is in a library that was opened earlier from the same file.
 bool is_of_earlier_copy(void* address, void* library, const std::string& path) {
     Dl_info info{};
     if (address == nullptr || ::dladdr(address, &info) == 0) return false;
@@ -470,10 +470,10 @@ bool is_of_earlier_copy(void* address, void* library, const std::string& path) {
            });
 }
 
-/// A library with a unique symbol is never unloaded, and all libraries that are opened later use its variable: static
-/// ones of inline functions, which a newer version of a plugin would take for its own. Returns what to do if one of
-/// them is that of a copy of the same file that was opened before, or an empty text. Those of the standard library are
-/// constant.
+/// A library with a unique symbol (a static variable of an inline function) is never unloaded, and all libraries that
+/// are opened later use its variable: a newer version of a plugin would use the older version's. Returns what to do if
+/// a variable is in a copy of the same file that was opened earlier, or an empty text. Variables of the standard
+/// library are constant.
 std::string find_stale_variable(void* library, const std::string& bytes, const std::string& path) {
     std::string failure;
     for_each_symbol(bytes, [&](const ElfW(Sym) & symbol, const std::string& name) {
@@ -493,7 +493,7 @@ std::string find_stale_variable(void* library, const std::string& bytes, const s
     return failure;
 }
 
-/// Opens a library by its bytes, in a file beside `path`. `cannot_create`: there is no room for one.
+/// Opens a library by its bytes, in a file beside `path`. `cannot_create`: the file cannot be created there.
 std::string open_copy(const std::string& path, const std::string& bytes, void*& library, bool& cannot_create) {
     Temporary copy(name_beside(path));
     Descriptor file(create(copy));
@@ -546,7 +546,7 @@ void* find_in_library(void* library, const char* name) { return ::dlsym(library,
 namespace shoal {
 
 void remove_temporary_files() {
-    os::temporaries_lock.lock();  // for good: nothing is renamed or created after this
+    os::temporaries_lock.lock();  // forever: nothing is renamed or created after this
     for (const os::Temporary* temporary = os::temporaries; temporary != nullptr; temporary = temporary->next)
         ::unlink(temporary->path.c_str());
 }

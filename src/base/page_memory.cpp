@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kGranulesPerSlab = kLargePageBytes / PagePool::kGranuleBytes;
 constexpr std::size_t kGranulesPerPage = kPageBytes / PagePool::kGranuleBytes;
 constexpr std::size_t kPagesPerSlab = kLargePageBytes / kPageBytes;
-constexpr std::uint32_t kKeptTrims = 2;  // a range that is not reused by then gives its pages back
+constexpr std::uint32_t kKeptTrims = 2;  // a range that is not reused for this many trims is freed
 
 constinit PageHooks g_page_hooks;
 
@@ -28,11 +28,11 @@ bool may_reserve(std::size_t num_bytes) {
     return g_page_hooks.may_reserve(g_page_hooks.context, num_bytes);
 }
 
-constexpr std::size_t kShareOfOne = 32;  // of what is left, of a table or an index
-constexpr std::size_t kShareOfMany = 4;  // of what many tables use
+constexpr std::size_t kShareOfOne = 32;  // of the remaining space, for a table or an index
+constexpr std::size_t kShareOfMany = 4;  // of the remaining space, for what many tables share
 
-/// Where the process has a limit, nobody reserves most of what is left for rows that may never come: the first tables
-/// would leave nothing to the others.
+/// If the process has a limit, no reservation may take most of the remaining space for rows that may never exist: the
+/// first tables would leave none for the others.
 bool is_modest(std::size_t num_bytes, std::size_t share) {
     return num_bytes <= kLargePageBytes || num_bytes <= os::left_address_space() / share;
 }
@@ -104,9 +104,9 @@ struct PagePool::Slab {
     std::size_t num_used = 0;           // granules that blocks hold
     std::size_t longest_free_hint = 0;  // no free run is longer; exact after a failed search
     FixedBitSet<kGranulesPerSlab> used;
-    FixedBitSet<kPagesPerSlab> committed;  // pages that a block has covered since they were last given back
+    FixedBitSet<kPagesPerSlab> committed;  // pages that a block has covered since they were last returned
 
-    /// Gives back committed pages that no block touches.
+    /// Returns committed pages that no block touches to the system.
     void discard_free_pages() {
         for (std::size_t page = committed.find(0, true); page < kPagesPerSlab; page = committed.find(page + 1, true)) {
             const std::size_t first = page * kGranulesPerPage;

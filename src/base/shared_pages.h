@@ -4,9 +4,9 @@
 //     |<- 2 MiB ------------>|<- 2 MiB ------------>|
 //     | block 0 | block 1    . block 1  | free      . free ...
 //
-// Free space keeps its pages for the next block. Pages that no block touches are given back when several trims pass
-// without a new block.
-// Thread: that of the pool that owns it.
+// Free space keeps its pages for the next block. Pages that no block touches are returned to the system after several
+// trims without a new block.
+// Thread: the owning pool's.
 
 #include "base/fixed_bit_set.h"
 #include "shoal/base/detail/page_memory.h"
@@ -20,7 +20,7 @@ struct PagePool::SharedRange {
 
     PageRange range;
     FixedBitSet<kPages> used;     // by blocks
-    FixedBitSet<kPages> written;  // pages that a block has covered since they were last given back
+    FixedBitSet<kPages> written;  // pages that a block has covered since they were last returned
     FixedBitSet<64> committed;    // 2 MiB frames with a written page
     std::uint32_t num_trims = 0;  // since the last block was allocated
     static_assert(kPages / kPagesPerFrame <= 64);
@@ -28,7 +28,7 @@ struct PagePool::SharedRange {
     bool is_empty() const { return used.find(0, true) == kPages; }
     bool contains(const std::byte* block) const { return block >= range.data && block < range.data + kBytes; }
 
-    /// Returns a block that starts `stagger` bytes into a page, or nullptr when there is no room.
+    /// Returns a block that starts `stagger` bytes into a page, or nullptr if there is no room.
     std::byte* allocate(std::size_t stagger, std::size_t num_bytes, bool* is_zero) {
         const std::size_t num_pages = round_up(stagger + num_bytes, kPageBytes) / kPageBytes;
         const std::size_t page = used.find_clear_run(num_pages);
@@ -50,7 +50,7 @@ struct PagePool::SharedRange {
         used.set(begin, end, false);
     }
 
-    /// Counts a trim. After `patience` trims without a new block, gives back the frames that no block touches and
+    /// Counts a trim. After `patience` trims without a new block, frees the frames that no block touches and
     /// returns true.
     bool trim(std::uint32_t patience) {
         if (++num_trims < patience) return false;

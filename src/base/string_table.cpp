@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kOwner = "string table";
 constexpr std::uint32_t kForGood = 0xFFFFFFFF;
 
-/// Returns the begin of a text with escapes such as \xFF for bytes that are not UTF-8.
+/// Returns the beginning of a text with escapes such as \xFF for bytes that are not UTF-8.
 std::string escaped(std::string_view text) {
     constexpr std::size_t kMostBytes = 64;
     std::string result;
@@ -41,22 +41,22 @@ struct StringTable::Content {
     struct Text {
         StringId id;
         std::string_view text;
-        std::uint32_t unused_since;  // the number of the lease; 0: it may be in use; kForGood: it stays
+        std::uint32_t unused_since;  // the number of a lease; 0: it may be in use; kForGood: it stays
     };
 
     HashMap<StringId, std::uint32_t> numbers{Owner(kOwner)};
-    Array<Text> texts{Owner(kOwner)};       // in the order in which they came
-    Array<TextLease*> past{Owner(kOwner)};  // that states may have taken, the oldest first
+    Array<Text> texts{Owner(kOwner)};       // in the order in which they were added
+    Array<TextLease*> past{Owner(kOwner)};  // that states may still use, the oldest first
     TextLease* lease = &TextLease::make(1);
     std::uint64_t version = 0;
     bool has_noted = false;  // atomic, so that a settle without texts takes no lock
     std::mutex mutex;        // guards the next two
     Array<std::string> noted{Owner(kOwner)};
     HashMap<StringId, std::uint32_t> noted_numbers{Owner(kOwner)};
-    // Texts that are interned until unused:
-    std::size_t num_passing = 0;  // not found unused
-    std::size_t num_unused = 0;   // found unused, and kept for states
-    std::size_t num_left = 0;     // that the last collect() left
+    // Numbers of texts that are interned until unused:
+    std::size_t num_passing = 0;  // in use, as far as known
+    std::size_t num_unused = 0;   // found unused, but kept for states
+    std::size_t num_left = 0;     // left by the last collect()
 
     const Text* find(StringId id) const {
         const std::uint32_t* const number = numbers.find(id);
@@ -83,7 +83,7 @@ Status StringTable::check(std::string_view text) {
     return Status::error(concat("the text \"", escaped(text), "\" is not valid UTF-8; convert it to UTF-8 first"));
 }
 
-/// Returns what the table has of a text, or nullptr. Errors: another text has the same hash, or this one is not UTF-8.
+/// Returns the table's entry for a text, or nullptr. Errors: another text has the same hash, or this one is not UTF-8.
 Result<const StringTable::Content::Text*> StringTable::Content::find(StringId id, std::string_view text) const {
     const Text* const kept = find(id);
     if (kept != nullptr && kept->text == text) return kept;
@@ -107,8 +107,8 @@ Result<StringId> StringTable::intern(std::string_view text, bool for_good) {
     return id;
 }
 
-/// A text that was found unused is noted, too: it may be removed before somebody finds its id in the row that is
-/// written now.
+/// A text that was found unused is noted, too: otherwise it might be removed before a collection finds its id in the
+/// row that is being written.
 Status StringTable::note(std::string_view text) {
     const StringId id(text);
     if (text.empty()) return {};
@@ -139,7 +139,7 @@ void StringTable::intern_noted() {
         if (const Result<StringId> kept = intern_until_unused(text); !kept) log(LogLevel::kWarning, kept.message());
 }
 
-/// Each text has memory of its own, so that those that stay do not move when others are removed.
+/// Each text has its own memory, so that texts do not move when others are removed.
 void StringTable::Content::add(StringId id, std::string_view text, bool for_good) {
     auto* const data = static_cast<char*>(allocate_memory(text.size(), kOwner));
     std::memcpy(data, text.data(), text.size());
@@ -149,7 +149,7 @@ void StringTable::Content::add(StringId id, std::string_view text, bool for_good
     ++version;
 }
 
-/// Notes that a text was interned again.
+/// Records that a text was interned again.
 void StringTable::Content::keep(Text& text, bool for_good) {
     if (text.unused_since == kForGood || (text.unused_since == 0 && !for_good)) return;
     --(text.unused_since == 0 ? num_passing : num_unused);
@@ -198,7 +198,7 @@ void StringTable::collect(const BitSet& used) {
         ++(unused_since == 0 ? all.num_passing : all.num_unused);
     }
     all.num_left = all.num_passing;
-    // States that are written from now on do not need what is unused.
+    // States that are written from now on do not need unused texts.
     all.past.push_back(all.lease);
     all.lease = &TextLease::make(all.lease->number() + 1);
     all.remove();
@@ -208,7 +208,7 @@ void StringTable::remove_unused() {
     if (content_->num_unused != 0 && !content_->past.front()->is_taken()) content_->remove();
 }
 
-/// Removes the texts that have been unused since before the oldest lease that a state has.
+/// Removes the texts that were found unused before the oldest lease that a state still has.
 void StringTable::Content::remove() {
     erase_if(past, [](TextLease* one) {
         if (one->is_taken()) return false;
@@ -217,7 +217,7 @@ void StringTable::Content::remove() {
     });
     const std::uint32_t oldest = past.empty() ? lease->number() : past.front()->number();
     const std::size_t num_removed = erase_if(texts, [&](const Text& text) {
-        if (text.unused_since == 0 || text.unused_since >= oldest) return false;  // kForGood is larger than any
+        if (text.unused_since == 0 || text.unused_since >= oldest) return false;  // kForGood is the greatest
         release_memory(const_cast<char*>(text.text.data()), text.text.size(), kOwner);
         return true;
     });
@@ -227,7 +227,7 @@ void StringTable::Content::remove() {
     numbers = HashMap<StringId, std::uint32_t>(Owner(kOwner));
     numbers.reserve(texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) numbers.add(texts[i].id, static_cast<std::uint32_t>(i));
-    texts = Array<Text>(texts.begin(), texts.end(), Owner(kOwner));  // which is as long as needed
+    texts = Array<Text>(texts.begin(), texts.end(), Owner(kOwner));  // shrinks it to the needed length
 }
 
 void StringTable::use_all() {

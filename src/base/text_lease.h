@@ -1,6 +1,6 @@
 #pragma once
-// Tells a string table whether states that need its texts still exist. Each state takes the lease of the time at which
-// it was written; the table begins another one when it collects.
+// Tells a string table whether states that need its texts still exist. Each state takes the lease that is current when
+// it is written; the table starts a new one when it collects.
 // Thread: any.
 
 #include "shoal/base/detail/memory.h"
@@ -13,12 +13,12 @@ namespace shoal {
 
 class TextLease {
 public:
-    /// Returns a lease with one user. `number` grows from lease to lease of a table.
+    /// Returns a lease with one user. `number` increases from lease to lease of a table.
     static TextLease& make(std::uint32_t number) {
         return *::new (allocate_memory(sizeof(TextLease), kOwner)) TextLease(number);
     }
     void take() { num_users_.fetch_add(1, std::memory_order_relaxed); }
-    /// Ends a use. The last one destroys the lease.
+    /// Ends a use. The last call destroys the lease.
     void give_back() {
         if (num_users_.fetch_sub(1, std::memory_order_acq_rel) == 1) release_memory(this, sizeof(TextLease), kOwner);
     }
@@ -31,7 +31,7 @@ private:
     explicit TextLease(std::uint32_t number) : number_(number) {}
 
     std::uint32_t number_;
-    std::atomic<std::uint32_t> num_users_{1};  // the table is one
+    std::atomic<std::uint32_t> num_users_{1};  // the table is the first
 };
 
 }  // namespace shoal

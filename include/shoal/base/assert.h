@@ -18,7 +18,7 @@ struct AssertionFailure {
     int line;
 };
 
-/// Called once when an assertion fails. If it returns, the program is ended with abort().
+/// Called once when an assertion fails. If it returns, the program ends with abort().
 using AssertionHandler = void (*)(const AssertionFailure& failure);
 
 /// Replaces the handler and returns the previous one. nullptr restores the default, which writes to standard error.

@@ -1,7 +1,7 @@
 #pragma once
 // Reads and writes whole files. A write is atomic: it fills a temporary file beside the target, flushes it to disk and
-// renames it. Readers see either the old file or the new one, even after a crash. It replaces regular files that may be
-// written, and nothing else: a link stays a link, and the file that it names is replaced.
+// renames it. Readers see either the old file or the new one, even after a crash. It only replaces regular files that
+// may be written. If the path is a link, the link stays, and the file that it points to is replaced.
 // Thread: any thread; two threads must not write the same file.
 
 #include "shoal/base/detail/page_memory.h"
@@ -19,8 +19,8 @@ namespace shoal {
 /// `max_bytes`. The message names the path and the reason.
 SHOAL_API Result<std::string> read_file(const std::string& path, std::size_t max_bytes = std::size_t(1) << 40);
 
-/// Reads a regular file into pages of its own, which the caller releases. Bytes past `*num_bytes` are zero.
-/// Errors: those of read_file(); out of memory.
+/// Reads a regular file into its own pages, which the caller releases. Bytes past `*num_bytes` are zero.
+/// Errors: the same as read_file(); out of memory.
 SHOAL_API Result<PageRange> read_file_pages(const std::string& path, std::size_t* num_bytes,
                                             std::size_t max_bytes = std::size_t(1) << 40);
 
@@ -29,30 +29,30 @@ SHOAL_API Result<PageRange> read_file_pages(const std::string& path, std::size_t
 /// target is unchanged, and no temporary file is left behind.
 SHOAL_API Status write_file(const std::string& path, std::span<const std::byte> bytes);
 SHOAL_API Status write_file(const std::string& path, std::string_view text);
-/// Returns the error that write_file() would return, as far as it is known before: for all but what befalls the disk.
+/// Returns the error that write_file() would return, except for errors that only appear while writing to the disk.
 SHOAL_API Status check_writable(const std::string& path);
 
-/// Removes the temporary files of writes that are under way, and holds up these and later ones for good: for a program
-/// that ends by a signal. Thread: any, but not within a signal handler: wait for the signal with sigwait().
+/// Removes the temporary files of writes in progress, and blocks these and later writes forever: for a program that
+/// ends by a signal. Thread: any, but not in a signal handler: wait for the signal with sigwait().
 SHOAL_API void remove_temporary_files();
 
 SHOAL_API bool is_file(const std::string& path);
 SHOAL_API bool is_directory(const std::string& path);
-/// Returns whether something exists at `path`. A dangling link counts, and so does anything in a folder that may not be
+/// Returns whether something exists at `path`: also for a dangling link, and for any path in a folder that may not be
 /// read.
 SHOAL_API bool path_exists(const std::string& path);
 
-/// What the file system says of a regular file without reading it. Content that changes changes the stamp, unless it
-/// changes twice within the steps in which a file system counts time.
+/// The metadata of a regular file, without its content. When the content changes, the stamp changes, unless it changes
+/// twice within one time step of the file system.
 struct FileStamp {
-    std::uint64_t num_bytes = 0, device = 0, inode = 0;  ///< inode 0: there is no stamp
-    std::int64_t modified_ns = 0;                        ///< the content; programs can set it
-    std::int64_t changed_ns = 0;                         ///< the content, the name or the rights; nobody can set it
+    std::uint64_t num_bytes = 0, device = 0, inode = 0;  ///< inode 0: no stamp
+    std::int64_t modified_ns = 0;                        ///< of the content; programs can set it
+    std::int64_t changed_ns = 0;                         ///< of content, name or permissions; cannot be set
 
     explicit operator bool() const { return inode != 0; }
     friend bool operator==(const FileStamp&, const FileStamp&) = default;
 
-    /// Returns whether the file was left alone for some time before `wall_ns`, so that a change after `wall_ns` gives
+    /// Returns whether the file was not changed for some time before `wall_ns`, so that a change after `wall_ns` gives
     /// another stamp: file systems count time in steps of up to two seconds.
     SHOAL_API bool is_older_than(std::int64_t wall_ns) const;
 };

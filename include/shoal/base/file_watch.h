@@ -1,16 +1,16 @@
 #pragma once
-// Says when files have changed, for programs that compile sources again while they run.
+// Detects changes of files, for programs that compile sources again while they run.
 //
 //     FileWatch watch;
 //     watch.set({path, path + ".local"});  // files that were read, and files that were looked for
 //     while (runs(frame++))
 //         if (watch.has_changed()) text = read_file(path);
 //
-// A file changes when its stamp does (size, times, inode), or when it comes or goes. The system tells when anything has
-// happened in the folders of the files; only then the stamps are read. Where it cannot, and in any case once a second,
-// as for file systems of other machines, they are read without being told to.
-// An editor may write a file piece by piece, or write another one and rename it. So a change is told when all files
-// have rested for kRestMs, and one that has gone is waited for until kGoneMs have passed.
+// A file changes when its stamp does (size, times, inode), or when it appears or disappears. The system reports when
+// something has happened in the folders of the files; only then are the stamps read. They are also read once a second
+// in any case, for file systems of other machines, and more often if the system cannot report.
+// An editor may write a file piece by piece, or write another one and rename it. Therefore a change is reported when
+// all files have rested for kRestMs; a missing file is waited for until kGoneMs have passed.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/file.h"
@@ -22,7 +22,7 @@
 namespace shoal {
 
 struct FileWatchOptions {
-    bool polls = false;  ///< reads the stamps ten times a second, and does not ask the system
+    bool polls = false;  ///< reads the stamps ten times a second, and does not use the system's reports
 };
 
 class FileWatch {
@@ -35,11 +35,11 @@ public:
     FileWatch(const FileWatch&) = delete;
     FileWatch& operator=(const FileWatch&) = delete;
 
-    /// Watches these files in place of those before. A file that was watched before has changed if it has since then,
-    /// and others if they have, or have come, since `wall_ns`: when the program began to read them; see
-    /// wall_clock_ns().
+    /// Watches these files in place of the previous ones. A file that was watched before is compared with its previous
+    /// stamp; a new one has changed if it changed or appeared after `wall_ns`, the time when the program began to read
+    /// the files; see wall_clock_ns().
     SHOAL_API void set(std::vector<std::string> paths, std::int64_t wall_ns = INT64_MAX);
-    /// Whether a file has changed since set(), or since the call that returned true last. Never waits.
+    /// Whether a file has changed since set(), or since the last call that returned true. Never waits.
     /// Cost: a system call; a few per file after something has happened in their folders.
     SHOAL_API bool has_changed();
     std::size_t num_files() const { return files_.size(); }
@@ -49,7 +49,7 @@ private:
         std::string path;
         FileStamp stamp;
         bool exists = false;
-        bool was_there = false;  // when a change was told last
+        bool was_there = false;  // when the last change was reported
     };
     static File look(std::string path);
     void watch_folders();
@@ -57,9 +57,9 @@ private:
 
     FileWatchOptions options_;
     int watch_ = -1;
-    bool all_folders_ = false;  // are watched by the system
+    bool all_folders_ = false;  // the system watches all of them
     bool lacks_folders_ = false;
-    bool is_restless_ = false;  // something has changed, and is not told of yet
+    bool is_restless_ = false;  // a change is not reported yet
     std::int64_t last_change_ns_ = 0, last_look_ns_ = 0;
     std::vector<File> files_;  // by path
 };

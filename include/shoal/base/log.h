@@ -1,5 +1,5 @@
 #pragma once
-// Messages for people, sent through one hook. The default hook writes `shoal: warning: text` to standard error.
+// Messages for users, sent through one hook. The default hook writes `shoal: warning: text` to standard error.
 // Thread: set the hook before other threads start. Any thread may log, so the hook is called from any thread.
 
 #include "shoal/base/detail/config.h"
@@ -11,7 +11,7 @@ namespace shoal {
 
 enum class LogLevel : std::uint8_t { kNote, kWarning, kError };
 
-/// Receives one message, without a line end. `context` is the one passed to set_log_hook().
+/// Receives one message, without a line end. `context` is the argument of set_log_hook().
 using LogHook = void (*)(void* context, LogLevel level, std::string_view message);
 
 /// Replaces the hook. nullptr restores the default.

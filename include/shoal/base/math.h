@@ -1,6 +1,6 @@
 #pragma once
-// The few math types that fields are made of: plain structs of floats. An engine's own types of the same size and order
-// can replace them (see FieldTraits in table/detail/field.h).
+// The few math types that fields use: plain structs of floats. An engine's own types with the same size and order can
+// replace them (see FieldTraits in table/detail/field.h).
 // Conventions: right-handed, metres, quaternions as [x y z w], matrices applied to column vectors.
 // Thread: values.
 
@@ -32,7 +32,7 @@ struct Vec4 {
     friend constexpr bool operator==(const Vec4&, const Vec4&) = default;
 };
 
-/// A rotation. The default does not rotate.
+/// A rotation. The default is the identity.
 struct Quaternion {
     float x = 0, y = 0, z = 0, w = 1;
     friend constexpr bool operator==(const Quaternion&, const Quaternion&) = default;
@@ -76,15 +76,15 @@ inline Vec3 normalized(Vec3 a) {
     return size > 0 ? a / size : a;
 }
 
-/// Turns as `b` does, and then as `a` does. Normalise what many products are made of, or its length drifts.
+/// Rotates by `b`, then by `a`. Normalise results of many products, whose length drifts.
 SHOAL_API Quaternion operator*(Quaternion a, Quaternion b);
-/// The rotation of length 1 in the same direction; the identity if there is none. Such rotations turn vectors.
+/// The rotation with length 1 in the same direction; the identity if there is none. Only such rotations rotate vectors.
 SHOAL_API Quaternion normalized(Quaternion q);
 SHOAL_API Vec3 rotated(Quaternion q, Vec3 v);
-/// Turns about `axis`, of any length, by the right-hand rule. Units: radians. The same bits on every machine, as all
-/// here.
+/// Rotates about `axis`, of any length, by the right-hand rule. Units: radians. Like all functions here, it returns the
+/// same bits on every machine.
 SHOAL_API Quaternion rotation_about(Vec3 axis, double radians);
-/// Turns the z axis to `forward`, and the y axis as near to `up` as it can be. Neither needs a length of 1.
+/// Rotates the z axis to `forward`, and the y axis as close to `up` as possible. The lengths may differ from 1.
 SHOAL_API Quaternion look_rotation(Vec3 forward, Vec3 up = {0, 1, 0});
 /// The rotation on the shorter way from `a` (t = 0) to `b` (t = 1), at a constant speed. Requires: both have length 1.
 SHOAL_API Quaternion slerp(Quaternion a, Quaternion b, float t);

@@ -46,7 +46,7 @@ private:
     char* message_ = nullptr;
 };
 
-/// A value, or the reason why there is none.
+/// A value, or the reason why it is missing.
 template <class T>
 class [[nodiscard]] Result {
 public:
@@ -79,7 +79,7 @@ public:
     T* operator->() { return &value(); }
     const T* operator->() const { return &value(); }
 
-    /// The failure, or success when there is a value.
+    /// The failure, or success if there is a value.
     Status status() const { return has_value_ ? Status() : status_; }
     std::string_view message() const { return has_value_ ? std::string_view() : status_.message(); }
 

@@ -1,6 +1,6 @@
 #pragma once
-// A file that only grows, for logs. What was appended and flushed is there after a crash; what was appended and not
-// flushed is there after the end of the program, but perhaps not after a power failure.
+// A file that only grows, for logs. Flushed data survives a crash of the machine; data that is not flushed survives the
+// end of the program, but perhaps not a power failure.
 // Thread: one at a time.
 
 #include "shoal/base/status.h"
@@ -19,20 +19,20 @@ public:
     SHOAL_API AppendFile& operator=(AppendFile&& other) noexcept;
     SHOAL_API ~AppendFile();
 
-    /// Makes an empty file. Errors: there is one of that name; it cannot be made. The message names the path.
+    /// Creates an empty file. Errors: a file of that name exists; it cannot be created. The message names the path.
     SHOAL_API static Result<AppendFile> create(const std::string& path);
-    /// Replaces a file by these bytes, as write_file() does, and opens it before the older one goes. Errors: those; it
-    /// cannot be opened. An older file is unchanged then.
+    /// Replaces a file by these bytes, like write_file(), and opens the new file before the old one is replaced.
+    /// Errors: the same as write_file(); the file cannot be opened. The old file is then unchanged.
     SHOAL_API static Result<AppendFile> replace(const std::string& path, std::span<const std::byte> bytes);
 
     bool is_open() const { return file_ >= 0; }
     const std::string& path() const { return path_; }
     std::uint64_t num_bytes() const { return num_bytes_; }
 
-    /// Appends bytes. Errors: the disk is full, ...: what was written of them is cut off again, if the system can.
+    /// Appends bytes. Errors: the disk is full, ...: a partial write is cut off again, if the system can.
     /// Requires: is_open().
     SHOAL_API Status append(std::span<const std::byte> bytes);
-    /// Waits until all that was appended is on the disk. Requires: is_open().
+    /// Waits until all appended data is on the disk. Requires: is_open().
     SHOAL_API Status flush();
 
 private:

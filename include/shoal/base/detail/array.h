@@ -1,7 +1,7 @@
 #pragma once
 // A growing array in bookkeeping memory. It has the calls of std::vector that shoal needs, and compiles in a fraction
-// of the time: iterators are pointers, elements that may be copied as bytes are, and what does not depend on the type
-// of the elements is not a template.
+// of the time: iterators are pointers, elements are copied as bytes if their type allows it, and code that does not
+// depend on the element type is not a template.
 //
 //     begin           end              limit
 //     [ 3 | 1 | 4 | 1 | . | . | . | . ]          capacity doubles when it is used up
@@ -10,8 +10,8 @@
 //     rows.push_back(3);
 //     for (const int row : rows) list(row);
 //
-// Every element is addressable, those of Array<bool> too. The name of the owner moves with the memory, so hooks see one
-// name from allocation to release. Running out of memory ends the program; see memory.h.
+// Every element is addressable, even in Array<bool>. The owner's name moves with the memory, so hooks see the same name
+// for allocation and release. Running out of memory ends the program; see memory.h.
 // Thread: values.
 
 #include "shoal/base/detail/config.h"
@@ -27,9 +27,9 @@ namespace shoal {
 
 namespace detail {
 
-/// Returns the capacity of an array of `size` elements that grows to `count`: at least twice as many.
+/// Returns the new capacity of an array of `size` elements that grows to `count`: at least twice as many.
 SHOAL_API std::size_t grown_capacity(std::size_t size, std::size_t count);
-/// Allocates memory for `count` elements. Errors: those of allocate_memory(), also where the number of bytes overflows.
+/// Allocates memory for `count` elements. Errors: as for allocate_memory(), also if the number of bytes overflows.
 SHOAL_API void* allocate_elements(std::size_t count, std::size_t element_bytes, const char* owner);
 /// Copies `size` elements as bytes into new memory for `count`, and releases the old memory of `capacity` elements.
 SHOAL_API void* reallocate_elements(void* elements, std::size_t size, std::size_t capacity, std::size_t count,
@@ -114,7 +114,7 @@ public:
     }
     void pop_back() { shrink(end_ - 1); }
 
-    /// Makes room for `count` elements in all.
+    /// Makes room for `count` elements in total.
     void reserve(std::size_t count) {
         if (count > capacity()) reallocate(count);
     }
@@ -150,7 +150,7 @@ public:
         else
             for (; first != last; ++first, ++end_) ::new (static_cast<void*>(end_)) T(*first);
     }
-    /// Inserts before the element at `at` and returns where the first one is now. Requires: that of append().
+    /// Inserts before the element at `at` and returns the new position of the first one. Requires: as for append().
     template <detail::Dereferenceable Iterator>
     T* insert(const T* at, Iterator first, Iterator last) {
         const std::ptrdiff_t index = at - begin_;
@@ -172,7 +172,7 @@ public:
         }
         return place;
     }
-    /// Removes the elements from `first` to before `last`, and returns where those after them are now.
+    /// Removes the elements from `first` to before `last`, and returns the new position of the elements after them.
     T* erase(const T* first, const T* last) {
         T* const hole = begin_ + (first - begin_);
         if (first == last) return hole;
@@ -269,7 +269,7 @@ private:
     const char* owner_ = kNoOwner;
 };
 
-/// Removes the elements for which the predicate holds, and returns how many these were.
+/// Removes the elements for which the predicate holds, and returns how many.
 template <class T, class Predicate>
 std::size_t erase_if(Array<T>& array, Predicate&& predicate) {
     std::size_t num_erased = 0;
@@ -282,7 +282,7 @@ std::size_t erase_if(Array<T>& array, Predicate&& predicate) {
     return num_erased;
 }
 
-/// Removes the elements that are equal to `value`, and returns how many these were.
+/// Removes the elements that are equal to `value`, and returns how many.
 template <class T, class Value>
 std::size_t erase(Array<T>& array, const Value& value) {
     return erase_if(array, [&](const T& element) { return element == value; });

@@ -13,7 +13,7 @@ SHOAL_INLINE void copy_bytes(void* to, const void* from, std::size_t num_bytes) 
     __builtin_memcpy(to, from, num_bytes);
 }
 
-/// Returns the value whose bytes lie at `place`, aligned or not.
+/// Returns the value whose bytes are at `place`, aligned or not.
 template <class T>
 SHOAL_INLINE T read_as(const void* place) {
     T value;

@@ -12,7 +12,7 @@
 #define SHOAL_CHECKED 0
 #endif
 
-/// How many bits of a 32-bit id are the index; all but two of the others are the generation.
+/// The number of index bits in a 32-bit id; all but two of the others are the generation.
 #if !defined(SHOAL_INDEX_BITS)
 #define SHOAL_INDEX_BITS 22
 #endif
@@ -43,7 +43,7 @@
 #define SHOAL_API __attribute__((visibility("default")))
 #define SHOAL_LIKELY(x) __builtin_expect(static_cast<bool>(x), 1)
 #define SHOAL_UNLIKELY(x) __builtin_expect(static_cast<bool>(x), 0)
-// Without optimisation it would make code that is larger, takes longer to compile and is no faster.
+// Without optimisation, forced inlining makes code that is larger, takes longer to compile and is no faster.
 #ifdef __NO_INLINE__
 #define SHOAL_INLINED
 #else

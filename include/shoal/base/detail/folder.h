@@ -9,20 +9,20 @@
 
 namespace shoal {
 
-/// Makes a folder if there is none. Its name is flushed to the disk if its parent can be. Errors: its parent is
-/// missing; it may not be made; something else has that name.
+/// Creates a folder if there is none, and flushes its name to the disk if its parent allows it. Errors: its parent is
+/// missing; it may not be created; something else has that name.
 SHOAL_API Status make_folder(const std::string& path);
-/// Returns the names of what is in a folder, in alphabetical order. Errors: there is no such folder; it may not be
-/// read.
+/// Returns the names of the files and folders in a folder, in alphabetical order. Errors: there is no such folder; it
+/// may not be read.
 SHOAL_API Result<std::vector<std::string>> list_folder(const std::string& path);
-/// Waits until the names in a folder are on the disk: those of new files, and that removed ones are gone. Errors: it
-/// may not be read; the disk fails.
+/// Waits until the names in a folder are on the disk: new files are there, and removed ones are gone. Errors: it may
+/// not be read; the disk fails.
 SHOAL_API Status flush_folder(const std::string& path);
-/// Removes a file. Errors: it cannot be removed; that there is none is no error.
+/// Removes a file. Errors: it cannot be removed. A missing file is not an error.
 SHOAL_API Status remove_file(const std::string& path);
 
-/// A file that one holder at a time has locked. The lock ends with the holder, or with the program, however that ends.
-/// The file stays.
+/// A file that one holder at a time has locked. The lock ends with the holder or with the program, however it ends. The
+/// file stays.
 class FileLock {
 public:
     FileLock() = default;
@@ -30,7 +30,7 @@ public:
     SHOAL_API FileLock& operator=(FileLock&& other) noexcept;
     SHOAL_API ~FileLock();
 
-    /// Makes the file if need be. Errors: somebody else holds it; it cannot be made.
+    /// Creates the file if it is missing. Errors: another holder has the lock; the file cannot be created.
     SHOAL_API static Result<FileLock> take(const std::string& path);
     bool is_held() const { return file_ >= 0; }
 

@@ -7,9 +7,9 @@
 //     rows.insert(7, 1);  // {&value, is_new}
 //     if (const std::uint32_t* row = rows.find(7)) use(*row);
 //
-// A search starts at the slot that the hash gives, and ends at the key or at a free slot. Erasing moves later entries
+// A search starts at the slot that the hash selects, and ends at the key or at a free slot. Erasing moves later entries
 // back into the hole, so there are no tombstones. A key may have several values: add() adds one more, and find_if()
-// chooses among them. This is how a map of texts can use 64-bit hashes as keys and compare the texts only in find_if().
+// selects one of them. So a map of texts may use 64-bit hashes as keys and compare the texts only in find_if().
 // Thread: any thread may search while no thread changes the map.
 
 #include "shoal/base/detail/array.h"
@@ -26,11 +26,11 @@ constexpr std::uint64_t hash_key(std::uint64_t key) { return (key ^ key >> 29) *
 constexpr std::uint64_t hash_key(StringId key) { return hash_key(key.hash); }
 inline std::uint64_t hash_key(std::string_view key) { return hash_text(key); }
 
-/// Makes one key from two numbers.
+/// Combines two numbers into one key.
 constexpr std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return std::uint64_t(high) << 32 | low; }
 
-/// Returns the first slot at or after `home` that is free or matches. Like free_slot(), for hash tables that keep
-/// their slots somewhere else than in a HashMap. Shape: mask + 1 slots, a power of two. Requires: a slot is free.
+/// Returns the first slot at or after `home` that is free or matches. Like free_slot(), for hash tables that keep their
+/// slots outside of a HashMap. Shape: mask + 1 slots, a power of two. Requires: a slot is free.
 template <class Slot, class Matches>
 SHOAL_INLINE std::size_t find_slot(const Slot* slots, std::size_t mask, std::size_t home, Matches&& matches) {
     std::size_t slot = home & mask;
@@ -75,7 +75,7 @@ public:
         return value == nullptr ? otherwise : *value;
     }
 
-    /// Returns a value of `key` for which matches(value) holds, or nullptr. Lifetime: that of find().
+    /// Returns a value of `key` for which matches(value) holds, or nullptr. Lifetime: as for find().
     template <class Matches>
     const Value* find_if(const Key& key, Matches&& matches) const {
         if (slots_.empty()) return nullptr;

@@ -7,7 +7,7 @@
 
 namespace shoal {
 
-/// Takes the first line off a text, and returns it without its end: `while (!text.empty()) show(take_line(text));`
+/// Removes the first line from a text, and returns it without its end: `while (!text.empty()) show(take_line(text));`
 SHOAL_API std::string_view take_line(std::string_view& text);
 
 }  // namespace shoal

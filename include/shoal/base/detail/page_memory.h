@@ -1,5 +1,5 @@
 #pragma once
-// Memory in pages, for everything that grows with the number of rows.
+// Memory in pages, for all data that grows with the number of rows.
 //
 // A PageRange is reserved address space. Writing to a page commits it; a discarded page goes back to the system and
 // reads as zero again. Ranges are never moved or protected, so the number of mappings stays small.
@@ -28,9 +28,9 @@ constexpr std::size_t round_up(std::size_t value, std::size_t step) { return (va
 
 /// The page memory that one owner holds, in bytes: used <= committed <= reserved.
 struct MemoryUse {
-    std::size_t used_bytes = 0;       ///< hold data
-    std::size_t committed_bytes = 0;  ///< are backed by memory
-    std::size_t reserved_bytes = 0;   ///< are address space
+    std::size_t used_bytes = 0;       ///< that hold data
+    std::size_t committed_bytes = 0;  ///< that are backed by memory
+    std::size_t reserved_bytes = 0;   ///< of address space
 
     SHOAL_API MemoryUse& operator+=(const MemoryUse& other);
 };
@@ -41,9 +41,9 @@ struct PageRange {
     std::size_t num_bytes = 0;
 };
 
-/// Asked before each reservation of address space, with its bytes: a program that gives shoal a budget returns false
-/// when it is spent. The call that needed the memory then fails as it does when the system has no more. Nullptr: always
-/// allowed.
+/// Called before each reservation of address space, with its size in bytes. A program with a memory budget returns
+/// false when the budget is spent; the call that needed the memory then fails as if the system had no more. Nullptr:
+/// every reservation is allowed.
 struct PageHooks {
     bool (*may_reserve)(void* context, std::size_t num_bytes) = nullptr;
     void* context = nullptr;
@@ -55,11 +55,11 @@ SHOAL_API PageHooks set_page_hooks(const PageHooks& hooks);
 /// Reserves `num_bytes` (rounded up to pages), aligned to `alignment` (a power of two, at least a page).
 /// Errors: out of address space, or the hooks do not allow it.
 SHOAL_API Result<PageRange> reserve_pages(std::size_t num_bytes, std::size_t alignment = kPageBytes);
-/// What PageArray::reserve() does for elements of so many bytes.
+/// The part of PageArray::reserve() that does not depend on the element type.
 SHOAL_API Status reserve_elements(PageRange& range, std::size_t& num_reserved, std::size_t element_bytes,
                                   std::size_t capacity, std::size_t minimum);
 SHOAL_API void release_pages(PageRange range);
-/// Gives the pages of [begin, begin + num_bytes) back to the system. Requires: both are multiples of kPageBytes.
+/// Returns the pages of [begin, begin + num_bytes) to the system. Requires: both are multiples of kPageBytes.
 SHOAL_API void discard_pages(std::byte* begin, std::size_t num_bytes);
 /// Asks for 2 MiB pages in [begin, begin + num_bytes), as a hint. Requires: both are multiples of kLargePageBytes.
 SHOAL_API void prefer_large_pages(std::byte* begin, std::size_t num_bytes);
@@ -86,8 +86,8 @@ public:
         if (range_.data != nullptr) release_pages(range_);
     }
 
-    /// Reserves room for `capacity` elements. Where address space is limited, halves the capacity until it is a small
-    /// part of what is left, but not below `minimum`. Requires: nothing is reserved yet. Errors: not even `minimum`
+    /// Reserves room for `capacity` elements. If address space is limited, halves the capacity until it is a small part
+    /// of the remaining space, but not below `minimum`. Requires: nothing is reserved yet. Errors: not even `minimum`
     /// fits.
     Status reserve(std::size_t capacity, std::size_t minimum) {
         return reserve_elements(range_, capacity_, sizeof(T), capacity, minimum);
@@ -100,7 +100,7 @@ public:
     std::size_t capacity() const { return capacity_; }
     std::size_t reserved_bytes() const { return range_.num_bytes; }
 
-    /// Gives back the pages that hold only elements of [begin, end). These read as zero afterwards.
+    /// Returns pages that contain only elements of [begin, end) to the system. They read as zero afterwards.
     void discard(std::size_t begin, std::size_t end) {
         const std::size_t first = round_up(begin * sizeof(T), kPageBytes);
         const std::size_t last = end == capacity_ ? range_.num_bytes : end * sizeof(T) / kPageBytes * kPageBytes;
@@ -113,7 +113,7 @@ private:
 };
 
 struct PagePoolOptions {
-    /// How many bytes of pages returned ranges may keep for the next table.
+    /// The bytes of pages that returned ranges may keep for the next table.
     std::size_t max_kept_bytes = std::size_t(512) << 20;
 };
 
@@ -121,7 +121,7 @@ struct PagePoolStatistics {
     std::size_t num_slabs = 0;             ///< of 2 MiB, including those of shared blocks
     std::size_t slab_used_bytes = 0;       ///< in blocks that tables hold
     std::size_t slab_committed_bytes = 0;  ///< in pages touched so far, including free ones
-    std::size_t num_kept_ranges = 0;       ///< returned ranges that wait for the next table of their shape
+    std::size_t num_kept_ranges = 0;       ///< returned ranges that are kept for the next table of their shape
     std::size_t kept_bytes = 0;            ///< committed in those ranges
 };
 
@@ -142,21 +142,21 @@ public:
     SHOAL_API Result<std::byte*> allocate_block(std::size_t num_bytes);
     SHOAL_API void free_block(std::byte* block, std::size_t num_bytes);
 
-    /// The same in 2 MiB pages that all such blocks share. Sets `*is_zero` to whether all its bytes are known to be 0.
+    /// The same in 2 MiB pages that all such blocks share. Sets `*is_zero` to whether all bytes are known to be 0.
     /// Requires: 0 < num_bytes <= kMaxSharedBytes. Errors: out of address space.
     SHOAL_API Result<std::byte*> allocate_shared(std::size_t num_bytes, bool* is_zero = nullptr);
     SHOAL_API void free_shared(std::byte* block, std::size_t num_bytes);
 
     /// Returns a range of at least `num_bytes`, aligned to kLargePageBytes, with arbitrary content. Prefers a range
-    /// that was returned with the same `shape`, whose pages it keeps: `*hint` is then the hint that it was returned
+    /// that was returned with the same `shape` and still has its pages: `*hint` is then the hint that it was returned
     /// with, otherwise 0.
-    /// Errors: out of address space; the range is larger than a 32nd of what a limit leaves, which reserve_pages()
-    /// allows.
+    /// Errors: out of address space; the process has a limit and the range is larger than a 32nd of the remaining
+    /// space, although reserve_pages() would allow it.
     SHOAL_API Result<PageRange> take_range(std::size_t num_bytes, std::uint64_t shape, std::size_t* hint);
-    /// Returns a range to the pool. `committed_bytes` of it are backed by pages; take_range() hands out `hint` with it.
+    /// Returns a range to the pool. `committed_bytes` of it are backed by pages; take_range() returns `hint` with it.
     SHOAL_API void give_range(PageRange range, std::uint64_t shape, std::size_t committed_bytes, std::size_t hint);
 
-    /// Gives unused pages back to the system: ranges that were kept over two trims, and free pages of slabs.
+    /// Returns unused pages to the system: ranges that were kept over two trims, and free pages of slabs.
     SHOAL_API void trim();
 
     SHOAL_API PagePoolStatistics statistics() const;
@@ -180,7 +180,7 @@ private:
     Array<SharedRange*> shared_{Owner("page pool")};
     Array<KeptRange> kept_{Owner("page pool")};
     std::size_t next_slab_ = 0;
-    std::size_t num_shared_ = 0;  // blocks handed out so far
+    std::size_t num_shared_ = 0;  // blocks allocated so far
     std::size_t kept_bytes_ = 0;
 };
 

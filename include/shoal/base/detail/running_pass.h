@@ -1,7 +1,7 @@
 #pragma once
-// The pass that a thread runs, so that whoever reports a bug can name it. A schedule says which pass it is; the message
-// of a failed assertion ends with it, and an assertion handler of the program's own can ask for it (see assert.h). And
-// what passes may not change while they run, which says so with a PassHold.
+// The pass that a thread runs, so that reports of bugs can name it. A schedule sets it; the message of a failed
+// assertion ends with it, and a program's own assertion handler can read it (see assert.h). Also PassHold: objects that
+// passes must not change while they run are held with one.
 //
 // Thread: each thread has its own pass. A PassHold may be used from any thread.
 
@@ -15,7 +15,7 @@ namespace shoal {
 /// Returns the name of the pass that the calling thread runs, or nullptr. Lifetime: until the pass ends.
 SHOAL_API const char* running_pass();
 
-/// Says which pass the calling thread runs from now on, or none with nullptr.
+/// Sets the pass that the calling thread runs from now on; nullptr: none.
 SHOAL_API void set_running_pass(const char* name);
 
 /// Ends the program: `call` was made on `kind`, about `component` if that is not empty, while passes or a loop run over
@@ -23,7 +23,7 @@ SHOAL_API void set_running_pass(const char* name);
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_structural_call(const char* call, std::string_view kind,
                                                                   std::string_view component, bool passes_run);
 
-/// Counts the worlds whose passes run and that must find something as it is. Meanwhile structural calls end the
+/// Counts the worlds whose running passes need an object to stay unchanged. While it is held, structural calls end the
 /// program.
 class PassHold {
 public:

@@ -1,12 +1,12 @@
 #pragma once
-// The texts behind string ids, for people: debug names, tags, the inspector. Hot paths do not need it.
+// The texts of string ids, for messages and tools: debug names, tags, the inspector. Hot paths do not need it.
 //
 //     intern(text)                for good: ids that the program keeps in variables, or where a world does not look
 //     intern_until_unused(text)   until a collection finds the id nowhere: names, tags, values in rows
 //
-// A world collects when it settles, after its table has grown to twice what was in use; see World::strings(). States in
-// memory that a world has saved have ids and no texts, so the table keeps what they may need, as long as they live.
-// Thread: any thread may call text() and note() while no thread interns, takes what was noted, or removes.
+// A world collects when it settles, once its table has grown to twice the texts in use; see World::strings(). States
+// that a world has saved in memory contain ids, not texts, so the table keeps the texts that existing states may need.
+// Thread: any thread may call text() and note() while no thread interns, interns noted texts, or removes.
 
 #include "shoal/base/status.h"
 #include "shoal/base/string_id.h"
@@ -27,41 +27,41 @@ public:
     StringTable& operator=(const StringTable&) = delete;
 
     /// Keeps `text` until the table is destroyed and returns its id. The empty text has the null id.
-    /// Errors: as of check(); the table has another text with the same hash. The message names both.
+    /// Errors: as for check(); the table has another text with the same hash. The message names both.
     Result<StringId> intern(std::string_view text) { return intern(text, true); }
-    /// The same, but a collection may remove the text, unless intern() was called for it, too.
+    /// The same, but a collection may remove the text, unless intern() was also called for it.
     Result<StringId> intern_until_unused(std::string_view text) { return intern(text, false); }
-    /// Asks for the same while others may look at texts, as in a pass: take_noted() interns the text.
-    /// Errors: as of intern(); if the table has another text with the same hash by then, that is a line in the log.
-    /// Thread: as text(); several threads at once.
+    /// Requests the same while other threads may read texts, as in a pass: take_noted() interns the text.
+    /// Errors: as for intern(); if the table has another text with the same hash by then, a line in the log reports it.
+    /// Thread: like text(); several threads at once.
     SHOAL_API Status note(std::string_view text);
     SHOAL_API void take_noted();
-    /// Errors: the text is not valid UTF-8, so blobs and saves could not have it. The message shows it, with escapes.
+    /// Errors: the text is not valid UTF-8, which blobs and saves require. The message shows it, with escapes.
     SHOAL_API static Status check(std::string_view text);
     /// Returns the text of `id`, or an empty text if the table does not have it.
-    /// Lifetime: that of the table; of a text that was interned until unused, until collect() or remove_unused()
-    /// removes it.
+    /// Lifetime: the table's; for a text that was interned until unused, it ends when collect() or remove_unused()
+    /// removes the text.
     SHOAL_API std::string_view text(StringId id) const;
     SHOAL_API std::size_t size() const;
-    /// Calls visit(StringId, text) for all texts, in the order in which they came.
+    /// Calls visit(StringId, text) for all texts, in the order in which they were added.
     template <class Visit>
     void for_each(Visit&& visit) const {
         for_each([](void* to, StringId id, std::string_view text) { (*static_cast<Visit*>(to))(id, text); }, &visit);
     }
 
-    /// Sets the bit of a text: its place in for_each(). An id without a text is fine.
+    /// Sets the bit of a text at its position in for_each(). Ids without a text are ignored.
     SHOAL_API void mark(StringId id, BitSet& used) const;
-    SHOAL_API void mark_lasting(BitSet& used) const;  ///< the same for all that are not interned until unused
-    /// Whether there are twice as many texts as the last collect() left, and `allowance` more.
+    SHOAL_API void mark_lasting(BitSet& used) const;  ///< the same for all texts that intern() keeps
+    /// Whether there are more than twice as many texts as the last collect() left, plus `allowance`.
     SHOAL_API bool is_due(std::size_t allowance) const;
-    /// Removes texts that are interned until unused and not marked. remove_unused() removes those that leased states
-    /// may need, when these are gone. Requires: the texts were marked since they last changed.
+    /// Removes texts that are interned until unused and not marked. Those that leased states may need are removed by
+    /// remove_unused() after the states are gone. Requires: the texts were marked since they last changed.
     SHOAL_API void collect(const BitSet& used);
     SHOAL_API void remove_unused();
     SHOAL_API void use_all();  ///< treats all texts as used until the next collect(): an older state was loaded
-    /// What a state takes that is written now without texts. Lifetime: that of the table, or of the takers.
+    /// Returns the lease for a state that is written now without texts. Lifetime: the table's, or its takers'.
     SHOAL_API TextLease& lease() const;
-    SHOAL_API std::uint64_t version() const;  ///< grows when a text comes or goes
+    SHOAL_API std::uint64_t version() const;  ///< grows when a text is added or removed
 
 private:
     struct Content;
@@ -71,7 +71,7 @@ private:
     Content* content_;
 };
 
-/// One state more needs the texts of a lease, or one fewer. Thread: any.
+/// Adds, or removes, a state that needs the texts of a lease. Thread: any.
 SHOAL_API void take_lease(TextLease& lease);
 SHOAL_API void give_back_lease(TextLease& lease);
 
