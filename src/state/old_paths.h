@@ -1,11 +1,11 @@
 #pragma once
-// Parts of snapshots that older programs called otherwise.
+// Parts of snapshots that had other paths in older programs.
 
 #include <string_view>
 
 namespace shoal {
 
-/// What paths begin with. The first that fits counts.
+/// The beginning of a path. The first match counts.
 struct OldWord {
     std::string_view now, then;
 };

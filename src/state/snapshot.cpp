@@ -14,41 +14,41 @@ namespace shoal {
 namespace {
 
 constexpr const char* kSnapshotOwner = "snapshot";
-constexpr std::size_t kBytesPerBlock = std::size_t(16) << 10;   // of parts that are no columns
-constexpr std::size_t kFirstSlabBytes = std::size_t(64) << 10;  // malloc takes this from what it has, more it maps
+constexpr std::size_t kBytesPerBlock = std::size_t(16) << 10;   // of parts that are not columns
+constexpr std::size_t kFirstSlabBytes = std::size_t(64) << 10;  // malloc has this much at hand; more is mapped
 constexpr std::size_t kMaxSlabBytes = 8 * kLargePageBytes;
-constexpr std::size_t kStepBytes = 1024;  // blocks that are kept for others are whole steps long
+constexpr std::size_t kStepBytes = 1024;  // blocks that are kept for reuse are multiples of this
 constexpr std::size_t kMaxSteps = 256;    // longer blocks are allocated one by one
 static_assert(kMaxSteps * kStepBytes <= kMaxSlabBytes);
 constexpr std::size_t kWithoutMemory = 0, kHeadersAtOnce = 128;
 constexpr std::size_t kFetchDistance = 16;  // in blocks
 constexpr std::uint32_t kMostLayers = 16;   // of pieces over a block
 constexpr std::size_t kMaxLayeredBytes = std::size_t(1) << 30;
-constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // of blocks in a loop: some microseconds
-constexpr std::size_t kPlanBytes = 128;  // that a block counts for in a loop that looks at marks only
+constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // for blocks in a loop: some microseconds
+constexpr std::size_t kPlanBytes = 128;                      // the weight of a block in a loop that only looks at marks
 
 std::uint64_t hash_path(std::string_view path) { return hash_text(path); }
 
-/// The elements in a block of a part that is no column.
+/// The elements in a block of a part that is not a column.
 std::uint32_t per_block_of(std::uint32_t element_bytes) {
     return static_cast<std::uint32_t>(std::max<std::size_t>(kBytesPerBlock / element_bytes, 1));
 }
 
 }  // namespace
 
-/// Bytes that several states may have in common: a whole block, or pieces that lie over another one, packed. What is
-/// known of blocks lies side by side, apart from their bytes: each state goes through all of it.
+/// Bytes that several states may share: a whole block, or packed pieces over another block. The headers of blocks are
+/// in one array, apart from their bytes, because each state goes through all of them.
 struct alignas(64) SnapshotBlock {
     std::byte* memory;
-    SnapshotBlock* under;     // what pieces lie over; nullptr: it is whole
-    std::size_t num_bytes;    // that lie here
-    std::size_t whole_bytes;  // of the block, pieces and what they lie over together
+    SnapshotBlock* under;     // the block below the pieces; nullptr: it is whole
+    std::size_t num_bytes;    // in `memory`
+    std::size_t whole_bytes;  // of the block: pieces and the block below together
     std::uint32_t num_users;
     std::uint32_t piece_bytes;
-    std::uint16_t num_layers;   // of pieces, one over the other
-    bool is_lent;               // its bytes are somebody else's
-    std::uint32_t layer_bytes;  // of all of them
-    SnapshotMarks marks;        // which pieces there are: looked at for those blocks only that are read or changed
+    std::uint16_t num_layers;   // of pieces over each other
+    bool is_lent;               // the bytes belong to another owner
+    std::uint32_t layer_bytes;  // of all layers
+    SnapshotMarks marks;        // the pieces that exist; only looked at for blocks that are read or changed
 
     std::byte* data() { return memory; }
     const std::byte* data() const { return memory; }
@@ -92,7 +92,7 @@ void copy_block(const SnapshotBlock& block, std::size_t begin, std::size_t count
     }
 }
 
-/// Copies the marked pieces of a block to where they belong in `to`.
+/// Copies the marked pieces of a block to their positions in `to`.
 void copy_pieces(const SnapshotBlock& block, const SnapshotMarks& marks, std::size_t piece_bytes, std::byte* to) {
     for (std::size_t word = 0; word < std::size(marks.words); ++word)
         for_each_bit(marks.words[word], word * 64, [&](std::size_t piece) {
@@ -113,7 +113,7 @@ void pack_pieces(const SnapshotMarks& marks, std::size_t piece_bytes, std::size_
     });
 }
 
-/// Adds the pieces in which `block` may differ from `base`. Returns whether it lies over that.
+/// Adds the pieces in which `block` may differ from `base`. Returns whether `base` is below `block`.
 bool add_layers(const SnapshotBlock& block, const SnapshotBlock& base, SnapshotMarks& marks) {
     const SnapshotBlock* at = &block;
     for (; at != &base; at = at->under) {
@@ -123,7 +123,7 @@ bool add_layers(const SnapshotBlock& block, const SnapshotBlock& base, SnapshotM
     return true;
 }
 
-/// Prefetches what is known of a block.
+/// Prefetches the header of a block.
 void fetch(std::span<SnapshotBlock* const> blocks, std::size_t number) {
     if (number < blocks.size()) __builtin_prefetch(blocks[number], 1);
 }
@@ -134,8 +134,8 @@ void clear_gaps(std::byte* data, std::size_t num_bytes, std::span<const Snapshot
         for (const SnapshotGap& gap : gaps) std::memset(data + element + gap.begin, 0, gap.num_bytes);
 }
 
-/// Calls function(begin, end) for ranges of 0 to `count`, which take `num_bytes` together. What is small is done at
-/// once.
+/// Calls function(begin, end) for ranges of 0 to `count`, whose bytes together are `num_bytes`. A small amount is
+/// one call.
 template <class Function>
 void for_blocks(const SnapshotLoop& loop, std::size_t count, std::size_t num_bytes, Function&& function) {
     if (count == 0) return;
@@ -148,23 +148,23 @@ void for_blocks(const SnapshotLoop& loop, std::size_t count, std::size_t num_byt
 
 }  // namespace
 
-/// Adds the blocks of columns to a state, those of all columns together, since one alone may be too small for several
-/// threads: a loop finds out what each block is made of, memory is taken for those that are new, and a loop fills
-/// these.
+/// Adds the blocks of columns to a state: of all columns together, since one alone may be too small for several
+/// threads. A loop plans each block, then memory is allocated for all the new blocks, and a second loop fills these
+/// blocks.
 class SnapshotColumns {
 public:
     struct Column {
         const std::byte* data;
         std::uint32_t element_bytes;
         std::size_t num_bytes;
-        std::span<SnapshotBlock* const> known;  // those of an earlier state in the same places
-        WrittenSince written;                   // since that state; empty: nobody knows
+        std::span<SnapshotBlock* const> known;  // an earlier state's blocks of the column
+        WrittenSince written;                   // since that state; empty: unknown
         std::uint64_t since;
-        bool is_lent;  // the state refers to the bytes where they are
+        bool is_lent;  // the state refers to the column's bytes
     };
 
-    /// Adds the blocks of a column to a state, which are there after finish(). Requires: nobody adds columns to another
-    /// state.
+    /// Adds the blocks of a column to a state; they exist after finish(). Requires: no columns are being added to
+    /// another state.
     void add(Snapshot& to, const Column& column, std::span<const SnapshotGap> gaps);
     void finish(const SnapshotLoop& loop);
 
@@ -176,18 +176,18 @@ private:
         std::size_t first_plan, num_plans;
     };
     enum class Made { kShared, kLent, kCopied, kOfPieces };
-    /// What a block is made of. The rest is for one of pieces: see SnapshotBlock.
+    /// How a block is made. All but `made` are for one of pieces: see SnapshotBlock.
     struct Plan {
         Made made;
         std::uint32_t num_layers, layer_bytes;
-        std::size_t num_bytes;  // that are new
+        std::size_t num_bytes;  // new bytes
         SnapshotMarks marks;
     };
     struct New {
         const Added* added;
         const Plan* plan;
         std::size_t number;  // in the column
-        std::byte* to;  // what is known of the block would have to be fetched from the processor that has written it
+        std::byte* to;       // a copy: another processor may have written the block's header
     };
 
     std::size_t whole_bytes(const Column& column, std::size_t number) const {
@@ -213,7 +213,7 @@ private:
     Array<New> new_{Owner(kSnapshotOwner)};
 };
 
-/// The memory of states that share blocks. The last of them destroys it.
+/// The memory of states that share blocks. The last of these states destroys it.
 class SnapshotBlocks {
 public:
     static SnapshotBlocks& make() { return *make_owned<SnapshotBlocks>(kSnapshotOwner); }
@@ -223,8 +223,7 @@ public:
         for (const Slab& slab : slabs_) release(slab);
         destroy_owned(kSnapshotOwner, this);
     }
-    /// It stays from state to state with its memory: taking fresh pages for it in each frame may cost more than the
-    /// copies.
+    /// It is kept from state to state with its memory: new pages for it in each frame might cost more than the copies.
     SnapshotColumns& columns() { return columns_; }
 
     SnapshotBlock& take(std::size_t num_bytes) {
@@ -235,7 +234,7 @@ public:
         begin_use(block, num_bytes);
         return block;
     }
-    /// Returns a block whose bytes are somebody else's.
+    /// Returns a block whose bytes belong to another owner.
     SnapshotBlock& lend(std::byte* memory, std::size_t num_bytes) {
         SnapshotBlock& block = take_header();
         begin_use(block, num_bytes);
@@ -243,8 +242,8 @@ public:
         block.is_lent = true;
         return block;
     }
-    /// Ends a use of each block, and uses the array for those that they lie over: layer by layer, because each is
-    /// fetched from memory while others are given back. From block to block downwards, one would wait for the next.
+    /// Ends a use of each block, and reuses the array for the blocks below them. It goes layer by layer, so that
+    /// headers are prefetched while others are released; following each chain downwards would wait for every header.
     void give_back(std::span<SnapshotBlock*> blocks) {
         while (!blocks.empty()) {
             std::size_t num_under = 0;
@@ -260,12 +259,12 @@ public:
     }
 
 private:
-    /// Blocks that nobody uses, of one length. An array, and no list through them, tells which ones are taken next, so
-    /// that these can be fetched.
+    /// Unused blocks of one length. They are in an array, not in a linked list, so that the next ones are known and can
+    /// be prefetched.
     class FreeBlocks {
     public:
         bool empty() const { return blocks_.empty(); }
-        /// Makes room for blocks that will be given back some day: doing that takes no memory.
+        /// Makes room for blocks that will be given back, so that giving them back needs no memory.
         void expect(std::size_t count) {
             num_expected_ += count;
             if (num_expected_ > blocks_.capacity()) blocks_.reserve(std::max(num_expected_, 2 * blocks_.capacity()));
@@ -304,7 +303,7 @@ private:
     static std::size_t steps_of(std::size_t num_bytes) {
         return std::max<std::size_t>((num_bytes + kStepBytes - 1) / kStepBytes, 1);
     }
-    /// Returns a block without memory.
+    /// Returns a block without bytes.
     SnapshotBlock& take_header() {
         FreeBlocks& free = free_[kWithoutMemory];
         if (free.empty()) {
@@ -326,7 +325,7 @@ private:
         block.memory = static_cast<std::byte*>(allocate_memory(num_bytes, kSnapshotOwner));
         return block;
     }
-    /// Returns memory that is aligned for a block. Requires: num_bytes is a multiple of that.
+    /// Returns memory with the alignment of a block. Requires: num_bytes is a multiple of the alignment.
     std::byte* cut(std::size_t num_bytes) {
         if (slabs_.empty() || used_ + num_bytes > slabs_.back().num_bytes) {
             const std::size_t next_bytes = slabs_.empty() ? kFirstSlabBytes : slabs_.back().num_bytes * 2;
@@ -340,7 +339,7 @@ private:
         return memory;
     }
 
-    /// Large slabs lie in large pages: filling pages of 4 KiB for the first time takes three times as long as the copy.
+    /// Large slabs use large pages: filling 4 KiB pages for the first time takes three times as long as the copy.
     static Slab make_slab(std::size_t num_bytes) {
         num_bytes = std::min(num_bytes, kMaxSlabBytes);
         if (num_bytes >= kLargePageBytes)
@@ -359,8 +358,8 @@ private:
 
     std::uint32_t num_states_ = 0;
     Array<Slab> slabs_{Owner(kSnapshotOwner)};
-    std::size_t used_ = 0;            // of the last slab
-    FreeBlocks free_[kMaxSteps + 1];  // by the steps of their memory; kWithoutMemory: without any
+    std::size_t used_ = 0;            // bytes of the last slab
+    FreeBlocks free_[kMaxSteps + 1];  // by the steps of their memory; kWithoutMemory: headers only
     SnapshotColumns columns_;
 };
 
@@ -386,7 +385,7 @@ std::size_t SnapshotMarks::count_before(std::size_t mark) const {
 }
 
 void SnapshotMarks::add(std::size_t first, std::span<const std::uint8_t> is_marked) {
-    // The lowest bits of 8 bytes go to the highest byte, that of the first of them to its lowest bit.
+    // Moves the lowest bits of 8 bytes to the highest byte; the first byte's becomes its lowest bit.
     constexpr bool kIsLittle = std::endian::native == std::endian::little;
     constexpr std::uint64_t kGather = kIsLittle ? 0x0102040810204080 : 0x8040201008040201;
     for (std::size_t i = 0; i < is_marked.size(); i += 8) {
@@ -474,7 +473,7 @@ void Snapshot::add_part(std::string_view path, std::uint32_t element_bytes, std:
     num_bytes_ += num_elements * element_bytes;
 }
 
-/// Returns a block of arbitrary bytes, which is to be one of this state.
+/// Returns a block of arbitrary bytes for this state.
 SnapshotBlock& Snapshot::take_block(std::size_t num_bytes) {
     num_own_bytes_ += num_bytes;
     return pool_->take(num_bytes);
@@ -550,8 +549,8 @@ std::string_view SnapshotPath::with(std::string_view name) {
 
 namespace {
 
-/// Whether the bytes of a block are those at `data`, but for the gaps. `room` is used for what cannot be compared where
-/// it lies.
+/// Whether the bytes of a block equal those at `data`, except in gaps. `room` is used for blocks that cannot be
+/// compared in place.
 bool is_equal(const SnapshotBlock& block, const std::byte* data, std::span<const SnapshotGap> gaps,
               std::size_t element_bytes, Array<std::byte>& room) {
     if (block.under == nullptr && gaps.empty()) return std::memcmp(block.data(), data, block.num_bytes) == 0;
@@ -584,7 +583,7 @@ void SnapshotColumns::finish(const SnapshotLoop& loop) {
     added_.clear(), gaps_.clear(), plans_.clear(), new_.clear();
 }
 
-/// Nobody else uses the blocks of the earlier state now, and each is looked at once, so threads may count their users.
+/// No other state uses these blocks now, and each is visited once, so threads may count their users without atomics.
 void SnapshotColumns::make_plans(const SnapshotLoop& loop) {
     std::size_t num_bytes = 0;
     for (const Added& added : added_)
@@ -600,7 +599,7 @@ void SnapshotColumns::make_plans(const SnapshotLoop& loop) {
             if (plans_[i].made != Made::kShared && plans_[i].made != Made::kOfPieces) continue;
             SnapshotBlock& known = *added->column.known[number];
             ++known.num_users;
-            to_->blocks_[added->first_block + number] = &known;  // or what its pieces will lie over
+            to_->blocks_[added->first_block + number] = &known;  // or the block below its pieces
         }
     });
 }
@@ -616,8 +615,8 @@ void SnapshotColumns::make_plan(const Added& added, std::size_t number, Array<st
     if (is_equal(known, data, gaps_of(added), column.element_bytes, room)) plan.made = Made::kShared;
 }
 
-/// Plans a block of the marked pieces over an earlier block, if a whole block would not do better: reading goes through
-/// all layers. In each state it is the turn of some blocks to be whole again, so that not all come to it in one.
+/// Plans a block of the marked pieces over an earlier block, unless a whole block is better: reading goes through all
+/// layers. Each state flattens a few blocks, which spreads the cost.
 void SnapshotColumns::plan_written(const Column& column, std::size_t number, SnapshotBlock& known, Plan& plan) const {
     SnapshotMarks marks = column.written(static_cast<std::uint32_t>(number), column.since);
     plan.made = Made::kShared;
@@ -841,7 +840,7 @@ Result<std::uint64_t> SnapshotReader::count(std::string_view name, std::uint32_t
     return error(name, concat("its elements have ", part.element_bytes, " bytes, not ", element_bytes));
 }
 
-/// Errors: the part has another number of elements.
+/// Errors: the number of elements differs.
 Status SnapshotReader::check(std::string_view name, std::uint32_t element_bytes, std::uint64_t num_elements) {
     const Result<std::uint64_t> count = this->count(name, element_bytes);
     if (!count) return count.status();
