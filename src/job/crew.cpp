@@ -17,7 +17,7 @@ struct Crew::State {
     explicit State(std::uint32_t num_workers) : loops(num_workers, kCrewOwner) {}
 
     OpenLoops loops;
-    std::atomic<std::uint32_t> num_calls{0};  // grows when there may be new work
+    std::atomic<std::uint32_t> num_calls{0};  // increases when there may be new work
 };
 
 Crew::Crew(Executor& executor) : executor_(executor), num_workers_(executor.num_workers()) {
@@ -55,7 +55,7 @@ void Crew::stay(std::uint32_t worker) {
     }
 }
 
-/// Helps with an open loop. Returns false when there is none.
+/// Helps with an open loop. Returns false if there is none.
 bool Crew::help(std::uint32_t worker) {
     OpenLoops::Loop* const loop = state_->loops.join();
     if (loop == nullptr) return false;

@@ -52,9 +52,9 @@ void SerialExecutor::wait(Fence& fence) { fence.set_loop(nullptr); }
 namespace {
 
 constexpr const char* kOwner = "executor";
-constexpr int kSpinsToStay = 2000;  // some tens of microseconds: longer than from one loop of a frame to the next
+constexpr int kSpinsToStay = 2000;  // some tens of microseconds: longer than between two loops of a frame
 
-/// The executor that this thread works for at present, and its worker number there.
+/// The executor that this thread works for now, and its worker number there.
 struct CurrentWorker {
     const void* executor = nullptr;
     std::uint32_t worker = 0;
@@ -62,8 +62,8 @@ struct CurrentWorker {
 thread_local CurrentWorker t_place;
 
 #if defined(SHOAL_THREAD_SANITIZER)
-/// oneTBB is packaged without instrumentation: the sanitizer sees its headers reuse the memory of a task, but not what
-/// orders that after the task. While this object lives, it ignores the writes of the calling thread, which only calls
+/// oneTBB is packaged without instrumentation: the sanitizer sees its headers reuse the memory of a task, but not the
+/// synchronization. While this object exists, the sanitizer ignores the writes of the calling thread, which only calls
 /// enqueue().
 struct UnseenByThreadSanitizer {
     UnseenByThreadSanitizer() { AnnotateIgnoreWritesBegin(__FILE__, __LINE__); }
@@ -79,8 +79,8 @@ struct UnseenByThreadSanitizer {
 
 /// oneTBB provides the threads, and an arena in which each has a slot. Slot 0 is reserved for threads from outside, so
 /// the slot is the worker number. A thread that was called stays for a while after its last loop, because calling one
-/// takes microseconds. Waiting is done here and not by tbb::task_group, which would run chunks of any loop on top of
-/// the waiting one, with the same worker number.
+/// takes microseconds. This class implements waiting itself, because tbb::task_group would run chunks of any loop on
+/// top of the waiting one, with the same worker number.
 struct ThreadedExecutor::Threads {
     explicit Threads(std::uint32_t num) : num_workers(num), arena(int(num), 1), loops(num, kOwner), called(num - 1) {
         const std::lock_guard lock(list_mutex);
@@ -93,11 +93,11 @@ struct ThreadedExecutor::Threads {
         SHOAL_ASSERT(loops.none_in_use(), "an executor was destroyed before its loops were waited for; call wait()");
         leave_list();
         stopping.store(true, std::memory_order_relaxed);
-        // The threads that are here leave at once. Those that come later will not find this executor.
+        // Threads that are inside leave at once. Those that arrive later will not find this executor.
         while (num_inside.load(std::memory_order_acquire) != 0) std::this_thread::yield();
     }
 
-    /// Calls threads until `num_wanted` are idle or all have been called.
+    /// Calls threads until `num_wanted` are idle or all are called.
     void call(std::uint32_t num_wanted) {
         while (called.num_idle() < num_wanted) {
             if (!called.enter()) return;
@@ -105,14 +105,14 @@ struct ThreadedExecutor::Threads {
         }
     }
 
-    /// Returns false if oneTBB cannot start threads. It is not asked again.
+    /// Returns false if oneTBB cannot start threads. After that, it is not asked again.
     bool ask_for_thread() {
         const UnseenByThreadSanitizer unseen;
         return has_arena() && succeeds([&] { arena.enqueue([executor = number] { come(executor); }); });
     }
 
-    /// Makes the arena, which takes some megabytes, when it is used first. Of threads that make it together, oneTBB
-    /// lets one do so, and the others wait for ever if that fails.
+    /// Makes the arena, which takes some megabytes, at its first use. If several threads initialize it together, oneTBB
+    /// lets one do so, and the others wait forever if that fails; hence the lock.
     bool has_arena() {
         if (!arena.is_active() && !lacks_threads.load(std::memory_order_relaxed)) {
             const std::lock_guard lock(arena_mutex);
@@ -122,7 +122,7 @@ struct ThreadedExecutor::Threads {
         return !lacks_threads.load(std::memory_order_relaxed);
     }
 
-    /// Calls oneTBB, which throws std::bad_alloc, or std::runtime_error from the system, when it cannot start threads.
+    /// Calls oneTBB, which throws std::bad_alloc, or the system's std::runtime_error, if it cannot start threads.
     template <class Call>
     bool succeeds(Call&& call_threads) {
         try {
@@ -138,7 +138,7 @@ struct ThreadedExecutor::Threads {
     }
 
     /// Runs on a thread that was called. All threads of oneTBB may be busy until long after the call, possibly with the
-    /// very chunk that destroys the executor, so nobody waits for threads that have not come yet.
+    /// chunk that destroys the executor, so the executor does not wait for threads that have not arrived.
     static void come(std::uint64_t called_by) {
         Threads* executor;
         {
@@ -163,7 +163,7 @@ struct ThreadedExecutor::Threads {
         num_inside.fetch_sub(1, std::memory_order_release);  // the last access: the executor may be destroyed now
     }
 
-    /// Helps with an open loop. Returns false when there is none.
+    /// Helps with an open loop. Returns false if there is none.
     bool help() {
         OpenLoops::Loop* const loop = loops.join();
         if (loop == nullptr) return false;
@@ -182,8 +182,8 @@ struct ThreadedExecutor::Threads {
         if (allowance) pass_allowance_on();
     }
 
-    // oneTBB must be told to allow more threads than the machine runs at once. The smallest of all living
-    // tbb::global_control counts, so only the executor with the most workers holds one.
+    // oneTBB must be told to allow more threads than the machine has hardware threads. The smallest of all living
+    // tbb::global_control objects counts, so only the executor with the most workers holds one.
 
     static Threads* find_allowance() {
         Threads* executor = first;
@@ -213,7 +213,7 @@ struct ThreadedExecutor::Threads {
     std::optional<tbb::global_control> allowance;
 
     std::uint32_t num_workers;
-    std::mutex arena_mutex;  // of whoever makes the arena
+    std::mutex arena_mutex;  // for making the arena
     tbb::task_arena arena;
     OpenLoops loops;
     CalledThreads called;

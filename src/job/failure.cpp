@@ -1,4 +1,4 @@
-// Keeps exceptions. Built with exceptions, unlike most of the runtime: see cmake/rooms.cmake.
+// Keeps exceptions. Unlike most of the runtime, this file is built with exceptions: see cmake/rooms.cmake.
 
 #include "shoal/job/detail/failure.h"
 
@@ -13,7 +13,7 @@
 namespace shoal {
 namespace {
 
-std::mutex g_mutex;  // guards what is kept, in all failures: it is rare that two functions throw
+std::mutex g_mutex;  // guards all failures: functions rarely throw at once
 
 std::exception_ptr& exception_at(void* kept) { return *static_cast<std::exception_ptr*>(kept); }
 

@@ -18,7 +18,7 @@ constexpr std::uint64_t pack(std::uint32_t first, std::uint32_t end) { return st
 }  // namespace
 
 ChunkLoop::ChunkLoop(std::uint32_t num_workers) : num_workers_(num_workers) {
-    // Bookkeeping memory is aligned for fundamental types only; an extra share gives room to align.
+    // Bookkeeping memory is aligned only for fundamental types; an extra share leaves room for alignment.
     std::size_t num_bytes = memory_bytes();
     memory_ = allocate_memory(num_bytes, kLoopOwner);
     void* first = memory_;

@@ -1,6 +1,6 @@
 #pragma once
-// Running loops: the chunks of one, and the set of those that idle threads can help with. Executors and crews are made
-// of these.
+// Running loops: the chunks of one loop, and the set of loops that idle threads can help with. Executors and crews use
+// them.
 // Thread: see each class.
 
 #include "shoal/base/detail/page_memory.h"
@@ -11,7 +11,7 @@
 
 namespace shoal {
 
-/// Gives way to the other hardware thread of the core while this one spins.
+/// Yields to the other hardware thread of the core while this one spins.
 inline void pause_briefly() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -20,13 +20,13 @@ inline void pause_briefly() {
 #endif
 }
 
-/// The chunks of one running loop, shared out among workers.
+/// The chunks of one running loop, divided among workers.
 ///
 ///     chunks     0 1 2 3 | 4 5 6 7 | 8 9 10 11       worker w owns the w-th share and takes from its front; a worker
 ///                    > <                             that has finished its own share steals from the backs of others
 ///
-/// A share is one 64-bit word on a cache line of its own, changed by compare-and-swap. When the last chunk has
-/// finished, the waiting thread is woken.
+/// A share is one 64-bit word on its own cache line, changed by compare-and-swap. When the last chunk has finished, the
+/// waiting thread is woken.
 /// Thread: run() from any thread that is counted as a user.
 class ChunkLoop {
 public:
@@ -37,7 +37,7 @@ public:
 
     /// Requires: it has no users.
     void start(std::uint32_t num_chunks, ChunkFunction function, void* context, std::uint32_t users);
-    /// Becomes a user, unless there are none: then the loop has ended.
+    /// Becomes a user, unless there are none, because the loop has ended.
     bool try_join() {
         std::uint32_t users = num_users_.load(std::memory_order_relaxed);
         while (users != 0)
@@ -47,16 +47,16 @@ public:
     bool has_users() const { return num_users_.load(std::memory_order_acquire) != 0; }
     /// Whether all chunks have finished.
     bool finished() const { return num_unfinished_.load(std::memory_order_acquire) == 0; }
-    /// Runs chunks until none is left to take.
+    /// Runs chunks until none is left.
     void run(std::uint32_t worker);
     /// Returns when all chunks have finished.
     void wait_until_finished() const;
-    /// Returns whether this was the last user. Then the loop can be started again.
+    /// Removes a user. Returns whether it was the last; then the loop can be started again.
     bool drop_user() { return num_users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
 private:
     struct alignas(64) Share {
-        std::atomic<std::uint64_t> chunks;  // the first in the low half, the end in the high
+        std::atomic<std::uint64_t> chunks;  // the first in the low half, the end in the high half
     };
     struct Taken {
         bool any;
@@ -72,23 +72,23 @@ private:
     void* memory_ = nullptr;
     Share* shares_ = nullptr;  // by worker; in memory_
     std::uint32_t num_workers_;
-    std::atomic<std::uint32_t> num_users_{0};  // the fence, and every thread that helps
+    std::atomic<std::uint32_t> num_users_{0};  // the fence, and every helping thread
     std::atomic<std::uint32_t> num_unfinished_{0};
 };
 
-/// Loops that are shared with the threads that are looking for work.
+/// Loops that are shared with threads that look for work.
 ///
 ///     open bits   0 1 1 0 0 ...     the loops in slots 1 and 2 probably have chunks left to take
 ///     slots       . A B . . ...     opened and finished by the thread that started the loop; joined by others
 ///
-/// Thread: any. A slot is not reused before everyone has left its loop.
+/// Thread: any. A slot is not reused before every thread has left its loop.
 class OpenLoops {
 public:
     /// A slot for a running loop.
     struct Loop {
         std::optional<ChunkLoop> chunks;  // made at first use
         std::atomic<bool> claimed{false};
-        void* task = nullptr;  ///< whose time it takes; see CrewWork
+        void* task = nullptr;  ///< the task that it belongs to; see CrewWork
         std::uint32_t index = 0;
     };
 
@@ -97,22 +97,22 @@ public:
     OpenLoops(const OpenLoops&) = delete;
     OpenLoops& operator=(const OpenLoops&) = delete;
 
-    /// Starts a loop. Returns nullptr when all slots are in use.
+    /// Starts a loop. Returns nullptr if all slots are in use.
     Loop* open(std::uint32_t num_chunks, ChunkFunction function, void* context, void* task);
-    /// Frees the slot. To be called by the thread that opened the loop, when all chunks have finished.
+    /// Frees the slot. The thread that opened the loop calls it when all chunks have finished.
     void finish(Loop& loop);
 
     bool any_open() const { return open_->load(std::memory_order_seq_cst) != 0; }
-    /// Joins an open loop; leave() it after its run(). Returns nullptr when there is none, or it has just ended.
+    /// Joins an open loop; call leave() after its run(). Returns nullptr if there is none, or it has just ended.
     Loop* join();
     void leave(Loop& loop);
-    /// Notes that no chunk is left to take. Requires: the caller opened or joined the loop, and has not left.
+    /// Marks that no chunks are left. Requires: the caller opened or joined the loop, and has not left.
     void close(const Loop& loop);
 
     bool none_in_use() const;
 
 private:
-    static constexpr std::uint32_t kMost = 64;  // at once, at all depths; a bit each
+    static constexpr std::uint32_t kMost = 64;  // at once, at all depths; one bit each
 
     std::size_t memory_bytes() const { return kMost * sizeof(Loop) + 3 * kCacheLineBytes; }
 
@@ -120,20 +120,20 @@ private:
     const char* owner_;
     void* memory_;
     Loop* loops_;                       // kMost; in memory_
-    std::atomic<std::uint64_t>* open_;  // read all the time: on a cache line of its own, in memory_
+    std::atomic<std::uint64_t>* open_;  // read all the time: on its own cache line, in memory_
 };
 
-/// Counts the threads that were called to help with loops, and those of them that are idle. A loop that finds enough
-/// idle threads calls none, so an idle thread may leave only if no loop counts on it.
+/// Counts the threads that were called to help with loops, and the idle ones among them. A loop that finds enough idle
+/// threads calls none, so an idle thread may leave only if no loop counts on it.
 /// Thread: any.
 class CalledThreads {
 public:
-    /// At most `most` are called at a time.
+    /// At most `most` threads are called at a time.
     explicit CalledThreads(std::uint32_t most) : most_(most) {}
 
     std::uint32_t num_idle() const { return num_idle_.load(std::memory_order_seq_cst); }
 
-    /// Counts one more thread as called and idle. Returns false when all are called.
+    /// Counts one more thread as called and idle. Returns false if all are called.
     bool enter() {
         std::uint32_t called = num_called_.load(std::memory_order_seq_cst);
         while (called < most_)
@@ -143,7 +143,7 @@ public:
             }
         return false;
     }
-    /// Counts one fewer: it could not be called.
+    /// Counts one thread fewer, because it could not be called.
     void cancel() {
         num_idle_.fetch_sub(1, std::memory_order_seq_cst);
         num_called_.fetch_sub(1, std::memory_order_seq_cst);
@@ -152,18 +152,18 @@ public:
     void begin_help() { num_idle_.fetch_sub(1, std::memory_order_seq_cst); }
     void end_help() { num_idle_.fetch_add(1, std::memory_order_seq_cst); }
 
-    /// Lets an idle thread leave. Returns false when a loop is open that may have counted on it: then it has entered
-    /// again.
+    /// Lets an idle thread leave. Returns false if an open loop may have counted on it: the thread is then counted as
+    /// called and idle again.
     bool leave(const OpenLoops& loops) {
         cancel();
-        // A loop that was opened before these two did not call a thread; one that is opened after them does.
+        // A loop that was opened before the counters changed did not call a thread; one that is opened later does.
         return !loops.any_open() || !enter();
     }
 
 private:
     const std::uint32_t most_;
     std::atomic<std::uint32_t> num_called_{0};  // threads that were called and have not decided to leave
-    std::atomic<std::uint32_t> num_idle_{0};    // those of them that are idle
+    std::atomic<std::uint32_t> num_idle_{0};    // the idle ones among them
 };
 
 }  // namespace shoal

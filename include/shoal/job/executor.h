@@ -1,6 +1,6 @@
 #pragma once
-// An executor runs loops of chunks on several threads. The interface has a few functions, so that an engine can put its
-// own job system behind shoal. Two implementations are here: one on oneTBB, and a serial one.
+// An executor runs loops of chunks on several threads. The interface is small, so that an engine can use its own job
+// system for shoal. There are two implementations: one on oneTBB, and a serial one.
 //
 //     start(n, function, context, fence)      function(context, 0, w) ... function(context, n - 1, w), in any order,
 //     wait(fence)                             each once; all have finished when wait() returns
@@ -8,15 +8,15 @@
 // A fence belongs to one loop at a time, and waiting for it waits for that loop only. The waiting thread helps with
 // that loop, so a chunk may start another loop and wait for it, to any depth.
 //
-// Threads may be late. A chunk that nobody has begun is begun by the waiting thread, so that threads of the executor
-// which never come, or come when the loop is over, cost nothing but time; with a schedule, one thread runs all passes
-// then. A chunk that has begun is waited for, however long it takes: meanwhile all others of the loop run, and so do
-// passes that do not wait for its pass, while there are threads for them. An executor begins no chunk of a loop after
-// wait() has returned.
+// Threads may be late. The waiting thread runs chunks that no other thread has begun, so threads of the executor that
+// never arrive, or arrive when the loop is over, only cost time: a schedule then runs all passes on one thread. A chunk
+// that has begun is waited for, however long it takes. While it runs, all other chunks of the loop run, and so do
+// passes that do not wait for its pass, if threads are free. An executor begins no chunk of a loop after wait() has
+// returned.
 //
-// Thread: start() and wait() are called by one thread outside the executor at a time, and by any chunk. The thread that
-// starts a loop waits for it. Chunk functions do not throw; loops of queries and for_rows() catch what theirs throw
-// (see failure.h).
+// Thread: start() and wait() are called by one thread at a time outside of the executor, and by any chunk. The thread
+// that starts a loop waits for it. Chunk functions do not throw; loops of queries and for_rows() catch the exceptions
+// of their functions (see failure.h).
 
 #include "shoal/base/assert.h"
 
@@ -24,8 +24,8 @@
 
 namespace shoal {
 
-/// Does one chunk of a loop. `worker` is below Executor::num_workers() and can index scratch memory: no other chunk
-/// runs with the same number meanwhile, except for chunks of loops that this chunk waits for.
+/// Runs one chunk of a loop. `worker` is below Executor::num_workers() and can index scratch memory: no other chunk
+/// with the same number runs at the same time, except for chunks of loops that this chunk waits for.
 using ChunkFunction = void (*)(void* context, std::uint32_t chunk, std::uint32_t worker);
 
 /// A started loop that can be waited for.
@@ -52,13 +52,13 @@ public:
     Executor& operator=(const Executor&) = delete;
     virtual ~Executor();
 
-    /// Returns the number of threads that run chunks, the waiting one included. Results must not depend on it.
+    /// Returns the number of threads that run chunks, including the waiting one. Results must not depend on it.
     virtual std::uint32_t num_workers() const = 0;
     /// Returns the worker number of the calling thread; 0 outside of chunks.
     virtual std::uint32_t current_worker() const = 0;
 
-    /// Starts a loop. It may run at once, in parallel with the caller, or only while it is waited for.
-    /// Requires: `fence` has no loop. Lifetime: `context` and `fence` stay until wait() returns.
+    /// Starts a loop. It may run at once, in parallel with the caller, or only in wait().
+    /// Requires: `fence` has no loop. Lifetime: `context` and `fence` are valid until wait() returns.
     virtual void start(std::uint32_t num_chunks, ChunkFunction function, void* context, Fence& fence) = 0;
     /// Returns when all chunks of the fence's loop have finished; then their writes are visible. Returns at once if the
     /// fence has no loop. The fence can be used again.
@@ -77,15 +77,15 @@ public:
     void wait(Fence& fence) override;
 };
 
-/// Runs loops on the threads of oneTBB. Worker w takes the w-th share of the chunks, the same every frame, so that its
-/// rows are in its cache; when its share is done, it steals from the ends of the others.
+/// Runs loops on the threads of oneTBB. Worker w runs the w-th share of the chunks, the same in every frame, so that
+/// its rows are in its cache; when its share is done, it steals from the ends of other shares.
 ///
-/// All executors share the threads of oneTBB. If one asks for more workers than the machine runs at once, oneTBB is
-/// told to allow as many as the largest living executor needs; a smaller limit of the program (tbb::global_control)
-/// wins. An executor may be made and destroyed inside chunks of another.
+/// All executors share the threads of oneTBB. If one asks for more workers than the machine has hardware threads,
+/// oneTBB's limit is raised to the number of the largest living executor; a smaller limit of the program
+/// (tbb::global_control) takes precedence. An executor may be made and destroyed inside chunks of another.
 class SHOAL_API ThreadedExecutor final : public Executor {
 public:
-    /// 0 workers: as many as the machine runs at once. The calling thread is one of them.
+    /// 0 workers: one per hardware thread. The calling thread is one of them.
     explicit ThreadedExecutor(std::uint32_t num_workers = 0);
     /// Requires: all of its loops were waited for.
     ~ThreadedExecutor() override;

@@ -6,7 +6,7 @@
 //     chunks   |    0      |      1      |     2     |       cuts at multiples of 64 rows: no two chunks write the same
 //                                                            cache line of a column of bytes, or of anything wider
 //
-// Where a column of bits is written, the cuts are at multiples of 512 rows. A small loop is one chunk and stays on the
+// If a column of bits is written, the cuts are at multiples of 512 rows. A small loop is one chunk and stays on the
 // calling thread.
 // Thread: see executor.h.
 
@@ -33,7 +33,7 @@ struct RowCuts {
     }
 };
 
-/// A chunk should take much longer than handing it out, and there should be enough chunks to share.
+/// Running a chunk should take much longer than starting it, and there should be enough chunks to share.
 inline constexpr std::uint32_t kUsualRowsPerChunk = 4096;
 inline constexpr std::uint32_t kMostChunks = 256;
 
@@ -43,7 +43,7 @@ SHOAL_API RowCuts cut_rows(std::uint32_t num_rows, std::uint32_t granularity = k
                            std::uint32_t min_rows = kUsualRowsPerChunk);
 
 /// Starts a loop that calls function(RowRange, worker) for every chunk of `cuts`.
-/// Lifetime: the RowLoop and `function` stay until the fence was waited for.
+/// Lifetime: the RowLoop and `function` are valid until the fence was waited for.
 template <class Function>
 class RowLoop {
 public:
@@ -53,7 +53,7 @@ public:
         place_ = WorkScope::begin_loop();
         executor.start(cuts_.num_chunks, &run, this, fence);
     }
-    /// Throws what the function threw in a chunk. Requires: the fence was waited for.
+    /// Throws the exception of a chunk, if there is one. Requires: the fence was waited for.
     void rethrow() { failure_.rethrow(); }
 
 private:
@@ -70,7 +70,7 @@ private:
 };
 
 /// Calls function(RowRange, worker) for every chunk of `cuts` and returns when all have finished. If chunks throw, the
-/// others are run too, and what the first of them threw is thrown then.
+/// others still run, and the exception of the first of them is thrown then.
 template <class Function>
 void for_rows(Executor& executor, const RowCuts& cuts, Function&& function) {
     if (cuts.num_chunks == 0) return;

@@ -1,16 +1,16 @@
 #pragma once
-// A crew keeps the workers of an executor together for a frame. It is one long loop of the executor; the loops that are
-// started in it are shared among the workers that are there already, which is faster than calling threads for each
-// loop.
+// A crew keeps the workers of an executor together for a frame. It is one long loop of the executor. Loops that are
+// started in it are shared among the workers that are already there, which is faster than calling threads for each of
+// the loops.
 //
 //     executor    |- wait ---------------------------------------------|      one loop, a chunk per worker
 //     worker 0     do_next ... its share of a loop ... do_next .........
 //     worker 1     ........... its share of that loop ... do_next ......
 //
-// An idle worker helps with a loop that is under way; if there is none, it asks for the next piece of work; if there is
-// none of that either, it waits until a loop starts or a piece of work ends. A worker that waits for its own loop helps
-// with that loop only, as executor.h promises.
-// Thread: run() by one thread at a time; start() and wait() within the work.
+// An idle worker helps with a running loop; if there is none, it asks for the next piece of work; if there is none
+// either, it waits until a loop starts or a piece of work ends. A worker that waits for its own loop helps only with
+// that loop, as executor.h promises.
+// Thread: one thread at a time calls run(); the work calls start() and wait().
 
 #include "shoal/job/executor.h"
 
@@ -19,13 +19,13 @@ namespace shoal {
 /// The work of a crew. All functions are called from several threads at once.
 class CrewWork {
 public:
-    /// Does a piece of work that is ready. Returns false when there is none.
+    /// Does a piece of work that is ready. Returns false if there is none.
     virtual bool do_next(std::uint32_t worker) = 0;
     virtual bool finished() const = 0;
 
-    /// Returns what the calling thread is working at.
+    /// Returns the task of the calling thread.
     virtual void* task() const = 0;
-    /// From now on the calling thread works at `task` (nullptr: it waits). Returns what it worked at before.
+    /// Sets the task of the calling thread (nullptr: it waits). Returns its previous task.
     virtual void* switch_to(void* task, std::uint32_t worker) = 0;
 
 protected:
@@ -40,7 +40,7 @@ public:
 
     /// Returns when the work is finished.
     void run(CrewWork& work);
-    /// Wakes the workers. To be called when do_next() may find more work, or when finished() has become true.
+    /// Wakes the workers. Call it when do_next() may find more work, or when finished() has become true.
     void wake();
 
     Executor& executor() const { return executor_; }

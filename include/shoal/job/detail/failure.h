@@ -1,11 +1,11 @@
 #pragma once
-// Why a loop or a pass failed: what its function threw, or the error that it returned.
+// Why a loop or a pass failed: the exception of its function, or the error that it returned.
 //
-//     chunks    0  1  2  3      1 and 3 throw: all four are run, and the exception of 1 is kept, whatever came first
+//     chunks    0  1  2  3      1 and 3 throw: all four are run, and the exception of 1 is kept, in any order
 //
-// The library is built without exceptions. Its loops call functions of the program in templates, so a program that is
-// built with exceptions catches there what its functions throw, and the call that waits for the loop throws it again.
-// Thread: guard() from any thread; the rest from one, when all calls of guard() have returned.
+// The library is built without exceptions. Its loops call functions of the program in templates, so in a program with
+// exceptions, the template catches what the function throws, and the call that waits for the loop throws it again.
+// Thread: guard() from any thread; the rest from one thread, after all calls of guard() have returned.
 
 #include "shoal/base/status.h"
 
@@ -18,13 +18,13 @@ public:
     Failure() = default;
     Failure(const Failure&) = delete;
     Failure& operator=(const Failure&) = delete;
-    /// An exception that was not thrown again is logged.
+    /// Logs an exception that was not thrown again.
     ~Failure() {
         if (SHOAL_UNLIKELY(exception_ != nullptr)) drop();
     }
 
     bool any() const { return exception_ != nullptr || !status_; }
-    /// Calls function(), and keeps what it throws.
+    /// Calls function(), and keeps its exception.
     template <class Function>
     SHOAL_INLINE void guard(std::uint64_t place, Function&& function) {
 #if defined(__cpp_exceptions)
@@ -37,22 +37,22 @@ public:
         static_cast<void>(place), function();
 #endif
     }
-    /// Keeps an error; success is no failure.
+    /// Keeps an error; success is not a failure.
     void keep(Status status) { status_ = std::move(status); }
-    /// Takes what the other keeps, and forgets what was kept here.
+    /// Takes the failure of the other object, and replaces this one's.
     SHOAL_API void take(Failure& other);
-    /// Forgets what is kept.
+    /// Removes the failure.
     SHOAL_API void clear();
 
     /// Returns the error, or what() of the exception.
     SHOAL_API Status status() const;
-    /// Throws the exception that is kept, if there is one, and keeps nothing then.
+    /// Throws the kept exception, if there is one, and removes it.
     void rethrow() {
         if (SHOAL_UNLIKELY(exception_ != nullptr)) throw_kept();
     }
 
 private:
-    /// Keeps the exception that is being handled, unless that of a lower place is kept.
+    /// Keeps the exception that is being handled, unless one of a lower place is kept.
     SHOAL_API SHOAL_NOINLINE void keep_exception(std::uint64_t place);
     SHOAL_API SHOAL_NOINLINE void drop();
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void throw_kept();

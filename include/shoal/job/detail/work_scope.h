@@ -1,15 +1,15 @@
 #pragma once
-// Where in a frame a thread works: in which pass, in which loop of the pass, in which chunk. What passes write while
-// they run (commands, events) is kept in the order of these places, so it does not depend on the number of workers.
+// The position of a thread's work in a frame: the pass, the loop of the pass, the chunk. Data that passes write while
+// they run (commands, events) is ordered by these positions, so it does not depend on the number of workers.
 //
 //     pass 1      itself | loop 1: chunk 0, chunk 1, ... | itself | loop 2: chunk 0, ... | itself
 //                                   |
 //                                   itself | loop 1: chunk 0, ... | itself          a chunk may start loops, too
 //     pass 2      ...
 //
-// This is the order in which one thread would do the work. Work outside of schedules is pass 0; its loops are numbered
-// throughout the program. Loops of queries and for_rows() set the place; loops that are started on an executor by hand
-// do not.
+// This is the order in which one thread would do the work. Work outside of schedules is pass 0, whose loops are
+// numbered throughout the program. Loops of queries and for_rows() set the position; loops that are started on an
+// executor directly do not.
 // Thread: a scope belongs to the thread that made it.
 
 #include "shoal/base/detail/config.h"
@@ -22,7 +22,7 @@ class Executor;
 
 struct WorkPosition {
     static constexpr std::uint32_t kMostSteps = 4;        ///< loops within loops, and the work itself
-    static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< in place of a chunk: after the loop, outside of loops
+    static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< in place of a chunk: work after the loop, not in one
 
     struct Step {
         std::uint64_t loop = 0;  ///< 1, 2, ... in the order of starting; 0: before the first
@@ -30,7 +30,7 @@ struct WorkPosition {
     };
 
     std::uint32_t pass = 0;
-    std::uint32_t num_steps = 0;  ///< more than kMostSteps: too deep to be told apart
+    std::uint32_t num_steps = 0;  ///< more than kMostSteps: too deep to distinguish
     Step steps[kMostSteps] = {};
 
     bool is_exact() const { return num_steps <= kMostSteps; }
@@ -43,44 +43,44 @@ struct WorkPosition {
 /// Whether one thread would do the work of `a` before that of `b`.
 SHOAL_API bool comes_before(const WorkPosition& a, const WorkPosition& b);
 
-/// Something that is open while a scope lasts.
+/// An object that is open while a scope lasts.
 class OpenInScope {
 public:
-    /// Called when the scope ends (`is_over`), or another one begins within it.
+    /// Called when the scope ends (`is_over`), or when another one begins within it.
     virtual void close(bool is_over) = 0;
-    const void* owner = nullptr;  ///< who has opened it
+    const void* owner = nullptr;  ///< the object that has opened it
     OpenInScope* next = nullptr;  ///< in the same scope
 
 protected:
     ~OpenInScope() = default;
 };
 
-/// While it lives, the calling thread runs a pass or a chunk.
+/// While it exists, the calling thread runs a pass or a chunk.
 class WorkScope {
 public:
-    /// A pass. Passes are 1, 2, 3 ... in the order of the schedule. `executor` runs its loops.
+    /// A pass. Passes are numbered 1, 2, 3 ... in the order of the schedule. `executor` runs its loops.
     SHOAL_API explicit WorkScope(std::uint32_t pass, Executor* executor = nullptr);
-    /// A chunk of a loop that begin_loop() has numbered. Lifetime: `loop` outlives the scope.
+    /// A chunk of a loop that has a number from begin_loop(). Lifetime: `loop` outlives the scope.
     SHOAL_API WorkScope(const WorkPosition& loop, std::uint32_t chunk);
     SHOAL_API ~WorkScope();
     WorkScope(const WorkScope&) = delete;
     WorkScope& operator=(const WorkScope&) = delete;
 
-    /// Returns the innermost scope of the calling thread; nullptr: it runs no pass.
+    /// Returns the innermost scope of the calling thread; nullptr: it does not run a pass.
     SHOAL_API static WorkScope* current();
-    /// Numbers a loop that the calling thread starts, and returns its place.
+    /// Numbers a loop that the calling thread starts, and returns its position.
     SHOAL_API static WorkPosition begin_loop();
-    /// Takes as many numbers of loops outside of passes, and returns the first.
+    /// Reserves numbers for `count` loops outside of passes, and returns the first.
     SHOAL_API static std::uint64_t number_outer_loops(std::uint64_t count);
-    /// Returns the place of what the calling thread does now.
+    /// Returns the position of the calling thread's current work.
     SHOAL_API static WorkPosition place();
 
-    /// Returns what runs the loops of the pass; nullptr: unknown, or this is a chunk.
+    /// Returns the executor of the pass's loops; nullptr: unknown, or this is a chunk.
     Executor* executor() const { return executor_; }
     std::uint32_t pass() const { return loop_ == nullptr ? pass_ : loop_->pass; }
     /// Whether the thread runs the function of a loop, not the pass itself.
     bool is_in_loop() const { return loop_ != nullptr || num_functions_ != 0; }
-    /// A loop that the thread runs alone begins or ends: its functions do not open a scope.
+    /// Called when a loop that the thread runs alone begins, and when it ends: its functions do not open a scope.
     void begin_function() { ++num_functions_; }
     void end_function() { --num_functions_; }
 
