@@ -13,7 +13,7 @@ namespace shoal {
 using document_detail::Code;
 using document_detail::NodeData;
 
-/// Where calls go: to nodes, or to a text.
+/// The target of the calls: nodes, or a text.
 struct DocumentBuilder::End {
     bool in_mapping() const { return text ? text->in_mapping() : nodes.in_mapping(); }
     std::size_t depth() const { return text ? text->depth() : nodes.depth(); }
@@ -25,7 +25,7 @@ struct DocumentBuilder::End {
         has_key = false;
     }
 
-    /// Adds a value: `print` writes it, or its node is returned. Returns a node that nobody reads when it was printed.
+    /// Adds a value: `print` writes it, or its node is returned. If it was printed, the returned node is not used.
     template <class Print>
     NodeData& add(Code code, SourcePosition position, Print&& print) {
         before_value();

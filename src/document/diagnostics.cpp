@@ -14,8 +14,8 @@ namespace {
 
 // --- the line of a diagnostic, with a marker under it ----------------------------------------------------------------
 
-constexpr std::size_t kWindow = 100;       // code points shown of a long line
-constexpr std::size_t kBinaryWindow = 25;  // shown of binary data, where most take four columns
+constexpr std::size_t kWindow = 100;       // shown code points of a long line
+constexpr std::size_t kBinaryWindow = 25;  // for binary data, where most bytes take four columns
 constexpr std::size_t kGutterDigits = 5;
 constexpr std::string_view kCut = "...";
 
@@ -205,7 +205,7 @@ SourceLocation Diagnostics::locate(SourcePosition position) const {
     return location;
 }
 
-/// Returns nullptr for a message of a kind that is not counted.
+/// Returns nullptr for a message whose kind is not counted.
 Diagnostics::Kind* Diagnostics::kind_of(Severity severity, std::string_view message) {
     const std::uint64_t hash = kind_hash(severity, message);
     for (Kind& kind : kinds_)
@@ -245,13 +245,13 @@ void Diagnostics::sort_by_place(std::size_t first) {
         return std::pair(a.position.file, a.position.offset) < std::pair(b.position.file, b.position.offset);
     };
     Diagnostic* const begin = entries_.begin() + first;
-    for (Diagnostic* next = begin; next != entries_.end(); ++next)  // a few, and most are in order
+    for (Diagnostic* next = begin; next != entries_.end(); ++next)  // there are few, and most are in order
         std::rotate(std::upper_bound(begin, next, *next, is_before), next, next + 1);
     for (std::size_t i = first; i < entries_.size(); ++i)
         if (Kind* const kind = kind_of(entries_[i].severity, entries_[i].message)) kind->last_entry = i;
 }
 
-/// After the last entry of a kind, says how many more there were.
+/// After the last shown entry of a kind, appends the number of further ones.
 void Diagnostics::append_more_of_kind(std::string& out, std::size_t entry) const {
     for (const Kind& kind : kinds_)
         if (kind.num_more != 0 && kind.last_entry == entry)

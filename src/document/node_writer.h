@@ -65,7 +65,7 @@ public:
         frames_.pop_back();
     }
 
-    /// Adds a key. Returns kNoNode, or the node of the same key if the mapping has it already.
+    /// Adds a key. Returns kNoNode, or the node of the same key if the mapping already has it.
     std::uint32_t add_key(std::string_view text, SourcePosition position) {
         const auto node = static_cast<std::uint32_t>(nodes_.size());
         append(Code::kString, position, static_cast<std::uint32_t>(text.size())).text = text.data();
@@ -91,7 +91,7 @@ public:
 
     /// Adds a copy of the value that begins at node `first`. Requires: it is closed.
     void repeat(std::uint32_t first) {
-        // Spans and the tables of keys count from the mapping, so that they are right in the copy too.
+        // Spans and the tables of keys are relative to the mapping, so they are valid in the copy too.
         const std::uint32_t end = first + nodes_[first].span;
         ++frames_.back().num_children;
         for (std::uint32_t node = first; node < end; ++node) {
@@ -100,7 +100,7 @@ public:
         }
     }
 
-    /// Returns room for a text that lives as long as the document. Call keep_text() with how much of it was used.
+    /// Returns room for a text that exists as long as the document. Call keep_text() with the number of bytes used.
     char* text_room(std::size_t num_bytes) {
         if (static_cast<std::size_t>(room_end_ - room_) >= num_bytes) return room_;
         const std::size_t block_bytes = std::max(num_bytes, kTextBlockBytes);
@@ -131,7 +131,7 @@ private:
         std::uint32_t first_key;  // in keys_
         std::uint32_t num_children;
         bool is_mapping;
-        KeyTable* table;  // of a mapping with many keys
+        KeyTable* table;  // for a mapping with many keys
     };
     /// A key of an open mapping. Keys with different signatures differ.
     struct OpenKey {
@@ -150,8 +150,7 @@ private:
         return nodes_.back();
     }
 
-    /// Mixes the length and the first and last bytes: cheap, and different for most keys that people use in one
-    /// mapping.
+    /// Mixes the length and the first and last bytes: cheap, and different for most keys that are used in one mapping.
     static std::uint32_t key_signature(std::string_view key) {
         std::uint32_t first = 0, last = 0;
         if (key.size() >= 4) {

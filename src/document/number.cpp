@@ -14,7 +14,7 @@ constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 constexpr int kMostExactPower = 22;
 constexpr std::uint64_t kMostExactMantissa = std::uint64_t(1) << 53;
-constexpr std::ptrdiff_t kMostDigits = 19;  // that always fit into 64 bits
+constexpr std::ptrdiff_t kMostDigits = 19;  // this many always fit into 64 bits
 
 /// Appends the digits at `p` to `value` (modulo 2^64). Returns the end of the digits.
 const char* read_digits(const char* p, const char* end, std::uint64_t& value) {
@@ -35,7 +35,7 @@ const char* read_digits(const char* p, const char* end, std::uint64_t& value) {
     return p;
 }
 
-/// Reads the digits of an exponent. Larger exponents than a million are not told apart.
+/// Reads the digits of an exponent. Exponents above a million are treated as equal.
 const char* read_exponent(const char* p, const char* end, std::int64_t& exponent) {
     const bool negative = *p == '-';
     if (*p == '-' || *p == '+') ++p;
@@ -46,8 +46,8 @@ const char* read_exponent(const char* p, const char* end, std::int64_t& exponent
     return p;
 }
 
-/// Returns whether a number outside of the range of doubles is too large rather than too small. `power` is the exponent
-/// of ten after its last digit.
+/// Returns whether a number outside the range of doubles is too large rather than too small. `power` is the exponent of
+/// ten after its last digit.
 bool is_too_large(const char* digits, const char* digits_end, std::int64_t power) {
     while (digits < digits_end && (*digits == '0' || *digits == '.')) ++digits;
     std::int64_t num_digits = 0;
@@ -59,8 +59,8 @@ bool is_too_large(const char* digits, const char* digits_end, std::int64_t power
 using Wide = unsigned __int128;
 constexpr int kMostKnownPower = 32;
 
-/// Returns the first 128 bits of 5^n as round_to_double() needs them: rounded up where 5^-n fits into 64 bits,
-/// otherwise down.
+/// Returns the first 128 bits of 5^n as round_to_double() needs them: rounded up if 5^-n fits into 64 bits, otherwise
+/// rounded down.
 /// Requires: |n| <= kMostKnownPower.
 constexpr Wide first_bits_of_power_of_five(int n) {
     Wide power = 1, quotient = 0, rest = 1;
@@ -86,7 +86,7 @@ struct PowersOfFive {
 constexpr PowersOfFive kPowersOfFive;
 
 /// Rounds mantissa x 10^exponent to the nearest double. Returns false in the rare cases that need more digits of the
-/// power, and for powers that are not known. Source: Lemire, "Number parsing at a gigabyte per second", 2021.
+/// power, and for powers outside of the table. Source: Lemire, "Number parsing at a gigabyte per second", 2021.
 bool round_to_double(std::uint64_t mantissa, std::int64_t exponent, double& value) {
     if (mantissa == 0 || exponent < -kMostKnownPower || exponent > kMostKnownPower) return false;
     constexpr int kMantissaBits = 52, kBias = 1023;
@@ -103,7 +103,7 @@ bool round_to_double(std::uint64_t mantissa, std::int64_t exponent, double& valu
     const int upper_bit = static_cast<int>(high >> 63), shift = upper_bit + 64 - kMantissaBits - 3;
     // 217706 / 2^16 is log2(10).
     const int power_of_two = static_cast<int>((217706 * exponent) >> 16) + 63 + upper_bit - num_zeros +
-                             kBias;  // of a normal double: |n| is small
+                             kBias;  // for a normal double: |n| is small
     std::uint64_t bits = high >> shift;
     const bool is_halfway = low <= 1 && exponent >= -4 && exponent <= 23 && (bits & 3) == 1 && (bits << shift) == high;
     if (is_halfway) bits &= ~std::uint64_t(1);  // to even

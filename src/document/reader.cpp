@@ -22,7 +22,7 @@
 namespace shoal {
 namespace {
 
-/// Returns the place after a string or comment at `p`, or `p`.
+/// Returns the position after a string or comment at `p`, or `p`.
 const char* skip_string_or_comment(const char* p, const char* end) {
     const std::string_view rest(p, static_cast<std::size_t>(end - p));
     const auto after = [&](std::string_view close, std::size_t from) {
@@ -38,18 +38,18 @@ const char* skip_string_or_comment(const char* p, const char* end) {
     return p < end ? p + 1 : end;
 }
 
-/// A bracket, and how far its line is indented.
+/// A bracket and the indentation of its line.
 struct Bracket {
     const char* at = nullptr;
     std::size_t indent = 0;
 };
 
-/// Finds the first list or mapping that a bracket on a line of its own closes which is indented less than the line
-/// where the list or mapping opens. Returns both; nullptr when there is none.
+/// Finds the first list or mapping whose closing bracket, on a line of its own, is indented less than the line of its
+/// opening bracket. Returns both brackets; nullptr if there is none.
 std::pair<Bracket, Bracket> find_misplaced(const char* p, const char* end) {
     Array<Bracket> open{Owner("document reader")};
     std::size_t indent = 0;
-    bool is_first = true;  // on its line
+    bool is_first = true;  // on the line
     while (p < end) {
         const char* const after = skip_string_or_comment(p, end);
         if (after != p) {
@@ -92,11 +92,11 @@ bool is_not_finite(std::string_view word) {
            lower.starts_with("1.#");
 }
 
-/// What the readers of SJSON and JSON share: the text, errors, strings, numbers, words.
+/// The common part of the readers of SJSON and JSON: the text, errors, strings, numbers, words.
 ///
-/// Functions take the place to read from. They return the place to go on from, or nullptr to stop after an error. An
-/// error in one value, such as a bad escape or number, is reported and skipped. After a bracket or quote that does not
-/// match, `lost_` is set: the rest may be misread, so only errors that cannot follow from the first one are reported.
+/// Functions take the position to read from. They return the position to continue from, or nullptr to stop after an
+/// error. An error in one value, such as a bad escape or number, is reported and skipped. After an unmatched bracket or
+/// quote, `lost_` is set: the rest may be misread, so only errors that cannot result from the first one are reported.
 class Reader {
 protected:
     using Code = document_detail::Code;
@@ -139,7 +139,7 @@ protected:
         return text.starts_with(kByteOrderMark) ? begin_ + kByteOrderMark.size() : begin_;
     }
 
-    /// Returns the document if nothing was reported.
+    /// Returns the document if no error was reported.
     Result<Document> result() {
         if (failed_) return Status::error("the text has errors; the diagnostics say where");
         return writer_.finish();
@@ -167,7 +167,7 @@ protected:
                       diagnostics_.locate(writer_.container().position()).line);
     }
 
-    /// Adds where the innermost list or mapping begins, if that is on another line.
+    /// Adds where the innermost list or mapping begins, if it is on another line.
     void note_container(Diagnostic& diagnostic, const char* p) const {
         if (writer_.depth() == 0) return;
         const SourcePosition begin = writer_.container().position();
@@ -175,7 +175,7 @@ protected:
         diagnostic.note(begin, concat("it is inside ", container_text(), "; is that closed?"));
     }
 
-    /// Reports that the innermost list or mapping is not closed, and which one inside it may lack its bracket.
+    /// Reports that the innermost list or mapping is not closed, and which list or mapping inside may lack its bracket.
     void report_unclosed() {
         const bool is_mapping = writer_.in_mapping();
         const char* const p = begin_ + writer_.container().offset;
@@ -183,7 +183,7 @@ protected:
                            concat("add \"", is_mapping ? '}' : ']', "\"")));
     }
 
-    /// A missing bracket inside is only noticed at the end of the text. Lines that are indented show where it may be.
+    /// A missing bracket inside is only noticed at the end of the text. Indentation shows where it may be missing.
     void note_suspect(Diagnostic& diagnostic) const {
         const auto [open, close] = find_misplaced(begin_, end_);
         if (open.at == nullptr || open.at == begin_ + writer_.container().offset) return;
@@ -220,7 +220,7 @@ protected:
             const void* const line_end = std::memchr(open, '\n', static_cast<std::size_t>(end_ - open));
             return line_end == nullptr ? end_ : static_cast<const char*>(line_end);
         }
-        // An escape is never shorter than what it stands for.
+        // An escape is never shorter than the character that it encodes.
         char* const room = writer_.text_room(static_cast<std::size_t>(end - open - 1));
         char* out = room;
         for (const char* p = open + 1; p < end;) {
@@ -511,7 +511,7 @@ private:
         return p;
     }
 
-    /// A key without "=". What follows on its line is taken as its value, anything else as the next key.
+    /// A key without "=". A value that follows on its line is read as its value, anything else as the next key.
     const char* go_on_without_equals(const char* key_end, const char* p) {
         report_at_last_key("expected \"=\" after the key ", "write key = value");
         // A key such as `a{` contains a bracket that was meant to open a mapping.
@@ -546,8 +546,8 @@ private:
         return after;
     }
 
-    /// Reads """any text""". Of a run of more than three quotes, the last three close the text. A line end is \n,
-    /// whichever the file has.
+    /// Reads """any text""". If more than three quotes follow each other, the last three close the text. A line end
+    /// becomes \n, whatever the file uses.
     const char* read_verbatim(const char* p) {
         const std::string_view rest(p + 3, static_cast<std::size_t>(end_ - p - 3));
         std::size_t length = rest.find("\"\"\"");
@@ -600,7 +600,7 @@ private:
         return p + 1;
     }
 
-    /// A bracket of the wrong kind: either the bracket before it is missing, or this one is a typing mistake.
+    /// A bracket of the wrong kind: either the bracket before it is missing, or this one is mistyped.
     const char* close_wrongly(const char* p) {
         const bool is_mapping = writer_.in_mapping();
         if (at_open_root()) {
@@ -619,7 +619,7 @@ private:
         return p + 1;
     }
 
-    /// A key in a list, which was probably not closed. Goes on after the list if a mapping contains it.
+    /// A key in a list, which was probably not closed. Continues after the list if a mapping contains it.
     const char* end_list_before_key(const char* p) {
         const std::string_view word = word_at(p);
         if (!lost_)

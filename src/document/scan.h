@@ -1,5 +1,5 @@
 #pragma once
-// Which bytes end which tokens, and fast searches for them.
+// The bytes that end tokens, and fast searches for them.
 // Thread: any thread.
 
 #include "shoal/base/detail/config.h"
@@ -14,7 +14,7 @@ namespace shoal {
 
 enum ByteClass : std::uint8_t {
     kJsonSpace = 1,     ///< space, tab, line ends
-    kSjsonSpace = 2,    ///< these and commas
+    kSjsonSpace = 2,    ///< the same and commas
     kKeyEnd = 4,        ///< ends a key without quotes
     kWordEnd = 8,       ///< ends a number or true, false, null
     kStringStop = 16,   ///< quote, backslash, control characters
@@ -75,7 +75,7 @@ inline const char* find_string_stop(const char* p, const char* end) {
     for (std::uint64_t word; end - p >= 8; p += 8) {
         std::memcpy(&word, p, 8);
         const std::uint64_t quote = word ^ (kOnes * '"'), backslash = word ^ (kOnes * '\\');
-        // Some byte is zero or below 0x20. Bytes outside of ASCII never count. A false alarm only costs the slow loop.
+        // Some byte is zero or below 0x20. Bytes outside of ASCII never match. A false alarm only costs the slow loop.
         const std::uint64_t found = ((quote - kOnes) | (backslash - kOnes) | (word - kOnes * 0x20)) & ~word & kHighs;
         if (found == 0) continue;
         if constexpr (std::endian::native == std::endian::little) return p + (std::countr_zero(found) >> 3);

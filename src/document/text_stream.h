@@ -1,6 +1,6 @@
 #pragma once
-// Writes SJSON and JSON from calls, front to back: a tree that exists is walked, a DocumentBuilder may pass its calls
-// on. It keeps the containers that are open, and up to 16 numbers of a list, which stand on one line when there are no
+// Writes SJSON and JSON from calls, front to back: node() walks an existing tree, and a DocumentBuilder may forward its
+// calls. It keeps the open containers, and up to 16 numbers of a list, which are put on one line if the list has no
 // more. Thread: one thread at a time.
 
 #include "shoal/base/text.h"
@@ -13,7 +13,7 @@
 
 namespace shoal {
 
-/// Where the texts that are written differ.
+/// The differences between text formats.
 struct TextStyle {
     char indent;
     std::uint8_t indent_width;  ///< characters per level
@@ -23,7 +23,7 @@ struct TextStyle {
     bool root_has_braces;
     bool is_one_line;
     bool is_json;
-    bool keeps_lines;  ///< a text of several lines is written as it is
+    bool keeps_lines;  ///< a text of several lines is written verbatim
 };
 extern const TextStyle kJsonStyle;
 extern const TextStyle kSjsonStyle;
@@ -31,7 +31,7 @@ extern const TextStyle kLineStyle;  ///< SJSON without line breaks
 
 class TextStream {
 public:
-    /// Without a function to give it to, the text is kept.
+    /// Without `print`, the text is kept.
     explicit TextStream(const TextStyle& style, TextFunction print = nullptr, void* context = nullptr)
         : style_(style), print_(print), context_(context) {}
 
@@ -88,8 +88,8 @@ public:
             write_quoted(text);
     }
 
-    /// Writes the subtree of a node, without its key. Keeps the way to what it writes in an array: a text may be nested
-    /// deeper than the stack allows calls.
+    /// Writes the subtree of a node, without its key. Keeps the path to the current node in an array: a text may be
+    /// nested deeper than the stack allows calls.
     void node(Node root) {
         struct Walk {
             Node::Iterator next, end;
@@ -119,7 +119,7 @@ public:
     bool in_mapping() const { return !open_.empty() && open_.back().is_mapping; }
     bool has_root() const { return has_root_; }
 
-    /// Ends the text; returns it, or nothing when it was given away. Requires: there is a root, and it is closed.
+    /// Ends the text; returns it, or an empty text if it was printed. Requires: there is a root, and it is closed.
     std::string finish() {
         SHOAL_ASSERT(has_root_ && open_.empty(), "a document needs one root, which must be closed");
         if ((!is_empty_ || !out_.empty()) && !style_.is_one_line) out_.push_back('\n');
@@ -137,7 +137,7 @@ private:
     static constexpr std::size_t kPieceBytes = std::size_t(64) << 10;
     static constexpr std::uint32_t kMostOnOneLine = 16;  // numbers: a 4x4 matrix
 
-    /// What stands before each value: nothing after a key, and at the root.
+    /// Writes what precedes a value: nothing after a key, and at the root.
     void begin_value() {
         pass_on(kPieceBytes);
         has_root_ = true;
@@ -189,7 +189,7 @@ private:
         append_value(out_, value);
     }
 
-    /// Writes the numbers of a list that has more than numbers, or too many of them, one on a line.
+    /// Writes each number of a list on its own line, if the list has other values or too many numbers.
     void unfold() {
         Open& open = open_.back();
         const std::uint32_t count = open.num_children;
@@ -247,7 +247,7 @@ private:
         }
     }
 
-    /// Gives away what is there, if that is at least so much.
+    /// Prints the buffered text if it has at least `least_bytes`.
     void pass_on(std::size_t least_bytes) {
         if (print_ == nullptr || out_.size() < least_bytes) return;
         is_empty_ = false;
@@ -263,8 +263,8 @@ private:
     bool has_key_ = false;
     bool is_empty_ = true;
     Array<Open> open_{Owner("document writer")};
-    std::string numbers_;                   // of the folded list, which is the innermost container
-    std::uint32_t ends_[kMostOnOneLine]{};  // in numbers_
+    std::string numbers_;                   // of the folded list, the innermost container
+    std::uint32_t ends_[kMostOnOneLine]{};  // offsets into numbers_
 };
 
 }  // namespace shoal

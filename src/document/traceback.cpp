@@ -7,7 +7,7 @@
 namespace shoal {
 namespace {
 
-/// Takes a line from the front, without the tabs that it begins with.
+/// Removes the first line and returns it without its leading tabs.
 std::string take_plain_line(std::string_view& lines) {
     std::string_view line = take_line(lines);
     line.remove_prefix(std::min(line.find_first_not_of('\t'), line.size()));

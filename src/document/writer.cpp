@@ -23,7 +23,7 @@ void append_escaped(std::string& out, char c) {
         out.append("u00").append({"0123456789ABCDEF"[(c >> 4) & 15], "0123456789ABCDEF"[c & 15]});
 }
 
-/// The characters of keys that SJSON needs no quotes for.
+/// The characters of SJSON keys that need no quotes.
 struct PlainCharacters {
     constexpr PlainCharacters() {
         for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-#$."))
