@@ -1,5 +1,5 @@
 #pragma once
-// Memory for many small values that are freed together. Nothing is destroyed one by one.
+// Memory for many small values that are freed together. No destructors are called.
 
 #include "shoal/base/detail/large_pages.h"
 

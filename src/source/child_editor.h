@@ -1,19 +1,19 @@
 #pragma once
-// Changes and removes descendants of an entity that is being composed.
+// Changes and removes descendants of an entity during composition.
 //
 //     ChildEditor editor(children, arena, steps, count);
 //     if (const auto child = editor.find("trunk/branch")) editor.replace(child, changed(editor.entity(child)));
 //     children = editor.finish();
 //
-// Merged entities do not change, and many share them. So the editor has nodes of its own, made for the levels of
-// descendants that a search enters:
+// Merged entities are immutable and shared. Therefore the editor has its own nodes, made for the levels of descendants
+// that a search enters:
 //
 //     nodes_   [ root | children of the root | children of node 3 | ... ]       a level is one block
 //
-// A level with many children is hashed. A key that leads nowhere from the root is looked for among all descendants;
-// the first such search makes all nodes and an index by key. finish() makes each changed entity once.
-// Cost: a search by path is O(parts of the path), any other O(1) after the first, which is O(descendants); finish() is
-// O(children of the changed entities).
+// A level with many children is hashed. If a key is not a path from the root, it is searched among all descendants; the
+// first such search makes all nodes and an index by key. finish() makes each changed entity once.
+// Cost: a search by path is O(parts of the path); any other is O(1) after the first, which is O(descendants); finish()
+// is O(children of the changed entities).
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/base/string_id.h"
@@ -32,9 +32,9 @@ namespace shoal {
 
 class ChildEditor {
 public:
-    static constexpr std::uint32_t kNone = 0;  ///< no descendant; the number of the root
+    static constexpr std::uint32_t kNone = 0;  ///< no descendant; also the number of the root
 
-    /// `steps` counts nodes that are made and compared. When it reaches `max_steps`, searches find nothing.
+    /// `steps` counts the nodes that are made and compared. When it reaches `max_steps`, searches find nothing.
     /// `count` is called for each entity that is made, children before parents.
     ChildEditor(std::span<const MergedEntity* const> children, Arena& arena, std::uint64_t& steps,
                 std::uint64_t max_steps, std::function<void(MergedEntity&)> count)
@@ -42,15 +42,15 @@ public:
         nodes_.emplace_back();
     }
 
-    /// Finds a child by its key, or a descendant by a path of keys; otherwise the first descendant from which the path
-    /// leads on, in the order of the texts.
+    /// Finds a child by its key, or a descendant by a path of keys; otherwise the first descendant, in the order of the
+    /// texts, at which the path can begin.
     std::uint32_t find(std::string_view key) {
         other_ = kNone;
         const std::uint32_t found = find_path(kRoot, key);
         return found != kNone ? found : find_deeper(key);
     }
 
-    /// Returns another descendant that find() could have meant, or kNone. A child and a path from the root are not
+    /// Returns another descendant that find() could have meant, or kNone. A child or a path from the root is never
     /// ambiguous.
     std::uint32_t other() const { return other_; }
 
@@ -64,7 +64,7 @@ public:
         return path;
     }
 
-    /// Returns an entity with all changes of its descendants. Lifetime: that of the arena.
+    /// Returns an entity with all changes of its descendants. Lifetime: the arena's.
     const MergedEntity* entity(std::uint32_t node) {
         if (!nodes_[node].has_changes) return nodes_[node].entity;
         nodes_[node].has_changes = false;
@@ -102,10 +102,10 @@ public:
     bool is_exhausted() const { return steps_ >= max_steps_; }
 
 private:
-    static constexpr std::uint32_t kLargeLevel = 8;  // children; smaller levels are searched from the front
+    static constexpr std::uint32_t kLargeLevel = 8;  // children; smaller levels are searched linearly
     static constexpr std::uint32_t kRoot = 0;
     static constexpr std::uint32_t kMostBehind =
-        64;  // descendants that are looked at to see whether a search is ambiguous
+        64;  // descendants that are checked to find out whether a search is ambiguous
 
     static std::uint64_t place_key(std::uint32_t parent, std::uint64_t key_hash) {
         return key_hash ^ hash_key(std::uint64_t(parent) + 1);
@@ -119,12 +119,12 @@ private:
         std::uint32_t next_same = 0;  // another descendant with the same key
         bool is_open = false;         // its children have nodes
         bool is_removed = false;
-        bool has_changes = false;  // below it
+        bool has_changes = false;  // in its descendants
     };
     /// The descendants with one key.
     struct Same {
         std::uint32_t first = 0, last = 0;
-        bool is_sorted = true;  // in the order of the search
+        bool is_sorted = true;  // in search order
     };
 
     // --- nodes -------------------------------------------------------------------------------------------------------
@@ -148,8 +148,8 @@ private:
         }
     }
 
-    /// Makes all nodes below `node`, and adds them to the index in the order of the search: the children of an entity
-    /// before those of its first child.
+    /// Makes all nodes below `node`, and adds them to the index in search order: all children of an entity come before
+    /// the children of its first child.
     void open_all(std::uint32_t node) {
         open(node);
         const std::uint32_t first = nodes_[node].first_child, end = first + nodes_[node].num_children;
@@ -192,8 +192,8 @@ private:
         return kNone;
     }
 
-    /// Calls visit(start, rest) for all texts with which a path may begin: itself, its first part, and longer ones
-    /// while there are keys with as many slashes. Returns the first result that is not kNone.
+    /// Calls visit(start, rest) for all keys with which a path may begin: the whole path, its first part, and longer
+    /// starts while there are keys with as many slashes. Returns the first result that is not kNone.
     template <class Visit>
     std::uint32_t for_each_start(std::string_view key, Visit&& visit) {
         std::uint32_t found = visit(key, std::string_view());
@@ -220,8 +220,8 @@ private:
         return depth;
     }
 
-    /// Returns whether the search meets `a` before `b`, two descendants with the same key: the one with the parent that
-    /// comes first when entities come before their children.
+    /// Returns whether `a` precedes `b` in search order, for two descendants with the same key: compares the positions
+    /// of their parents, where entities precede their children.
     bool is_before(std::uint32_t a, std::uint32_t b) const {
         a = nodes_[a].parent;
         b = nodes_[b].parent;
@@ -233,17 +233,17 @@ private:
             a = nodes_[a].parent;
             b = nodes_[b].parent;
         }
-        return a < b;  // of one block
+        return a < b;  // in one block
     }
 
-    /// Finds the first descendant with the key `start` from which `rest` leads on; `is_whole`: there is no rest.
+    /// Finds the first descendant with the key `start` from which the path `rest` exists; `is_whole`: `rest` is empty.
     std::uint32_t find_in_index(std::string_view start, std::string_view rest, bool is_whole) {
         Same* const same = by_key_.find(hash_text(start));
         if (same == nullptr) return kNone;
         std::uint32_t best = kNone, best_start = kNone, num_behind = 0;
         for (std::uint32_t i = same->first, before = 0; i != 0 && !is_exhausted(); i = nodes_[i].next_same) {
             ++steps_;
-            if (nodes_[i].is_removed) {  // is not looked at again
+            if (nodes_[i].is_removed) {  // skipped by later searches
                 (before == 0 ? same->first : nodes_[before].next_same) = nodes_[i].next_same;
                 if (same->last == i) same->last = before;
                 continue;
@@ -281,7 +281,7 @@ private:
         }
     }
 
-    /// Takes all nodes below `node` out of searches.
+    /// Removes all nodes below `node` from searches.
     void remove_below(std::uint32_t node) {
         if (!nodes_[node].is_open) return;
         const std::uint32_t first = nodes_[node].first_child, end = first + nodes_[node].num_children;
@@ -312,7 +312,7 @@ private:
     HashMap<std::uint64_t, Same> by_key_{Owner("source")};             // once all nodes are made
     bool has_index_ = false;
     std::uint32_t other_ = kNone;   // of the last search
-    std::size_t most_slashes_ = 0;  // in the key of a descendant
+    std::size_t most_slashes_ = 0;  // the most slashes in the key of a descendant
     Arena& arena_;
     std::uint64_t& steps_;
     std::uint64_t max_steps_;

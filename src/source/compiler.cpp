@@ -40,24 +40,24 @@ void clear_references(const Schema& schema, std::byte* image) {
                 put_reference(image + field.struct_offset + i * field.value_bytes, kNoBlobEntity);
 }
 
-/// How often something that no schema describes was kept, and where it first occurred.
+/// The number of kept values that no schema describes, and the position of the first.
 struct KeptCount {
     std::uint64_t count = 0;
     SourcePosition first;
 };
 using KeptCounts = std::map<std::string_view, KeptCount>;
 
-/// What the compiler knows about one component type of the source.
+/// The compiler's data about one component type of the source.
 struct TypePlan {
     std::string_view name;
     const RegisteredComponent* registered = nullptr;
     const Schema* schema = nullptr;  ///< nullptr: unknown
     KeyPredictor keys;               ///< the schema's fields
     bool has_references = false;
-    bool has_groups = false;  ///< structs within the component: their fields have points in their names
+    bool has_groups = false;  ///< structs within the component: names of their fields contain points
     KeptCounts kept_fields;
     std::vector<TypePlan> older;     ///< the same with older schemas, if sources may be written for them
-    std::uint32_t text_version = 0;  ///< of texts that do not say theirs
+    std::uint32_t text_version = 0;  ///< for texts that do not declare their version
 
     struct Row {
         std::uint32_t entity;
@@ -68,7 +68,7 @@ struct TypePlan {
 
 /// An unknown field that is kept as text.
 struct KeptField {
-    std::string_view name;  ///< with the names of the structs that it is in
+    std::string_view name;  ///< with the names of its structs
     Node node;
 };
 
@@ -85,7 +85,7 @@ bool is_group(const Schema& schema, std::string_view group) {
     });
 }
 
-/// Returns the field that a value in place of the mapping of fields sets, or none.
+/// Returns the field that is set by a value in place of the mapping of fields, or none.
 const Field* shorthand_field(const Schema& schema) {
     for (const Field& field : schema.fields())
         if (field.shorthand) return &field;
@@ -104,13 +104,13 @@ Node find_field_node(Node mapping, std::string_view name) {
     return {};
 }
 
-/// Returns whether pairs can be written so: as a mapping, or as a list of mappings with one key each.
+/// Returns whether pairs may be written like this: as a mapping, or as a list of mappings with one key each.
 bool is_list_of_pairs(Node node) {
     if (!node.is_list()) return node.is_mapping();
     return std::all_of(node.begin(), node.end(), [](Node pair) { return pair.is_mapping() && pair.size() == 1; });
 }
 
-/// Whether a key of a layer that changes a component names its type once more.
+/// Whether a key of a layer that changes a component repeats its type.
 bool repeats_type(const TypePlan& plan, const ComponentLayer& layer, Node child) {
     if (layer.wrapped() || layer.below == nullptr || child.key() != "type" || !child.is_string()) return false;
     const Migrations* const migrations = plan.registered->migrations;
@@ -120,7 +120,7 @@ bool repeats_type(const TypePlan& plan, const ComponentLayer& layer, Node child)
 
 // --- images ----------------------------------------------------------------------------------------------------------
 
-/// Returns a hint for a field that another version of the component type has; empty when none does.
+/// Returns a hint for a field that another version of the component type has; empty if none has it.
 std::string version_hint(const TypePlan& plan, std::string_view field) {
     const Schema& newest = *plan.registered->schema;
     const auto say_so = [&](const Schema& schema) {
@@ -135,7 +135,7 @@ std::string version_hint(const TypePlan& plan, std::string_view field) {
     return {};
 }
 
-/// Returns what a layer says of a field, or no node.
+/// Returns a layer's node for a field, or no node.
 Node field_node(const Schema& schema, const ComponentLayer& layer, const Field& field) {
     if (!layer.fields || layer.fields.is_null()) return {};
     if (!layer.fields.is_mapping()) return &field == shorthand_field(schema) ? layer.fields : Node();
@@ -156,8 +156,8 @@ public:
           references_(composition),
           shared_(composition.num_shared_layers()) {}
 
-    /// Makes the image of a component and keeps its unknown fields as text. Returns false when a registered function
-    /// refuses the component. Lifetime of the image: until the next call.
+    /// Makes the image of a component and keeps its unknown fields as text. Returns false if a registered function
+    /// rejects the component. Lifetime of the image: until the next call.
     bool make(TypePlan& plan, const TypePlan::Row& row, std::span<const std::byte>& image) {
         const std::size_t num_bytes = plan.schema->struct_bytes();
         if (!plan.older.empty() && is_of_older_version(plan, row)) {
@@ -179,7 +179,7 @@ public:
     }
 
 private:
-    /// Answers a registered function while it makes image_.
+    /// The compile host for a registered function that makes image_.
     class FunctionCall final : public CompileHost {
     public:
         FunctionCall(ComponentImages& images, TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer)
@@ -205,8 +205,8 @@ private:
         int index_ = -1;
     };
 
-    /// Makes the image of a component: the schema's defaults, then each layer, lowest first. The layers of prefabs are
-    /// made once. Leaves unknown fields in kept_. Lifetime: until the next call.
+    /// Makes the image of a component: the schema's defaults, then each layer, lowest first. Layers of prefabs are made
+    /// once. Leaves unknown fields in kept_. Lifetime: until the next call.
     const std::byte* merge_layer(TypePlan& plan, const TypePlan::Row& row, const ComponentLayer& top) {
         const std::size_t num_bytes = plan.schema->struct_bytes();
         const std::byte* start = plan.schema->default_image().data();
@@ -262,8 +262,8 @@ private:
                            "write a mapping of fields");
     }
 
-    /// Returns whether what stands in place of the mapping of fields is the value of one of them: anything but a
-    /// mapping, and a mapping of pairs.
+    /// Returns whether the value in place of the mapping of fields is the value of one field: any value except a
+    /// mapping, but also a mapping of pairs.
     bool is_value(const TypePlan& plan, Node fields) const {
         if (!fields.is_mapping()) return true;
         const Field* field = shorthand_field(*plan.schema);
@@ -384,7 +384,7 @@ private:
         return plan.registered->compile(plan.registered->compile_context, input, output);
     }
 
-    /// Makes image_ with a registered function from all layers at once.
+    /// Makes image_ from all layers at once with a registered function.
     bool compile_merged(TypePlan& plan, const TypePlan::Row& row) {
         const std::span<const std::byte> defaults = plan.schema->default_image();
         image_.assign(defaults.begin(), defaults.end());
@@ -405,7 +405,7 @@ private:
             if (!is_wrapper_key(child.key()) && !is_ignored(child.key())) unknown_field(plan, child, child.key());
     }
 
-    /// Keeps or reports a key that no field has. False: it was reported.
+    /// Keeps or reports a key that is not a field. Returns false if it was reported.
     bool unknown_field(TypePlan& plan, Node child, std::string_view key) {
         if (rules_.keep_unknown_fields) {
             kept_.push_back({key.data() == child.key().data() ? key : arena_.copy(key), child});
@@ -443,7 +443,7 @@ private:
     /// Keeps the unknown fields of the component as one text.
     void keep_fields(TypePlan& plan, std::uint32_t entity) {
         HashMap<std::string_view, std::uint32_t> group_of{Owner("compiler")};
-        std::vector<std::pair<KeptField, std::vector<Node>>> groups;  // of one name, lowest layer first
+        std::vector<std::pair<KeptField, std::vector<Node>>> groups;  // by name, lowest layer first
         for (const KeptField& kept : kept_) {
             const auto [group, is_new] = group_of.insert(kept.name, static_cast<std::uint32_t>(groups.size()));
             if (is_new) groups.push_back({kept, {}});
@@ -463,7 +463,7 @@ private:
         blob_.add_kept_text(order_.blob_index(entity), plan.name, write_sjson(document.root()));
     }
 
-    /// Returns the composed entity that a text names. Errors are reported.
+    /// Returns the composed entity that a text names. Reports errors.
     std::uint32_t resolve(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node) {
         if (!node.is_string()) return kNoBlobEntity;
         const ReferenceIndex::Found found = references_.find(entity, node.as_string());
@@ -534,8 +534,8 @@ private:
                                std::move(problem), std::move(hint));
     }
 
-    /// Makes image_ of layers that are written for several versions, lowest first: each is applied in its own version.
-    /// Nothing is shared, as it is among layers of the newest version.
+    /// Makes image_ from layers that are written for several versions, lowest first: each is applied in its own
+    /// version. Nothing is shared, unlike among layers of the newest version.
     bool make_from_versions(TypePlan& plan, const TypePlan::Row& row) {
         if (plan.registered->compile != nullptr) {
             fail_once(
@@ -586,7 +586,7 @@ private:
         return false;
     }
 
-    /// Applies a change that is written for an older version than what it changes: what it says is converted alone.
+    /// Applies a change that is written for an older version than its target: converts only the fields that it sets.
     bool apply_older(TypePlan& older, const TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer) {
         using Given = FieldColumns::Given;
         std::vector<std::byte> newer = std::move(image_);
@@ -643,11 +643,11 @@ private:
     Arena arena_;
     std::vector<SharedImage> shared_;  // by ComponentLayer::shared_index
     std::size_t shared_bytes_ = 0;
-    // Of the component that is being made.
+    // For the component that is being made.
     std::vector<std::byte> image_;
     std::vector<const ComponentLayer*> layers_;
     std::vector<KeptField> kept_;
-    std::unordered_set<const ComponentLayer*> failed_;  // reported, whatever shares them
+    std::unordered_set<const ComponentLayer*> failed_;  // reported once for all that share them
     std::unordered_set<std::uint64_t> bad_references_;  // by place: reported once, not for each copy of a prefab
 };
 
@@ -662,14 +662,14 @@ std::uint32_t num_line_ends(std::string_view text) {
         std::uint64_t word;
         std::memcpy(&word, text.data() + i, 8);
         word ^= kOnes * '\n';
-        const std::uint64_t others = ((word & kLow) + kLow) | word | kLow;  // the upper bit of each byte that is none
+        const std::uint64_t others = ((word & kLow) + kLow) | word | kLow;  // the upper bit of each other byte
         count += static_cast<std::uint32_t>(((~others >> 7) * kOnes) >> 56);
     }
     for (; i < text.size(); ++i) count += text[i] == '\n';
     return count;
 }
 
-/// Finds the lines of places in one pass, if they come in the order of the text. Others are left to Diagnostics.
+/// Finds the lines of positions in one pass if they are in text order. Leaves others to Diagnostics.
 class LineCursor {
 public:
     LineCursor(const Diagnostics& diagnostics, std::uint32_t file)
@@ -806,7 +806,7 @@ private:
 
     // --- grouping ----------------------------------------------------------------------------------------------------
 
-    /// Whether an entity, or with a singleton the source, has no other component of this type.
+    /// Checks that an entity, or for a singleton the source, has no other component of this type.
     bool check_count(const TypePlan& plan, const MergedComponent& component, std::uint32_t entity) {
         if (plan.schema == nullptr || plan.schema->many() || plan.rows.empty()) return true;
         const bool is_same_entity = plan.rows.back().entity == entity;
@@ -870,7 +870,7 @@ private:
         const std::size_t num_rows = plan.rows.size();
         for (std::size_t i = 0; i < num_rows; ++i) {
             const TypePlan::Row& row = plan.rows[i];
-            // Components lie in the order of the text, far apart for one type.
+            // Components of one type are far apart, because they are in text order.
             if (i + 8 < num_rows) __builtin_prefetch(plan.rows[i + 8].component);
             if (i + 4 < num_rows) __builtin_prefetch(plan.rows[i + 4].component->top);
             options_.compose.progress.tell("components compiled", ++num_compiled_rows_, num_rows_);
@@ -940,7 +940,7 @@ private:
 
 // --- the whole -------------------------------------------------------------------------------------------------------
 
-/// Says what a result is made from, composed or not.
+/// Reports the inputs of a result, whether it was composed or not.
 void tell_inputs(const std::optional<Composition>& composition, const ComponentRegistry& registry,
                  const CompileOptions& options) {
     if (options.inputs == nullptr) return;
@@ -965,8 +965,8 @@ struct Problems {
     std::size_t errors, warnings, entries;
 };
 
-/// Puts what was reported since `before` in the order of the source, which is compiled component type by component
-/// type, and says whether it lets the compilation go on.
+/// Sorts the reports since `before` by their position in the source, which is compiled one component type after the
+/// other, and returns whether the compilation may continue.
 Status judge(std::string_view what, Diagnostics& diagnostics, const Problems& before, bool strict) {
     diagnostics.sort_by_place(before.entries);
     const std::size_t errors = diagnostics.num_errors() - before.errors,
@@ -982,7 +982,7 @@ Status judge(std::string_view what, Diagnostics& diagnostics, const Problems& be
     return {};
 }
 
-/// `compose`: makes the composition with the options that it is given.
+/// `compose`: makes the composition with the given options.
 template <class Compose>
 Result<CompiledSource> compile(std::string_view what, Compose&& compose, const ComponentRegistry& registry,
                                const CompileOptions& options, Diagnostics& diagnostics, bool makes_blob) {

@@ -1,12 +1,12 @@
 #pragma once
-// The order of entities in a blob, so that a database copies runs of rows however a source mixes component types:
-// roots, then their children, then the children of these; in each generation by zone, then by the component types that
-// an entity has, then as in the source.
+// The order of entities in a blob, chosen so that a database copies runs of rows however a source mixes component
+// types: roots, then their children, then the children of these; in each generation by zone, then by the entity's
+// component types, then as in the source.
 //
 //     source (a: position; b: position, light)     blob
 //     a1 { b2 a3 }  b4  a5 { a6 }                  a1 a5 | b4 | a3 a6 | b2
 //
-// Stores of trees take components depth first. Theirs lie as depth_first() says; other components follow the entities.
+// Stores of trees need components depth first, in the order of depth_first(); other components follow the entities.
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/base/string_id.h"
@@ -19,8 +19,8 @@
 
 namespace shoal {
 
-/// An order of the components of one type: the i-th is number order[i] of those in the order of the source. Empty: as
-/// in the source.
+/// An order of the components of one type: the i-th is component number order[i] of the source. Empty: the order of the
+/// source.
 using ComponentPermutation = std::vector<std::uint32_t>;
 
 class EntityOrder {
@@ -43,34 +43,33 @@ public:
         }
     }
 
-    /// The composed entities, as they lie in the blob.
+    /// The composed entities, in the order of the blob.
     std::span<const std::uint32_t> composed() const { return composed_; }
-    /// Where a composed entity lies in the blob. kNoBlobEntity stays what it is.
+    /// The index of a composed entity in the blob. kNoBlobEntity stays kNoBlobEntity.
     std::uint32_t blob_index(std::uint32_t composed) const {
         return composed == kNoBlobEntity ? kNoBlobEntity : blob_index_[composed];
     }
 
-    /// Shape: owners: composed entities, ascending; one that has several components of the type occurs as often.
+    /// Shape: owners: composed entities, ascending; an entity with several components of the type is repeated.
     ComponentPermutation by_entity(std::span<const std::uint32_t> owners) const {
         return order_by_key(owners.size(), num_groups_, [&](std::size_t i) { return group_[owners[i]]; });
     }
 
-    /// The same with each tree in the order of the source, and its root where the blob has it.
+    /// The same, but each tree keeps the order of the source, at the position of its root in the blob.
     ComponentPermutation depth_first(std::span<const std::uint32_t> owners) const {
         return order_by_key(owners.size(), num_roots_, [&](std::size_t i) { return root_[owners[i]]; });
     }
 
 private:
-    /// What the entities of a group have in common. Groups lie in the order of these.
+    /// The common properties of a group of entities. Groups are ordered by these.
     struct GroupKey {
-        std::uint32_t generation = 0;  ///< entities above it
+        std::uint32_t generation = 0;  ///< the number of entities above it
         std::uint32_t zone = 0;
-        std::uint32_t kind = 0;  ///< of component types: a number, by the first entity that has them
+        std::uint32_t kind = 0;  ///< a number for the set of component types, by its first entity
         friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
     };
 
-    /// Returns numbers below `count` by their keys; those with the same key stay in their order. Empty: they are in
-    /// order.
+    /// Returns the numbers below `count`, sorted by their keys; the sort is stable. Empty: they are already in order.
     template <class KeyOf>
     static std::vector<std::uint32_t> order_by_key(std::size_t count, std::size_t num_keys, KeyOf&& key_of) {
         bool is_ordered = true;
@@ -83,8 +82,8 @@ private:
         return order;
     }
 
-    /// Finds the zone that the text names for an entity, or for the nearest of those above it. Only the order depends
-    /// on it: what is wrong with the text is reported when the component is compiled.
+    /// Finds the zone that the text names for an entity, or for the nearest entity above it that has one. Only the
+    /// order depends on it: errors in the text are reported when the component is compiled.
     class NamedZones {
     public:
         explicit NamedZones(const Composition& composition) {
@@ -94,7 +93,7 @@ private:
             if (found != types.end()) zones_.resize(composition.entities().size());
         }
 
-        /// Requires: the zone of the parent has been asked for.
+        /// Requires: find() was called for the parent.
         std::uint32_t find(std::uint32_t i, const ComposedEntity& composed) {
             if (zones_.empty()) return 0;
             zones_[i] = composed.parent == kNoBlobEntity ? 0 : zones_[composed.parent];
@@ -117,10 +116,10 @@ private:
         }
 
         std::uint32_t type_ = 0;
-        std::vector<std::uint32_t> zones_;  // by composed entity; empty: none is named
+        std::vector<std::uint32_t> zones_;  // by composed entity; empty: the source names none
     };
 
-    /// Numbers the sets of component types that entities have.
+    /// Numbers the sets of component types of entities.
     class Kinds {
     public:
         std::uint32_t find(const MergedEntity& entity) {
@@ -148,7 +147,7 @@ private:
 
     void find_groups(const Composition& composition) {
         const std::span<const ComposedEntity> entities = composition.entities();
-        std::vector<GroupKey> keys;  // by group, as they occur first
+        std::vector<GroupKey> keys;  // by group, in the order of their first entity
         HashMap<std::uint64_t, std::uint32_t> by_hash{Owner("compiler")};
         std::vector<std::uint32_t> generation(entities.size());
         NamedZones zones(composition);
@@ -181,7 +180,7 @@ private:
     std::vector<std::uint32_t> group_;  // by composed entity: its generation, zone and component types
     std::uint32_t num_groups_ = 0;      // in the order of the blob
     std::vector<std::uint32_t> composed_, blob_index_;
-    std::vector<std::uint32_t> root_;  // by composed entity: that of its tree, in the blob
+    std::vector<std::uint32_t> root_;  // by composed entity: the root of its tree, in the blob
     std::uint32_t num_roots_ = 0;
 };
 

@@ -14,21 +14,21 @@ namespace shoal {
 namespace {
 
 constexpr std::uint64_t kMaxBlobArrayElements = std::uint64_t(1) << 28;
-constexpr double kLargestExact = 9007199254740992.0;  // above it, a double may differ from the number that was written
+constexpr double kLargestExact = 9007199254740992.0;  // above it, a double may differ from the written number
 
 struct IntegerRange {
     std::int64_t least;
     std::uint64_t greatest;
 };
 
-/// The numbers that an integer type holds.
+/// The range of an integer type.
 IntegerRange integer_range(FieldType type) {
     const bool is_signed = type <= FieldType::kInt64;
     const std::uint64_t greatest = ~std::uint64_t(0) >> (64 - field_type_bytes(type) * 8 + (is_signed ? 1 : 0));
     return {is_signed ? -static_cast<std::int64_t>(greatest) - 1 : 0, greatest};
 }
 
-/// Reads an integer as sign and bits, also from a number such as 2.0; false for anything else.
+/// Reads an integer as sign and bits, also from a number such as 2.0. Returns false for anything else.
 bool to_integer(Node node, bool& negative, std::uint64_t& bits) {
     if (const auto value = node.as_int64()) {
         negative = *value < 0;

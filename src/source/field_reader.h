@@ -1,5 +1,5 @@
 #pragma once
-// Reads the bytes of one field from a node, with every check that the field's declaration asks for.
+// Reads the bytes of one field from a node, and checks all that the field's declaration requires.
 
 #include "shoal/document/detail/document.h"
 #include "shoal/table/detail/schema.h"
@@ -11,14 +11,14 @@ namespace shoal {
 
 class BlobWriter;
 
-/// What reading a field needs besides the field.
+/// The context of reading a field.
 struct FieldReader {
     Diagnostics& diagnostics;
     std::string_view component;  ///< for messages
-    BlobWriter* blob = nullptr;  ///< keeps texts and arrays; nullptr: a schema's default, which can have neither
+    BlobWriter* blob = nullptr;  ///< stores texts and arrays; nullptr: a default of a schema, which has neither
 
-    /// Writes the value of `node` to `value`, which holds the value so far: `{ z = 3 }` keeps x and y of a vector.
-    /// Of references, only the kind is checked; they are set once all entities are known.
+    /// Writes the value of `node` to `value`, which holds the current value: `{ z = 3 }` keeps x and y of a vector. For
+    /// references, only the kind is checked; they are set when all entities are known.
     /// Shape: field.size bytes. Errors: returns false and reports it; `value` may be half written.
     bool read(const Field& field, Node node, std::byte* value);
 

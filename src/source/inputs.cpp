@@ -13,7 +13,7 @@
 namespace shoal {
 namespace {
 
-/// Collects values whose hash is wanted, the same on machines of either byte order; a text counts with its length.
+/// Collects values to hash, the same on machines of either byte order; each text is preceded by its length.
 class HashedText {
 public:
     HashedText& add(std::string_view text) {
@@ -29,7 +29,7 @@ public:
         return *this;
     }
     HashedText& add(double number) { return add(std::bit_cast<std::uint64_t>(number)); }
-    /// Adds numbers of `number_bytes` each as they lie in memory.
+    /// Adds numbers of `number_bytes` each from memory.
     void add_numbers(std::span<const std::byte> numbers, std::size_t number_bytes) {
         for (; numbers.size() >= number_bytes; numbers = numbers.subspan(number_bytes))
             for (std::size_t i = 0; i < number_bytes; ++i)
@@ -50,7 +50,7 @@ void add_field(const Schema& schema, const Field& field, HashedText& text) {
     for (const EnumeratorDefinition& enumerator : field.enumerators) text.add(enumerator.name).add(enumerator.value);
     const bool has_own_size = field.type == FieldType::kEnum || field.type == FieldType::kEntity;
     const std::uint32_t number_bytes = has_own_size ? field.value_bytes : field_type_alignment(field.type);
-    const bool has_default = number_bytes != 0 && field.type != FieldType::kBlobArray;  // no opaque value, and no array
+    const bool has_default = number_bytes != 0 && field.type != FieldType::kBlobArray;  // not opaque values or arrays
     if (has_default) text.add_numbers(schema.default_image().subspan(field.struct_offset, field.size), number_bytes);
 }
 
@@ -75,7 +75,7 @@ std::optional<std::size_t> root_of(std::string_view name) {
 
 std::string_view without_root(std::string_view name) { return root_of(name) ? name.substr(name.find('/') + 1) : name; }
 
-/// Compares inputs with what there is now.
+/// Compares inputs with their current state.
 class Comparison {
 public:
     Comparison(const SourceInputs& inputs, InputFiles& files) : inputs_(inputs), files_(files) {}
@@ -119,7 +119,7 @@ private:
         }
     }
 
-    /// A file that a search found was read, too: that is one change.
+    /// A file that a search found was also read; this is reported as one change.
     void gone(const SourceDependency& file) {
         for (const InputChange& change : changes_)
             if (change.kind == InputChangeKind::kGone && change.name == file.name) return;
@@ -127,7 +127,7 @@ private:
             concat(without_root(file.name), files_.exists(file.path) ? " cannot be read" : " is gone"));
     }
 
-    /// A search goes on until it finds a file, which the next file in the list then is.
+    /// A search ends with the file that it found, the next existing file in the list.
     void new_file(std::size_t index) {
         const std::string_view name = inputs_.files[index].name;
         std::size_t found = index;

@@ -34,7 +34,7 @@ constexpr std::string_view kRoot = R"(
     else = { $ref = "#/$defs/entity" }
 )";
 
-/// An entity without a key that says how it is built is in the short form.
+/// An entity without a key that shows its form is in the short form.
 constexpr std::string_view kEntity = R"(
     entity = {
         type = object
@@ -62,7 +62,7 @@ constexpr std::string_view kLongKeys = R"(
     deleted_children = { $ref = "#/$defs/deleted" }
 )";
 
-/// A mapping by key, or a list; changes in a list name their target.
+/// A mapping by key, or a list; in a list, a change names its target.
 constexpr std::string_view kEntries = R"(
     new_entities = {
         type = [object array "null"]
@@ -99,10 +99,10 @@ constexpr std::string_view kValueOfProperty = R"(
     }
 )";
 
-/// The forms of a component, which differ in the keys that it has beside its fields.
+/// The forms of a component, which differ in the keys beside its fields.
 enum class Form : std::uint8_t {
-    kFields,    ///< fields alone: in `data`, and in the short form of an entity
-    kDeclared,  ///< under `components`: its type may be given
+    kFields,    ///< only fields: in `data`, and in the short form of an entity
+    kDeclared,  ///< under `components`: may have a type
     kChange,    ///< under `modified_components`: `type` is a field
 };
 
@@ -123,7 +123,7 @@ public:
     }
 
 private:
-    /// Adds a key, unless the mapping has it: what is said first counts.
+    /// Adds a key, unless the mapping has it: the first definition is kept.
     bool add_key(std::string_view key) {
         if (!keys_.back().insert(std::string(key)).second) return false;
         builder_.key(key);
@@ -148,7 +148,7 @@ private:
         builder_.end();
     }
     void string(std::string_view key, std::string_view text) { builder_.string(key, text); }
-    /// A subschema that says where the schema is.
+    /// A subschema that refers to another schema.
     void refer(std::string_view name) { string("$ref", reference(name)); }
     void refer(std::string_view key, std::string_view name) {
         object(key, [&] { refer(name); });
@@ -169,7 +169,7 @@ private:
             builder_.number(value);
     }
 
-    /// The pointer to a definition is part of a URI: signs but letters and digits are escaped.
+    /// The pointer to a definition is part of a URI: characters except letters and digits are escaped.
     static std::string reference(std::string_view name) {
         std::string result = "#/$defs/";
         for (const char c : name) {
@@ -191,7 +191,7 @@ private:
         return concat(kForms[static_cast<std::size_t>(form)], component.name);
     }
 
-    /// Adds what a text of SJSON says to the mapping that is open.
+    /// Adds the members of an SJSON text to the open mapping.
     void add(std::string_view text) {
         Diagnostics diagnostics;
         ReadOptions options;
@@ -204,7 +204,7 @@ private:
         for (const Node child : mapping)
             if (add_key(child.key())) add_value(child);
     }
-    /// Adds a copy, because the text ends before the schema does.
+    /// Adds a copy, because the text does not exist as long as the schema.
     void add_value(Node node) {
         if (node.is_mapping()) return object([&] { add_members(node); });
         if (node.is_string()) return builder_.string(node.as_string());
@@ -243,7 +243,7 @@ private:
         unknown_keys(rules_.keep_unknown_fields);
     }
 
-    /// What says who the entity or level is, and what schema files say of other keys.
+    /// The keys that identify the entity or level, and the keys of schema files.
     void own_keys(bool of_level) {
         const bool takes_all =
             rules_.keep_unknown_fields || std::ranges::find(rules_.ignored_keys, "editor") != rules_.ignored_keys.end();
@@ -266,7 +266,7 @@ private:
             if (key != "editor") any(key);
     }
 
-    /// A key of an entity that means another one, or a field of a component.
+    /// A key of an entity that stands for another one, or for a field of a component.
     void renamed_key(const RenamedKey& renamed, bool of_level) {
         const std::size_t point = renamed.to.find('.');
         const auto has_name = [&](const RegisteredComponent* c) { return c->name == renamed.to.substr(0, point); };
@@ -291,7 +291,7 @@ private:
         if (!keeps) builder_.boolean("additionalProperties", false);
     }
 
-    /// A key is the same with a # before it, which is rare: what stands there is not checked.
+    /// A key may have a # before it, which is rare; its value is not checked.
     void keys_with_hash() {
         object("patternProperties", [&] { any("^#"); });
     }
@@ -319,7 +319,7 @@ private:
 
     // --- components --------------------------------------------------------------------------------------------------
 
-    /// A key is a component type, unless a type is given.
+    /// A key is a component type, unless the value has a type.
     void components() {
         add(R"(type = [object array "null"]  description = "the components that the entity gets")");
         object("properties", [&] {
@@ -336,7 +336,7 @@ private:
         refer("items", "typed");
     }
 
-    /// What a key means that is no component type is known to the prefab alone.
+    /// Only the prefab knows the meaning of a key that is not a component type.
     void changes() {
         add(R"(type = [object array "null"]  description = "changes of components that the prefab has")");
         object("properties", [&] {
@@ -346,7 +346,7 @@ private:
         add("items = { type = object  anyOf = [{ required = [_guid] } { required = [guid] } { required = [id] }] }");
     }
 
-    /// A component that says of which type it is.
+    /// A component with a key for its type.
     void typed() {
         string("type", "object");
         const auto names = [&](std::string_view key) {
@@ -401,7 +401,7 @@ private:
         });
     }
 
-    /// What may stand in place of a mapping of fields.
+    /// The values that are allowed in place of a mapping of fields.
     void values_of(const RegisteredComponent& component, bool is_in_file) {
         if (is_in_file) object([&] { string("type", "string"); });
         if (component.schema == nullptr) return object([] {});
@@ -416,7 +416,7 @@ private:
         });
     }
 
-    /// The fields are in `data`; beside it are only keys that describe the component.
+    /// The fields are in `data`; the keys beside it describe the component.
     void wrapped(const RegisteredComponent& component) {
         object("properties", [&] {
             object("data", [&] {
@@ -447,7 +447,7 @@ private:
         unknown_keys(rules_.keep_unknown_fields || has_own_text(component));
     }
 
-    /// The keys that a component may have beside its fields, unless a field has the name.
+    /// The keys that a component may have beside its fields, unless a field has the same name.
     void beside_fields(const Schema* schema, Form form) {
         any("_guid");
         any("_type");
@@ -507,13 +507,13 @@ private:
         }
     }
 
-    /// Whether only the compile function of a component type knows what its text is.
+    /// Whether only the compile function of a component type understands its text.
     static bool has_own_text(const RegisteredComponent& component) {
         constexpr std::string_view kKnown[] = {"model_pose", "properties", "transform"};
         return component.compile != nullptr && std::ranges::find(kKnown, component.name) == std::end(kKnown);
     }
 
-    /// What the compile functions of built-in component types read.
+    /// The texts that the compile functions of built-in component types read.
     void known_functions() {
         Field vector, quaternion;
         vector.type = FieldType::kVec3;
@@ -543,7 +543,7 @@ private:
 
     // --- fields ------------------------------------------------------------------------------------------------------
 
-    /// A field takes null, which resets it.
+    /// A field accepts null, which resets it.
     void field(const RegisteredComponent& component, const Field& field) {
         if (component.compile != nullptr && component.name == "transform" && field.name == "scale")
             return refer("scale");
@@ -652,7 +652,7 @@ private:
         builder_.unsigned_integer("maxItems", count);
     }
 
-    /// A list of as many numbers.
+    /// A list of `count` numbers.
     void numbers(const Field& field, std::uint32_t count) {
         string("type", "array");
         object("items", [&] { real(field, false); });
@@ -722,7 +722,7 @@ private:
     const SourceRules& rules_;
     const ValueNames& names_;
     DocumentBuilder builder_;
-    std::vector<std::unordered_set<std::string>> keys_;   // of the mappings that are open
+    std::vector<std::unordered_set<std::string>> keys_;   // of the open mappings
     std::vector<const RegisteredComponent*> components_;  // by name
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Merges what several texts say about one component.
+// Merges the layers of one component from several texts.
 
 #include "shoal/document/document_builder.h"
 #include "shoal/source/detail/composer.h"
@@ -12,8 +12,8 @@ namespace shoal {
 /// Returns whether `key` of an inline layer describes the component and is not a field.
 bool is_consumed(const ComponentLayer& layer, std::string_view key);
 
-/// Adds the nodes that several texts give for one field, lowest first, as one value: mappings merge key by key,
-/// anything else replaces the value below. Requires: values is not empty.
+/// Adds the nodes of several texts for one field, lowest first, as one value: mappings merge key by key, anything else
+/// replaces the value below. Requires: values is not empty.
 void merge_values(DocumentBuilder& builder, std::span<const Node> values);
 
 }  // namespace shoal

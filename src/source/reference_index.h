@@ -1,5 +1,5 @@
 #pragma once
-// Finds the entity that a text refers to. docs/formats/source.md, "References", has the rules.
+// Finds the entity that a text refers to. See docs/formats/source.md, "References", for the rules.
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/base/string_id.h"
@@ -17,7 +17,7 @@ class ReferenceIndex {
 public:
     struct Found {
         std::uint32_t entity = kNoBlobEntity;
-        std::uint32_t other = kNoBlobEntity;  ///< another with the same name: the reference is ambiguous
+        std::uint32_t other = kNoBlobEntity;  ///< another entity with the same name: the reference is ambiguous
     };
 
     explicit ReferenceIndex(const Composition& composition) : entities_(composition.entities()) {}
@@ -67,7 +67,7 @@ private:
         return path;
     }
 
-    /// Looks inside one entity, or inside everything (kNoBlobEntity).
+    /// Searches inside one entity, or everywhere (kNoBlobEntity).
     Found find_inside(std::uint32_t scope, std::string_view reference) const {
         const std::string path = path_of(scope) + std::string(reference);
         if (const std::uint32_t* const exact = by_guid_.find(hash_text(path))) return {*exact};

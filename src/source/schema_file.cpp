@@ -21,7 +21,7 @@ namespace {
 
 // --- parts that schema files are made of -----------------------------------------------------------------------------
 
-/// Every function that returns a bool returns false when it has reported an error.
+/// Every function that returns a bool returns false if it has reported an error.
 class SchemaNodes {
 public:
     explicit SchemaNodes(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
@@ -94,9 +94,9 @@ private:
     Diagnostics& diagnostics_;
 };
 
-// --- what has changed between versions -------------------------------------------------------------------------------
+// --- changes between versions ----------------------------------------------------------------------------------------
 
-/// What has changed from one version to the next; carried out in the order of the members.
+/// The changes from one version to the next; applied in the order of the members.
 struct DeclaredStep {
     std::uint32_t from = 0;
     std::vector<std::string> removed;
@@ -130,7 +130,7 @@ public:
     std::vector<DeclaredStep> read(Node list) {
         if (!nodes_.is_list(list, "[ { from = 1  rename = { old = new } } ]")) return {};
         for (const Node node : list) read_step(node);
-        // Names and values depend on later steps, wherever they stand.
+        // Names and values depend on later steps, in any order in the text.
         for (std::size_t i = 0; i < steps_.size(); ++i) {
             check_names(nodes_of_steps_[i], steps_[i]);
             if (const Node set = nodes_of_steps_[i].find("set")) read_set(set, steps_[i]);
@@ -140,10 +140,10 @@ public:
     }
 
 private:
-    /// What a new name of a field is in the newest version.
+    /// What becomes of a field's new name in the newest version.
     struct Fate {
         std::string name;
-        bool is_gone = false;       ///< a later change takes the field away
+        bool is_gone = false;       ///< a later change removes the field
         bool is_converted = false;  ///< a later change gives it another type
     };
 
@@ -294,7 +294,7 @@ private:
                                concat("the type of ", quoted(node.key()), " is not known, because a later migration ",
                                       fate.is_gone ? "takes the field away" : "converts it"),
                                "write { type = float  value = 1.0 }");
-        return false;  // check_names() says what else is wrong
+        return false;  // check_names() reports what else is wrong
     }
 
     bool read_value(const Field& field, Node node, AnyValue& value) {
@@ -306,7 +306,7 @@ private:
             return false;
         }
         ValueType type = value_type_of(field);
-        type.enumerators = {};  // they are those of a schema that may not outlive the value
+        type.enumerators = {};  // they belong to a schema that may not outlive the value
         value = AnyValue(type);
         const std::vector<std::byte> start = [&] {
             const int found = schema_.find_field(field.name);
@@ -349,7 +349,7 @@ private:
 
     // --- names -------------------------------------------------------------------------------------------------------
 
-    /// `is_early`: the name is given before the conversions of its own step.
+    /// `is_early`: the name applies before the conversions of its own step.
     Fate fate_of(std::string_view name, const DeclaredStep& step, bool is_early) const {
         Fate fate{std::string(name)};
         const auto convert = [&](const DeclaredStep& later) {
@@ -377,7 +377,7 @@ private:
         return fate;
     }
 
-    /// Reports a new name that the newest version does not have, and that no later change takes away.
+    /// Reports a new name that neither the newest version has nor a later change removes.
     void check_name(SourcePosition position, std::string_view name, const DeclaredStep& step, bool is_early) {
         const Fate fate = fate_of(name, step, is_early);
         if (fate.is_gone || schema_.find_field(fate.name) >= 0) return;
@@ -436,7 +436,7 @@ std::vector<std::string> read_old_names(Node node, std::string_view component, D
 
 // --- schema files ----------------------------------------------------------------------------------------------------
 
-/// Whether a key is what `word` was called before; a warning says so.
+/// Whether a key is an older name of `word`; a warning tells the new name.
 bool is_old_word(Node child, std::string_view old, std::string_view word, Diagnostics& diagnostics) {
     if (child.key() != old) return false;
     diagnostics.warning(child.key_position(), concat('`', old, "` is called `", word, "` now"),
@@ -444,7 +444,7 @@ bool is_old_word(Node child, std::string_view old, std::string_view word, Diagno
     return true;
 }
 
-/// Reads one schema file; nothing is registered until all of it is right.
+/// Reads one schema file; nothing is registered unless all of it is correct.
 class SchemaReader {
 public:
     SchemaReader(ComponentRegistry& registry, SourceRules& rules, Diagnostics& diagnostics)
@@ -486,7 +486,7 @@ private:
         std::vector<std::string> old_names;
         std::string migrations;  ///< their text
     };
-    /// What is said of a component type beside its schema.
+    /// Properties of a component type beside its schema.
     struct Marks {
         std::optional<std::int32_t> spawn_order;
         Node migrations, renamed_from;
@@ -509,7 +509,7 @@ private:
         }
     }
 
-    /// Whether a key has no meaning of its own, so that a schema file may give it one.
+    /// Whether a key has no built-in meaning, so that a schema file may give it one.
     bool is_free(Node node, std::string_view key, std::string_view list) {
         if (!is_structural_key(key)) return true;
         diagnostics_.error(node.has_key() ? node.key_position() : node.position(),
@@ -641,7 +641,7 @@ private:
         }
     }
 
-    /// Refuses keys that do not fit the type of the field, and reports keys that the type needs and that are missing.
+    /// Rejects keys that do not fit the type of the field, and reports missing keys that the type needs.
     void check_keys(Node node, const FieldDefinition& field) {
         const std::string owner = concat("field ", quoted(field.name), " is of type ", field_type_name(field.type));
         const auto only_for = [&](std::string_view key, bool fits, std::string_view types) {
@@ -671,7 +671,7 @@ private:
         needed_for("of", is_array, "{ type = blob_array of = float }");
     }
 
-    /// Checks the parts of a declaration against each other.
+    /// Checks that the parts of a declaration are consistent.
     void check_layout(Node node, const ComponentDefinition& definition) {
         for (const FieldDefinition& field : definition.fields) {
             if (definition.whole && field.split)
@@ -689,7 +689,7 @@ private:
         }
     }
 
-    /// Reads fields. Those of a struct within the component have the name of the struct before theirs: `group` is
+    /// Reads fields. The names of fields of a struct within the component begin with the struct's name: `group` is
     /// "aabbox.".
     void read_fields(Node node, const std::string& group, ComponentDefinition& definition,
                      std::vector<Node>& defaults) {
@@ -755,7 +755,7 @@ private:
         if (diagnostics_.num_errors() == errors) finish(std::move(definition), defaults, node, marks);
     }
 
-    /// Makes the schema; then, knowing sizes, reads the defaults and makes it again with them.
+    /// Makes the schema; then, when sizes are known, reads the defaults and makes it again with them.
     void finish(ComponentDefinition definition, std::span<const Node> defaults, Node node, const Marks& marks) {
         const std::size_t errors = diagnostics_.num_errors();
         for (FieldDefinition& field : definition.fields) field.default_value = default_without_declaration(field);
@@ -821,7 +821,7 @@ private:
             if (declaration.component == schema.name()) error.note(declaration.position, "it is declared here");
     }
 
-    /// Refuses an old name that another component type has, or had.
+    /// Reports an old name that another component type has, or had.
     void check_old_names() {
         const auto refuse = [&](const Read& component, std::string_view old_name, std::string_view other) {
             diagnostics_.error(
@@ -848,7 +848,7 @@ private:
             }
     }
 
-    /// Lets the registry know what has changed, unless it does from another schema file that says the same.
+    /// Adds the changes to the registry, unless another schema file has already added the same ones.
     void add_migrations(const Read& component) {
         if (component.migrations.empty()) return;
         const std::string& name = component.schema.name();

@@ -51,7 +51,7 @@ private:
         builder_.end();
     }
 
-    /// Adds what SourceRules::Declaration::migrations holds.
+    /// Adds the text of SourceRules::Declaration::migrations.
     void migrations(std::string_view text) {
         if (text.empty()) return;
         ReadOptions options;
@@ -111,12 +111,12 @@ private:
     }
 
     const ValueNames& names_;
-    Diagnostics diagnostics_;  // of the migrations
+    Diagnostics diagnostics_;  // for the migrations
     std::vector<Document> documents_;
     DocumentBuilder builder_;
 };
 
-/// Returns why text cannot declare a field, or nothing.
+/// Returns why a field cannot be declared by text, or nothing.
 std::string_view why_not_text(const Schema& schema, const Field& field, const ValueNames& names) {
     if (field.type == FieldType::kOpaque) return " is of a C++ type that no source can write";
     if (field.type != FieldType::kStringId && field.type != FieldType::kResourceId) return {};
@@ -128,7 +128,7 @@ std::string_view why_not_text(const Schema& schema, const Field& field, const Va
     return {};
 }
 
-/// Reads the text again and compares: what text cannot say, such as a default that is not a number, is found here.
+/// Reads the text again and compares: this finds values that text cannot represent, such as a NaN as a default.
 Status check_text(const std::string& text, std::span<const SchemaDeclaration> declarations) {
     Diagnostics diagnostics;
     ComponentRegistry registry;

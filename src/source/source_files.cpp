@@ -13,9 +13,9 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kMaxResourceName = 1024;
-constexpr std::size_t kMostListed = 4096;  // names for a hint
+constexpr std::size_t kMostListed = 4096;  // names that a hint is chosen from
 
-/// Returns where the first line from `begin` on begins that is such a mark; npos: there is none.
+/// Returns the first line from `begin` on that is such a mark, or npos.
 std::size_t find_mark(std::string_view text, std::string_view mark, std::size_t begin) {
     for (std::size_t at = text.find(mark, begin); at != std::string_view::npos; at = text.find(mark, at + 1)) {
         const std::size_t end = at + mark.size();
@@ -25,15 +25,15 @@ std::size_t find_mark(std::string_view text, std::string_view mark, std::size_t 
     return std::string_view::npos;
 }
 
-/// Returns whether a text can be read, whatever is marked in it: a string of several lines may have such lines.
+/// Returns whether a text can be read in spite of its marks: a string of several lines may contain such lines.
 bool can_be_read(std::string_view name, std::string_view text, const ReadOptions& options) {
     Diagnostics unused;
     const std::uint32_t file = unused.refer_file(std::string(name), text);
     return read_in_format(file, unused, options, nullptr).ok();
 }
 
-/// Returns whether a file of `diagnostics` has the marks of a merge of git and cannot be read because of them, which is
-/// reported then: what a reader would say of them says nothing of git.
+/// Returns whether a file of `diagnostics` has conflict marks of git and cannot be read because of them. Reports that,
+/// because a reader's errors would not mention git.
 bool refuse_conflict_marks(std::uint32_t file, const ReadOptions& options, Diagnostics& diagnostics) {
     const std::string_view text = diagnostics.text(file);
     const std::size_t begin = find_mark(text, "<<<<<<<", 0);
@@ -69,7 +69,7 @@ std::vector<std::string> DiskFiles::list(const std::string& folder) const {
         if (names.size() == kMostListed) break;
         names.push_back(at->path().filename().string());
     }
-    std::sort(names.begin(), names.end());  // a folder has no order of its own
+    std::sort(names.begin(), names.end());  // folders are not sorted
     return names;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// For which versions of component types the texts of a composition are written.
+// The versions of component types that the texts of a composition are written for.
 
 #include "shoal/base/text.h"
 #include "shoal/source/compiler.h"
@@ -9,11 +9,11 @@
 
 namespace shoal {
 
-/// A text is written for the versions that its file says, otherwise for the oldest ones that the rules have schemas of.
-/// Lifetime: what it is made with outlives it.
+/// A text is written for the versions that its file declares, otherwise for the oldest ones with schemas in the rules.
+/// Lifetime: the constructor's arguments outlive it.
 class SourceVersions {
 public:
-    /// Errors: a file says a version that nobody knows; reported.
+    /// Errors: a file declares a version that is not known; reported.
     SourceVersions(const Composition& composition, const ComponentRegistry& registry, const SourceRules& rules,
                    Diagnostics& diagnostics)
         : registry_(registry), rules_(rules) {
@@ -29,7 +29,7 @@ public:
         return schemas;
     }
 
-    /// Returns the version of a component type that a file says, or `otherwise`.
+    /// Returns the version of a component type that a file declares, or `otherwise`.
     std::uint32_t version(const RegisteredComponent& component, std::uint32_t file, std::uint32_t otherwise) const {
         const auto said = said_.find({file, &component});
         return said != said_.end() ? said->second : otherwise;

@@ -18,14 +18,14 @@ std::uint32_t end_of_string(std::string_view text, std::size_t begin) {
     return static_cast<std::uint32_t>(std::min(at + 1, text.size()));
 }
 
-/// Of a run of more than three quotes, the last three close the text.
+/// If more than three quotes follow each other, the last three close the text.
 std::uint32_t end_of_verbatim(std::string_view text, std::size_t begin) {
     std::size_t at = std::min(text.find("\"\"\"", begin + 3), text.size());
     while (at + 3 < text.size() && text[at + 3] == '"') ++at;
     return static_cast<std::uint32_t>(std::min(at + 3, text.size()));
 }
 
-/// Returns where the bracket is that comes next, past comments. Requires: only comments and blanks are before it.
+/// Returns the position of the next bracket, after comments. Requires: only comments and blanks precede it.
 std::uint32_t find_bracket(std::string_view text, std::size_t at) {
     while (at < text.size() && !is_one_of(text[at], "}]")) {
         const std::string_view rest = text.substr(at);

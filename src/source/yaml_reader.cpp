@@ -21,7 +21,7 @@ constexpr std::string_view kHintForDocuments =
     "first, a line `-` in place of each `---`, and two spaces before all other lines";
 constexpr std::string_view kCoreTag = "tag:yaml.org,2002:";
 
-/// An event of the parser, which owns its texts.
+/// An event of the parser, which it frees.
 struct Event {
     yaml_event_t event{};
     Event() = default;
@@ -34,7 +34,7 @@ std::string_view text_of(const yaml_char_t* text) {
     return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text));
 }
 
-/// Turns the marks of the parser, which count code points, into offsets. They mostly come in the order of the text.
+/// Converts the parser's marks, which count code points, to offsets. Marks mostly come in text order.
 class MarkCursor {
 public:
     explicit MarkCursor(std::string_view text) : text_(text) {}
@@ -59,7 +59,7 @@ private:
     std::size_t code_point_ = 0;
 };
 
-/// What the parser says of a mistake, and what to do about it.
+/// A message of the parser about a mistake, and the hint for it.
 struct Hint {
     std::string_view problem, hint;
 };
@@ -76,7 +76,7 @@ constexpr Hint kHints[] = {
     {"did not find expected <document start>", "a source is one document; check the indentation"},
 };
 
-/// Returns how many bytes the line break takes with which a text begins, or 0. The parser knows these.
+/// Returns the length of the line break at the start of a text, or 0. These are the parser's line breaks.
 std::size_t line_break_bytes(std::string_view text) {
     for (const std::string_view line_break : {"\r\n", "\n", "\r", "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"})
         if (text.starts_with(line_break)) return line_break.size();
@@ -115,14 +115,14 @@ private:
     struct Open {
         bool is_mapping = false;
         bool is_pairs = false;     ///< a list of mappings with one key each
-        bool expects_key = false;  ///< of a mapping
+        bool expects_key = false;  ///< in a mapping
         std::uint32_t num_children = 0;
         std::uint32_t node = 0;
-        std::uint32_t height = 1;  ///< lists and mappings inside one another, this one included
+        std::uint32_t height = 1;  ///< levels of nested lists and mappings, including this one
         SourcePosition position;
         std::string anchor;
     };
-    /// A value that aliases may repeat.
+    /// A value that aliases can repeat.
     struct Anchored {
         std::uint32_t node = 0;
         std::uint32_t num_nodes = 0;
@@ -142,7 +142,7 @@ private:
                         is_nul ? "there is a NUL byte in the text" : "this is not UTF-8",
                         is_nul ? "is this a text file?" : "save the file as UTF-8");
         }
-        // The parser compares each directive with all before it.
+        // The parser compares each directive with all earlier ones.
         std::uint32_t num_directives = 0;
         for (std::size_t line = bom_bytes_; line < text_.size();) {
             const std::size_t sign = text_.find_first_not_of(" \t", line);
@@ -177,7 +177,7 @@ private:
         return true;
     }
 
-    /// Requires: the event is not read yet.
+    /// Requires: the event is not processed yet.
     void note_token(const yaml_event_t& event) {
         const bool is_key = !open_.empty() && open_.back().is_mapping && open_.back().expects_key;
         const auto add = [&](TokenKind kind, bool is_unmarked) {
@@ -201,7 +201,7 @@ private:
         }
     }
 
-    /// False: the rest would be misread.
+    /// Returns false if the rest would be misread.
     bool read_event(const yaml_event_t& event) {
         switch (event.type) {
             case YAML_STREAM_END_EVENT:
@@ -227,7 +227,7 @@ private:
         }
     }
 
-    /// What follows a document is not parsed: it can only be empty.
+    /// Text after the document is not parsed: it must be empty.
     void end_document(const yaml_event_t& event) {
         has_ended_ = true;
         std::size_t line = at(event.end_mark).offset;
@@ -271,7 +271,7 @@ private:
 
     // --- lists and mappings ------------------------------------------------------------------------------------------
 
-    /// Checks that a value may stand here. False: it is a key.
+    /// Checks that a value is allowed here. Returns false if it is in the place of a key.
     bool check_place(SourcePosition position, std::string_view what, bool is_mapping) {
         if (open_.empty()) return true;
         Open& parent = open_.back();
@@ -420,7 +420,7 @@ private:
         builder_.null(position);
     }
 
-    /// Adds what the core schema says, which must be what `tag` says if there is one.
+    /// Adds the value of the core schema, which must match `tag` if there is one.
     void plain_value(std::string_view text, std::string_view tag, SourcePosition position) {
         const YamlScalar scalar = read_yaml_scalar(text);
         const YamlMeaning meaning = scalar.meaning;

@@ -44,7 +44,7 @@ YamlScalar read_json_number(std::string_view text) {
     return result;
 }
 
-/// Reads what begins with a digit, a sign or a point; anything else in it makes it a string.
+/// Reads a text that begins with a digit, a sign or a point; it is a string if it is not a number.
 YamlScalar read_number(std::string_view text) {
     const std::string_view sign = text[0] == '-' ? "-" : "";
     if (text[0] == '-' || text[0] == '+') text.remove_prefix(1);
@@ -62,7 +62,7 @@ YamlScalar read_number(std::string_view text) {
     }
     if (end != text.size()) return plain(YamlMeaning::kString);
     if (whole > 1 && text[0] == '0') return plain(YamlMeaning::kLeadingZero);
-    // In JSON there are digits on both sides of the point.
+    // JSON requires digits on both sides of the point.
     return read_json_number(concat(sign, whole == 0 ? "0" : "", text.substr(0, mantissa),
                                    has_point && mantissa == whole + 1 ? "0" : "", text.substr(mantissa)));
 }
