@@ -1,5 +1,5 @@
 #pragma once
-// Nodes that have others in them.
+// Nodes that contain other nodes.
 
 #include "shoal/document/detail/document.h"
 

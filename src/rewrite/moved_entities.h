@@ -1,5 +1,5 @@
 #pragma once
-// Which entities of a tree can be told by their key alone, wherever they are in it.
+// Entities that are identified by their key alone, wherever they are in a tree.
 // Thread: any thread.
 
 #include "shoal/base/detail/hash_map.h"
@@ -7,23 +7,23 @@
 
 namespace shoal {
 
-/// Whether an item is an entity that is named by its place in a list, because it has no key.
+/// Whether an item is an entity that is identified by its index in a list, because it has no key.
 inline bool is_counted(const SourceItem& item) { return item.kind == ItemKind::kEntity && item.key.starts_with('['); }
 
-/// Returns what stands at the place of an item in another tree, or nullptr.
+/// Returns the item at the same place in another tree, or nullptr.
 inline const SourceItem* counterpart(const SourceItem& item, const SourceTree& others) {
     if (item.parent == nullptr) return &others.root();
     const SourceItem* const parent = counterpart(*item.parent, others);
     return parent == nullptr ? nullptr : others.find(*parent, item.place, item.key);
 }
 
-/// The entities whose key no other entity of the tree has. A change of a child in a prefab is none, and neither is one
-/// that is named by its index.
+/// The entities whose key is unique in the tree. Changes of children in a prefab do not count, and neither do entities
+/// that are identified by an index.
 class UniqueEntities {
 public:
     explicit UniqueEntities(const SourceTree& tree) { add(tree.root()); }
 
-    /// Returns the one entity with the key of `item`, or nullptr.
+    /// Returns the only entity with the key of `item`, or nullptr.
     const SourceItem* find(const SourceItem& item) const {
         if (!is_named(item)) return nullptr;
         const SourceItem* const* found = entities_.find(item.key);

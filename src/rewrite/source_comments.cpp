@@ -10,7 +10,7 @@
 namespace shoal {
 namespace {
 
-/// A key and its value may begin at one place of YAML, as the list or mapping around them does.
+/// In YAML, a key and its value may begin at one position, as may the list or mapping around them.
 std::uint64_t place_of_key_at(SourcePosition at) { return pair_key(at.file | 1u << 31, at.offset); }
 std::uint64_t place_of_value(SourcePosition at) { return pair_key(at.file, at.offset); }
 std::uint64_t place_around(Node node) {
@@ -69,7 +69,7 @@ SourceComments SourceComments::of(Node root) const {
     return result;
 }
 
-/// Looks for comments between tokens, and decides what they belong to.
+/// Finds comments between tokens, and decides which node they belong to.
 class CommentReader {
 public:
     CommentReader(std::uint32_t file, std::string_view text, SourceFormat format, SourceComments& comments)
@@ -92,25 +92,25 @@ public:
     }
 
 private:
-    /// What a comment on the same line follows.
+    /// The token before a comment on the same line.
     enum class After : std::uint8_t { kNothing, kComment, kKey, kOpening, kValue };
     struct Open {
         std::uint64_t place;
-        std::uint64_t entry;  // place around it
+        std::uint64_t entry;  // that contains it
         bool is_unmarked;
-        std::size_t column;  // if it is unmarked
+        std::size_t column;  // set if it is unmarked
     };
 
     static void move(std::vector<Comment>& from, std::vector<Comment>& to) {
         to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
         from.clear();
     }
-    /// An anchor or a tag.
+    /// Whether an anchor or a tag begins here.
     bool begins_with_mark(std::size_t at) const {
         return is_yaml_ && at < text_.size() && (text_[at] == '&' || text_[at] == '!');
     }
-    /// Returns whether a line ends with the character at a place. YAML has more ends of lines than others; of \r\n, the
-    /// second one counts.
+    /// Returns whether a line ends with the character at a position. YAML has more line ends than the other formats;
+    /// for \r\n, the second character counts.
     bool ends_line(std::size_t at) const {
         if (text_[at] == '\n' || !is_yaml_) return text_[at] == '\n';
         if (text_[at] == '\r') return !text_.substr(at).starts_with("\r\n");
@@ -127,7 +127,7 @@ private:
         while (at < text_.size() && !ends_line(at)) ++at;
         return at;
     }
-    /// Cost: O(result). Only what begins a line but for blanks and dashes is asked for.
+    /// Cost: O(result). Only called for the start of a line, after blanks and dashes.
     std::size_t column_of(std::size_t offset) const {
         std::size_t at = offset;
         while (!begins_line(at)) --at;
@@ -151,7 +151,7 @@ private:
         return text_[at] == '#' && (begins_line(at) || static_cast<unsigned char>(text_[at - 1]) <= ' ');
     }
 
-    /// Returns where it ends.
+    /// Returns the end of the comment.
     std::size_t read_comment(std::size_t at) {
         Comment comment;
         comment.position = {file_, static_cast<std::uint32_t>(at)};
@@ -211,7 +211,7 @@ private:
             return;
         }
         cursor_ = token.end;
-        // The lines of a text of YAML end with the empty lines behind it.
+        // In YAML, a text of several lines includes the empty lines after it.
         num_newlines_ = 0;
         for (std::size_t at = token.end; at > token.begin && static_cast<unsigned char>(text_[at - 1]) <= ' '; --at)
             num_newlines_ += text_[at - 1] == '\n';
@@ -230,7 +230,7 @@ private:
         if (after_key_) {
             if (!between_.empty()) move(between_, comments_.change(entry_).after);
             if (!pending_.empty()) move(pending_, comments_.change(entry_).before);
-        } else if (!token.is_alias) {  // the tree does not know the place of an alias in a list
+        } else if (!token.is_alias) {  // the tree does not have the position of an alias in a list
             begin_entry(place_of_value({file_, token.begin}));
         }
         after_ = After::kValue;
@@ -238,7 +238,7 @@ private:
         if (is_yaml_) read_block_header(token);
     }
 
-    /// A comment may stand behind the sign that begins a text of several lines.
+    /// A comment may follow the sign that begins a text of several lines.
     void read_block_header(const TextToken& token) {
         const std::string_view text = text_.substr(token.begin, token.end - token.begin);
         const std::string_view line = text.substr(0, text.find('\n'));
@@ -252,7 +252,7 @@ private:
         read_comment(token.begin + comment + 1);
     }
 
-    /// The lines at the top of a text are about all of it; those below the last empty line are about the first key.
+    /// The lines at the top of a text belong to the whole; those after the last empty line belong to the first key.
     void begin_root(bool is_unmarked) {
         std::size_t num_own = pending_.size();
         if (is_unmarked && num_newlines_ < 2)
@@ -269,7 +269,7 @@ private:
         const std::uint64_t place = place_of_value({file_, token.begin});
         if (after_key_) {
             if (!between_.empty()) move(between_, comments_.change(place).at_start);
-            // Above a list or mapping without brackets is above its first child.
+            // A comment above a list or mapping without brackets belongs to its first child.
             if (!pending_.empty() && (!token.is_unmarked || begins_with_mark(token.begin)))
                 move(pending_, comments_.change(place).at_start);
         } else if (!has_root_) {
@@ -291,8 +291,8 @@ private:
                                                         : After::kOpening;
     }
 
-    /// Lines of YAML that are indented as a list or mapping without brackets are at its end, others are about what
-    /// follows.
+    /// In YAML, comments that are indented like a list or mapping without brackets belong to its end, others to the
+    /// next node.
     void close() {
         const Open closed = open_.back();
         open_.pop_back();
@@ -315,7 +315,7 @@ private:
     std::string_view text_;
     bool is_yaml_;
     SourceComments& comments_;
-    const std::size_t begin_;  // past the byte order mark
+    const std::size_t begin_;  // after the byte order mark
     std::size_t cursor_;
     std::size_t num_newlines_ = 1;  // since the last token or comment
     After after_ = After::kNothing;
@@ -323,8 +323,8 @@ private:
     bool has_root_ = false;
     std::uint64_t entry_ = 0;  // the last key, element or root
     std::vector<Open> open_;
-    std::vector<Comment> pending_;  // above what comes next
-    std::vector<Comment> between_;  // on the line of a key whose value comes next
+    std::vector<Comment> pending_;  // above the next node
+    std::vector<Comment> between_;  // on the line of a key, before its value
 };
 
 // --- texts ---------------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ private:
     const SourceItem* moved_from(const SourceItem& after) const {
         return keys_after_.find(after) == &after ? other_place(after, keys_before_) : nullptr;
     }
-    /// Returns where the other text has an entity, unless what is around it was added or removed, too, and tells that.
+    /// Returns the entity in the other text, unless it was added or removed together with its parent.
     const SourceItem* other_place(const SourceItem& item, const UniqueEntities& others) const {
         const SourceItem* const other = others.find(item);
         return other != nullptr && is_compared(*other) && is_compared(item) ? other : nullptr;
@@ -82,7 +82,7 @@ private:
 
 // --- text ----------------------------------------------------------------------------------------------------------
 
-/// Appends the lines of `text` after a sign and as many spaces.
+/// Appends the lines of `text`, each after a sign and `indent` spaces.
 void append_lines(std::string& out, char sign, std::size_t indent, std::string_view text) {
     while (!text.empty()) append_text(out, concat(sign, std::string(indent, ' '), take_line(text), '\n'));
 }
@@ -100,7 +100,7 @@ std::string item_text(const SourceItem& item) {
     return write_sjson(builder.finish().root());
 }
 
-/// Returns the path of an entity, with the name that it has.
+/// Returns the path of an entity and its name.
 std::string entity_line(const SourceItem& item) {
     const SourceItem& entity = entity_of(item);
     std::string line = entity_path(entity);

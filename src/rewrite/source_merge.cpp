@@ -19,10 +19,10 @@ namespace {
 
 // --- the result ------------------------------------------------------------------------------------------------------
 
-/// Where an item of a merged tree is from.
+/// The origin of an item of a merged tree.
 struct MergedFrom {
-    const SourceItem* other = nullptr;  ///< what the other text says of it, if both say something
-    bool is_same = false;               ///< it is as it stands in its text
+    const SourceItem* other = nullptr;  ///< the item of the other text, if both have one
+    bool is_same = false;               ///< it is unchanged from its text
 };
 
 struct MergedTree {
@@ -68,12 +68,12 @@ public:
     }
 
 private:
-    /// What the three texts say at one place.
+    /// The items of the three texts at one place.
     struct Three {
         const SourceItem* base;
         const SourceItem* a;
         const SourceItem* b;
-        bool is_chosen = false;  ///< the one that is there is taken as it is
+        bool is_chosen = false;  ///< the item that exists is taken unchanged
     };
     using Items = std::vector<const SourceItem*>;
 
@@ -94,7 +94,7 @@ private:
         for (const SourceItem* child : item.children) take(out_->builder.root(), *child);
     }
 
-    /// Takes over an item with all that it holds.
+    /// Takes an item with all its children.
     void take(SourceItem& parent, const SourceItem& item) {
         SourceItem& added = out_->add(parent, item, {nullptr, true});
         for (const SourceItem* child : item.children) take(added, *child);
@@ -116,8 +116,8 @@ private:
         return std::equal(items.begin(), items.end(), other.begin(), other.end(),
                           [&](const SourceItem* x, const SourceItem* y) { return same(tree, *x, others, *y); });
     }
-    /// Returns whether those of `b` are taken and not those of `a`. Where they stand says nothing of who they are, so
-    /// all of a list are one value.
+    /// Returns whether the elements of `b` are taken instead of those of `a`. Their index does not identify elements,
+    /// so all of a list are one value.
     bool takes_counted_of_b(const SourceItem* base, const SourceItem& a, const SourceItem& b, ItemRole place) {
         const Items before = counted_in(base, place), in_a = counted_in(&a, place), in_b = counted_in(&b, place);
         if (same(a_, in_a, b_, in_b) || same(base_, before, b_, in_b)) return false;
@@ -129,7 +129,7 @@ private:
         return false;
     }
 
-    /// Returns the children in the order of `a`; each that only `b` has comes after the one that it follows there.
+    /// Returns the children in the order of `a`; each child that only `b` has comes after the one before it in `b`.
     std::vector<Three> children_of(const SourceItem* base, const SourceItem& a, const SourceItem& b) {
         bool takes_b[16] = {}, is_asked[16] = {};
         for (const SourceItem* parent : {&a, &b})
@@ -138,7 +138,7 @@ private:
                 if (is_counted(*child) && !std::exchange(is_asked[place], true))
                     takes_b[place] = takes_counted_of_b(base, a, b, child->place);
             }
-        HashMap<std::uint64_t, std::vector<const SourceItem*>> after{Owner("source merge")};  // by what they follow
+        HashMap<std::uint64_t, std::vector<const SourceItem*>> after{Owner("source merge")};  // by the item before
         std::uint64_t anchors[16] = {};
         for (std::size_t i = 0; i < std::size(anchors); ++i) anchors[i] = i;
         for (const SourceItem* child : b.children) {
@@ -188,7 +188,7 @@ private:
         conflict_of_values(three);
     }
 
-    /// Merges an item that only one text has: it is new there, or the other text has removed it.
+    /// Merges an item that only one text has: it is new there, or was removed in the other text.
     void merge_missing(SourceItem& out, const SourceItem* base, const SourceTree& missing, const SourceItem& item,
                        const SourceTree& tree, const UniqueEntities& elsewhere) {
         const SourceItem* const moved = item.kind == ItemKind::kEntity ? elsewhere.find(item) : nullptr;
@@ -221,7 +221,7 @@ private:
         return &tree.root();
     }
 
-    /// Merges what two mappings hold. False: their types are in conflict, or one of them has replaced a value.
+    /// Merges the contents of two mappings. Returns false if their types conflict, or if one of them replaced a value.
     bool merge_mapping(SourceItem& out, const Three& three) {
         const auto& [base, a, b, is_chosen] = three;
         if (base != nullptr && (base->kind != a->kind || !base->is_mapping())) return false;
@@ -278,8 +278,8 @@ private:
 
 SourcePosition place_of(Node node) { return node ? node.position() : SourcePosition(); }
 
-/// Writes a merged tree. What is as it stands in its text is taken over, node by node, so that it keeps its place and
-/// comments; around it, lists and mappings are begun at the places of those that they replace.
+/// Writes a merged tree. Unchanged items are copied, node by node, and keep their positions and comments; around them,
+/// lists and mappings get the positions of those that they replace.
 class MergedWriter {
 public:
     explicit MergedWriter(MergedTree& tree) : tree_(tree) {}
@@ -294,7 +294,7 @@ public:
     }
 
 private:
-    /// Writes an item with its key. `index`: of an element.
+    /// Writes an item with its key. `index`: its index if it is an element.
     void write_entry(const SourceItem& item, ItemForm form, std::size_t index = 0) {
         const bool is_element = form == ItemForm::kElement;
         const bool needs_guid = is_element && !says_key(item, index);
@@ -315,7 +315,7 @@ private:
         }
     }
 
-    /// Returns whether an element of a list says its key, or has it by its index or type.
+    /// Returns whether the key of an element of a list is evident: it is written there, or is its index or type.
     static bool says_key(const SourceItem& item, std::size_t index) {
         if (item.kind == ItemKind::kDeletion) return true;
         if (item.form != ItemForm::kElement) return false;
@@ -395,7 +395,7 @@ private:
         out_.end();
     }
 
-    /// Keeps the empty lists of the text, and what makes a level a level and a long form long.
+    /// Keeps the empty lists of the text, and the keys that mark a level or a long form.
     void write_empty_lists(const SourceItem& item, const bool (&is_done)[kNumItemRoles]) {
         const bool is_level = item.kind == ItemKind::kLevel;
         bool has_list = std::find(std::begin(is_done), std::end(is_done), true) != std::end(is_done);
@@ -418,7 +418,7 @@ private:
         });
     }
 
-    /// Returns whether keys would be read as components if nothing showed that this is the long form.
+    /// Returns whether keys would be read as components if nothing marked the long form.
     static bool has_other_keys(const SourceItem& item) {
         bool has_others = false;
         for (const SourceItem* child : item.children) {
@@ -454,7 +454,7 @@ private:
             if (child->place == place) write_entry(*child, ItemForm::kByKey);
     }
 
-    /// Writes what says the key and the type of a component in its text, with the type that it has now.
+    /// Writes the keys for the key and the type of a component in its text, with its current type.
     void write_type(const SourceItem& item, ItemForm form, bool has_guid) {
         bool says_type = form == ItemForm::kByKey && item.place == ItemRole::kComponents && item.type == item.key;
         if (item.text.is_mapping() && item.form != ItemForm::kShort)
@@ -467,8 +467,8 @@ private:
         if (!says_type && !item.type.empty()) out_.string("_type", item.type);
     }
 
-    /// Returns whether the fields have to be in `data`: something is beside them, or one has the name of a key that
-    /// says the key or the type.
+    /// Returns whether the fields must be in `data`: there are keys beside them, or a field has the name of a key for
+    /// the key or the type.
     static bool needs_wrapper(const SourceItem& item, ItemForm form) {
         return std::any_of(item.children.begin(), item.children.end(), [&](const SourceItem* child) {
             if (child->place == ItemRole::kBeside) return true;
@@ -483,7 +483,7 @@ private:
 
 // --- its comments ----------------------------------------------------------------------------------------------------
 
-/// The texts of a merge, and the tree that it gave, whose nodes are from them.
+/// The texts of a merge, and the resulting tree, whose nodes come from them.
 struct MergedTrees {
     const SourceTree& base;
     const SourceTree& a;
@@ -493,11 +493,11 @@ struct MergedTrees {
 
 using Comments = std::vector<Comment>;
 
-/// What three texts say at one place, or none.
+/// The nodes of three texts at one place; a node may be missing.
 struct ThreeNodes {
     Node base, a, b;
 };
-/// An item of a tree, or none.
+/// An item of a tree; it may be missing.
 struct Found {
     const SourceTree* tree;
     const SourceItem* item;
@@ -512,7 +512,7 @@ struct ThreeItems {
     Found base, a, b;
 };
 
-/// Which comments of a node.
+/// A list of comments of a node.
 struct Slot {
     bool is_inside;
     Comments NodeComments::* list;
@@ -520,7 +520,7 @@ struct Slot {
 constexpr Slot kAround[] = {{false, &NodeComments::before}, {false, &NodeComments::after}};
 constexpr Slot kInside[] = {{true, &NodeComments::at_start}, {true, &NodeComments::at_end}};
 
-/// Calls visit(line) for each line of a comment in which something is said.
+/// Calls visit(line) for each line of a comment that is not empty.
 template <class Visit>
 void each_line(const Comment& comment, Visit&& visit) {
     for (const std::string& line : lines_of(comment))
@@ -538,9 +538,9 @@ Node child_of(const SourceItem& item, std::string_view key) {
     return item.text && item.text.is_mapping() ? item.text.find(key) : Node();
 }
 
-/// Gives each node of the merged tree the comments that its three texts say together: those of the text that has
-/// changed them, or of `a` if both have. JSON has no comments and changes none. A comment that is new in a text and not
-/// in the result is a warning.
+/// Gives each node of the merged tree the combined comments of its three texts: those of the text that has changed
+/// them, or of `a` if both have. JSON has no comments and changes none. Warns of each comment that is new in a text but
+/// is missing in the result.
 class CommentMerger {
 public:
     CommentMerger(const MergedTrees& trees, SourceComments& comments, Diagnostics& diagnostics)
@@ -567,7 +567,7 @@ private:
     // --- items -------------------------------------------------------------------------------------------------------
 
     void merge_item(const SourceItem& item, const ThreeItems& three) {
-        // What only one text says has the comments of that, which belong to another place if an element has got a key.
+        // An item that only one text has keeps that text's comments, elsewhere if an element got a key.
         const ThreeItems from = three.a.item == nullptr   ? ThreeItems{three.b, three.b, three.b}
                                 : three.b.item == nullptr ? ThreeItems{three.a, three.a, three.a}
                                                           : three;
@@ -579,7 +579,7 @@ private:
             merge_item(*child, {from.base.child(*child), from.a.child(*child), from.b.child(*child)});
     }
 
-    /// Merges around the parts of an item that are no items: what says its key and type, lists of entries, and `data`.
+    /// Merges around the parts of an item that are not items: its key and type, lists of entries, and `data`.
     void merge_parts(const SourceItem& item, const ThreeItems& from) {
         const auto merge = [&](auto&& part_of) {
             const Node of_base = from.base.item == nullptr ? Node() : part_of(*from.base.item);
@@ -598,7 +598,7 @@ private:
             });
     }
 
-    /// Merges inside of a list that is one value, if that is the same in all texts.
+    /// Merges inside a list that is one value, if the list is the same in all texts.
     void merge_values(Node value, const ThreeNodes& from) {
         const auto& [base, a, b] = from;
         if (!is_container(value) || !a || !b || !equal(a, value) || !equal(b, value)) return;
@@ -637,13 +637,13 @@ private:
         return found == nullptr ? Comments() : found->*slot.list;
     }
 
-    // --- what is lost ------------------------------------------------------------------------------------------------
+    // --- lost comments -----------------------------------------------------------------------------------------------
 
-    /// How often a line of comment is in each text and in the result.
+    /// The number of times that a line of comment is in each text and in the result.
     struct Counts {
         std::size_t base = 0, a = 0, b = 0, merged = 0;
 
-        /// Whether the result has a line less often than one text has it, but for those that the other has removed.
+        /// Whether the result has a line less often than one text, not counting those that the other text has removed.
         bool is_lost(bool of_a) const {
             const std::size_t here = of_a ? a : b, there = of_a ? b : a, removed = base - std::min(base, there);
             return merged + removed < here;
@@ -670,7 +670,7 @@ private:
 
     void report_if_lost(const Comment& comment, std::unordered_map<std::string, Counts>& counts) {
         const bool of_a = comment.position.file == file_of(trees_.a);
-        if (!of_a && comment.position.file != file_of(trees_.b)) return;  // of the base, or of no text of the merge
+        if (!of_a && comment.position.file != file_of(trees_.b)) return;  // from the base, or from no text of the merge
         bool is_lost = false;
         each_line(comment, [&](const std::string& line) {
             Counts of_line = counts[line];
@@ -678,7 +678,7 @@ private:
             if (!has_b_) of_line.b = of_line.base;
             if (!of_line.is_lost(of_a)) return;
             is_lost = true;
-            ++counts[line].merged;  // the next one with this line is another one
+            ++counts[line].merged;  // so that another comment with this line counts separately
         });
         if (!is_lost) return;
         diagnostics_
@@ -691,8 +691,8 @@ private:
     const MergedTrees& trees_;
     SourceComments& comments_;
     Diagnostics& diagnostics_;
-    const bool has_a_, has_b_;  // comments, as JSON has not
-    Comments before_;           // all, of all three texts
+    const bool has_a_, has_b_;  // whether a text can have comments: JSON cannot
+    Comments before_;           // of all three texts
 };
 
 // --- the whole -------------------------------------------------------------------------------------------------------

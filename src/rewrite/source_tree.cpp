@@ -106,7 +106,7 @@ private:
                            std::move(hint));
     }
 
-    /// Adds a child, or reports that there is one.
+    /// Adds a child, or reports that it already exists.
     SourceItem* add(SourceItem& parent, SourceItem item) {
         const SourceItem* other = nullptr;
         const SourcePosition position = item.position;
@@ -123,7 +123,7 @@ private:
         return normal_key(without_hash(key), [&](std::string_view text) { return builder_.keep(text); });
     }
 
-    /// Returns the key that an element of a list gives itself, and the name of what says it; empty when there is none.
+    /// Returns the key in an element of a list, and the name of the key's member; empty if there is none.
     std::string_view key_in(Node element, std::string_view& name) {
         for (const std::string_view wanted : {"_guid", "guid", "id"}) {
             const Node guid = element.find(wanted);
@@ -179,7 +179,7 @@ private:
                 read_element(parent, place, child, num_counted);
     }
 
-    /// Reads an element of a list. One without a key is called by its number among those, from 0.
+    /// Reads an element of a list. Elements without a key are numbered from 0.
     void read_element(SourceItem& parent, ItemRole place, Node element, std::uint32_t& num_counted) {
         SourceItem item;
         item.place = place;
@@ -464,7 +464,7 @@ void write_members(const SourceItem& item, ItemRole place, DocumentBuilder& buil
     }
 }
 
-/// Returns whether the fields of a component must be in `data`, apart from what is beside them.
+/// Returns whether the fields of a component must be in `data`, separate from the keys beside them.
 bool needs_data(const SourceItem& component) {
     return std::any_of(component.children.begin(), component.children.end(), [](const SourceItem* child) {
         return child->place == ItemRole::kBeside || is_wrapper_key(child->key);

@@ -11,7 +11,7 @@
 namespace shoal {
 
 struct SourceTree::Memory {
-    std::deque<std::string> texts;  // that no document has
+    std::deque<std::string> texts;  // that are in no document
     std::deque<SourceItem> items;   // the root first
     std::deque<Document> documents;
     HashMap<std::uint64_t, const SourceItem*> index{Owner("source tree")};  // by parent, place and key
@@ -22,11 +22,11 @@ public:
     SourceTreeBuilder() = default;
 
     SourceItem& root() { return memory().items.front(); }
-    /// Adds a child. Returns nullptr, and `other`, when there is one with this place and key.
+    /// Adds a child. Returns nullptr, and sets `other`, if a child with this place and key exists.
     SourceItem* add(SourceItem& parent, SourceItem item, const SourceItem*& other);
     /// The same for keys that are known to differ.
     SourceItem& add(SourceItem& parent, SourceItem item);
-    /// Keeps a text that no document has.
+    /// Keeps a text that is in no document.
     std::string_view keep(std::string_view text) { return memory().texts.emplace_back(text); }
     Node keep(Document document) { return memory().documents.emplace_back(std::move(document)).root(); }
     SourceTree& tree() { return tree_; }
@@ -38,17 +38,17 @@ private:
     SourceTree tree_;
 };
 
-/// Returns the place of what a key of an entity or level holds; kMember for keys that hold no items.
+/// Returns the role of the items in a key of an entity or level; kMember for keys without items.
 ItemRole place_of_key(std::string_view key, bool of_level);
 
 inline constexpr std::size_t kNumItemRoles = static_cast<std::size_t>(ItemRole::kBeside) + 1;
 
-/// Returns what holds the items of a place in the text of an entity or level; none if it is not there.
+/// Returns the node that contains the items of a role in the text of an entity or level; none if it is missing.
 Node list_in(const SourceItem& entity, ItemRole place);
-/// Returns the `data` that a component has its fields in; none if they are in the component itself.
+/// Returns the `data` with a component's fields; none if they are in the component itself.
 Node data_of(const SourceItem& component);
 
-/// Returns whether a child of the text of a component says its key or type, and is no field.
+/// Returns whether a child of a component's text is its key or type, and not a field.
 bool says_key_or_type(const SourceItem& component, Node child);
 
 }  // namespace shoal

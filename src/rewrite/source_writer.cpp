@@ -17,14 +17,14 @@ namespace {
 
 // --- texts -----------------------------------------------------------------------------------------------------------
 
-/// Where a scalar of YAML stands: inside brackets, or on lines of its own, where texts of several lines may follow.
+/// The context of a YAML scalar: inside brackets, or on its own lines, where texts of several lines are possible.
 struct YamlContext {
     bool is_flow = true;
     std::size_t indent = 0;  ///< of the lines of a text
-    std::size_t step = 0;    ///< how much that is more than the list or mapping around has
+    std::size_t step = 0;    ///< the part of it beyond the list or mapping around it
 };
 
-/// Returns whether a number that YAML reads is one of JSON too: one without +, 0x, 0o, and with digits around its
+/// Returns whether a number in YAML is also a number in JSON: without +, 0x, 0o, and with digits on both sides of the
 /// point.
 bool is_json_number(std::string_view text) {
     if (text.starts_with('-')) text.remove_prefix(1);
@@ -53,7 +53,7 @@ bool is_equal(Node node, const YamlScalar& scalar) {
     }
 }
 
-/// Returns what stands between quotes, with the quotes; nothing if it does not end on the line.
+/// Returns the quoted text with its quotes; nothing if it does not end on the line.
 std::string_view quoted_at_start(std::string_view text) {
     const char quote = text[0];
     for (std::size_t at = 1; at < text.size() && text[at] != '\n'; ++at) {
@@ -68,7 +68,7 @@ std::string_view quoted_at_start(std::string_view text) {
     return {};
 }
 
-/// Returns whether a string in quotes means `text`.
+/// Returns whether a quoted string means `text`.
 bool means(std::string_view written, std::string_view text, SourceFormat format) {
     const std::string_view inside = written.substr(1, written.size() - 2);
     if (inside.find(written[0] == '"' ? '\\' : '\'') == std::string_view::npos) return inside == text;
@@ -86,14 +86,14 @@ std::string_view word_at_start(std::string_view text) {
     return text.substr(0, static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_word) - text.begin()));
 }
 
-/// Returns the offset after an anchor or a tag. Names of anchors have letters, digits, _ and - only.
+/// Returns the offset after an anchor or a tag. Names of anchors only have letters, digits, _ and -.
 std::size_t end_of_property(std::string_view text) {
     constexpr std::string_view kName = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-";
     const std::size_t end = text[0] == '&' ? text.find_first_not_of(kName, 1) : text.find_first_of(" \t\r\n,[]{}");
     return std::min(end, text.size());
 }
 
-/// Removes one anchor or tag and the blanks after it; false: there is none.
+/// Removes one anchor or tag and the blanks after it. Returns false if there is none.
 bool remove_property(std::string_view& text, char sign) {
     if (text.empty() || text[0] != sign) return false;
     const std::size_t end = end_of_property(text);
@@ -102,7 +102,7 @@ bool remove_property(std::string_view& text, char sign) {
     return true;
 }
 
-/// Returns the text after anchors, tags, and the lines and comments between these and what they belong to.
+/// Returns the text after anchors, tags, and the lines and comments between these and their value.
 std::string_view skip_properties(std::string_view text) {
     while (remove_property(text, '&') || remove_property(text, '!'))
         while (!text.empty() && is_one_of(text[0], " \t\r\n#"))
@@ -112,7 +112,7 @@ std::string_view skip_properties(std::string_view text) {
 
 constexpr std::size_t kMostPlain = 900;  // a key must end within 1,024 characters of its line
 
-/// A character that stands for itself in every style; the others are escaped: controls, and line ends of Unicode.
+/// A character that needs no escape in any style, unlike controls and line ends of Unicode.
 bool is_printable(std::uint32_t c) {
     return c >= 0x20 && (c < 0x7F || c > 0x9F) && c != 0x2028 && c != 0x2029 && c != 0xFEFF && c != 0xFFFE &&
            c != 0xFFFF;
@@ -152,7 +152,7 @@ void append_double_quoted(std::string& out, std::string_view text) {
     out += '"';
 }
 
-/// Words that other readers of YAML take for bools or something else.
+/// Words that other readers of YAML may read as bools or other values.
 bool is_word_of_yaml_1_1(std::string_view text) {
     constexpr std::string_view kWords[] = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "~", "=", "<<"};
     std::string lower(text.substr(0, 6));  // one more than the longest has
@@ -160,13 +160,13 @@ bool is_word_of_yaml_1_1(std::string_view text) {
     return std::find(std::begin(kWords), std::end(kWords), lower) != std::end(kWords);
 }
 
-/// Whether other readers may take it for a number, a date or a time.
+/// Whether other readers may read it as a number, a date or a time.
 bool is_like_number(std::string_view text) {
     return is_one_of(text[0], "0123456789+-.") &&
            text.find_first_not_of("0123456789+-._:eExXoObBTZ ") == std::string_view::npos;
 }
 
-/// Returns whether a text can stand without quotes: nothing in it has a meaning in YAML.
+/// Returns whether a text needs no quotes: nothing in it has a meaning in YAML.
 bool is_yaml_plain(std::string_view text, bool is_flow) {
     if (text.empty() || text.size() > kMostPlain || text.front() == ' ' || text.back() == ' ') return false;
     const bool has_blank = text.size() == 1 || text[1] == ' ' || is_one_of(text[1], ",[]{}");
@@ -180,7 +180,7 @@ bool is_yaml_plain(std::string_view text, bool is_flow) {
     return !is_flow || text.find_first_of(",[]{}") == std::string_view::npos;
 }
 
-/// Appends a text as the lines of a block; false: it cannot be one.
+/// Appends a text as the lines of a block. Returns false if that is not possible.
 bool append_yaml_block(std::string& out, std::string_view text, const YamlContext& place) {
     const std::size_t first = text.find_first_not_of('\n');
     const bool ends_line = text.ends_with('\n');
@@ -200,7 +200,7 @@ bool append_yaml_block(std::string& out, std::string_view text, const YamlContex
     return true;
 }
 
-/// Appends what a text means in YAML, in the simplest way that stands on one line.
+/// Appends a text in YAML, in the simplest form on one line.
 void append_yaml_text(std::string& out, std::string_view text, bool is_flow, bool is_key) {
     const bool is_number_key = is_key && text.find_first_not_of("0123456789") == std::string_view::npos;
     const bool is_plain =
@@ -214,8 +214,7 @@ void append_yaml_text(std::string& out, std::string_view text, bool is_flow, boo
 
 // --- scalars and keys ------------------------------------------------------------------------------------------------
 
-/// How scalars and keys are written: as in the text that they are from where that is possible, otherwise in the
-/// simplest way.
+/// Writes scalars and keys: as in their original text if possible, otherwise in the simplest form.
 class Speller {
 public:
     Speller(SourceFormat format, const Diagnostics& diagnostics, bool bare_texts)
@@ -244,18 +243,18 @@ public:
             out += node.is_null() ? "null" : node.as_bool() ? "true" : "false";
     }
 
-    /// The text from a place on; empty: it is from no text.
+    /// The text from a position on; empty: the position is in no text.
     std::string_view text_from(SourcePosition position) const {
         if (position.file == 0 || position.file > diagnostics_.num_files()) return {};
         const std::string_view text = diagnostics_.text(position.file);
         return position.offset >= text.size() ? std::string_view() : text.substr(position.offset);
     }
 
-    /// The same past the anchor and the tag that YAML may have there.
+    /// The same after the anchor and the tag of YAML.
     std::string_view text_of_value(SourcePosition position) const {
         std::string_view text = text_from(position);
         if (format_of(position) != SourceFormat::kYaml) return text;
-        // What stands on a later line may be the next key, unless it is a bracket.
+        // Text on a later line may be the next key, unless it is a bracket.
         if (const std::string_view value = skip_properties(text); !value.empty() && is_one_of(value[0], "[{"))
             return value;
         while (remove_property(text, '&') || remove_property(text, '!')) {
@@ -269,7 +268,7 @@ public:
                    : source_format(diagnostics_.name(position.file));
     }
 
-    /// Returns the anchor of a value of YAML, or nothing.
+    /// Returns the anchor of a YAML value, or nothing.
     std::string_view anchor_of(SourcePosition position) const {
         std::string_view text = text_from(position);
         if (format_ != SourceFormat::kYaml || format_of(position) != SourceFormat::kYaml) return {};
@@ -277,7 +276,7 @@ public:
         return text.starts_with('&') ? text.substr(1, end_of_property(text) - 1) : std::string_view();
     }
 
-    /// Returns the tag of a value of YAML, or nothing.
+    /// Returns the tag of a YAML value, or nothing.
     std::string_view tag_of(SourcePosition position) const {
         std::string_view text = text_from(position);
         if (format_ != SourceFormat::kYaml || format_of(position) != SourceFormat::kYaml) return {};
@@ -295,7 +294,7 @@ private:
             shoal::append_number(out, *node.as_uint64());
     }
 
-    /// Appends a string or key as it is in its text, if that can stand here and means the same.
+    /// Appends a string or key as in its text, if that is allowed here and means the same.
     bool append_as_written(std::string& out, std::string_view text, SourcePosition position, bool is_flow,
                            bool is_key) const {
         const std::string_view source = text_of_value(position);
@@ -312,7 +311,7 @@ private:
         }
         const bool is_plain = to_yaml && is_yaml_plain(text, is_flow) && source.starts_with(text) &&
                               (is_key || read_yaml_scalar(text).meaning == YamlMeaning::kString);
-        // At the beginning of a file it would be read as a byte order mark.
+        // At the beginning of a file, it would be read as a byte order mark.
         const bool begins_with_mark = text.starts_with(kByteOrderMark);
         const bool is_bare = format_ == SourceFormat::kSjson && (is_key || bare_texts_) && !begins_with_mark &&
                              source.substr(0, is_key ? end_of_key(source, 0) : end_of_scalar(source, 0)) == text;
@@ -342,7 +341,7 @@ private:
             append_quoted_text(out, text);
     }
 
-    /// Appends a text that was folded in YAML: the same lines, indented as they have to be here.
+    /// Appends a folded YAML text: the same lines, with the indentation needed here.
     bool append_folded(std::string& out, Node node, const YamlContext& place) const {
         const std::string_view source = text_of_value(node.position());
         if (place.is_flow || !source.starts_with('>') || format_of(node.position()) != SourceFormat::kYaml)
@@ -365,7 +364,7 @@ private:
             begin = end + 1;
         }
         while (folded.ends_with('\n')) folded.pop_back();
-        Diagnostics diagnostics;  // the lines may mean something else in another place
+        Diagnostics diagnostics;  // the lines may have another meaning here
         const std::string check = concat("text: ", folded, "\n");
         const Result<Document> read = read_yaml(diagnostics.refer_file("", check), diagnostics);
         const Node again = read ? read->root().find("text") : Node();
@@ -383,9 +382,9 @@ private:
 
 constexpr std::uint32_t kMostNumbersOnLine = 16;  // a 4x4 matrix
 constexpr std::size_t kMostDepth = 1000;
-constexpr std::size_t kMostKeyBytes = 1000;  // of YAML on one line with its value
+constexpr std::size_t kMostKeyBytes = 1000;  // in YAML, on one line with the value
 
-/// How the children of a list or mapping stand in the text that they are from.
+/// The layout of the children of a list or mapping in their original text.
 enum class Shape : std::uint8_t { kUnknown, kOneLine, kLines };
 
 class SourceWriter {
@@ -423,7 +422,7 @@ private:
 
     // --- lines -------------------------------------------------------------------------------------------------------
 
-    /// Depth counts levels, and in YAML spaces: elements of lists take two, whatever a level takes.
+    /// Depth counts levels, but in YAML spaces: elements of lists are indented by two, whatever a level is.
     void new_line(std::size_t depth, bool after_blank_line) {
         SHOAL_ASSERT(depth <= kMostDepth * 8,
                      "lists and mappings are nested deeper than 1,000 levels; flatten the tree");
@@ -454,7 +453,7 @@ private:
         }
     }
 
-    /// Returns whether a comment is not written yet: a value that an alias of YAML repeats has its comments once.
+    /// Returns whether a comment is not written yet: if aliases of YAML repeat a value, its comments are written once.
     bool is_new(const Comment& comment) {
         return comment.position.file == 0 ||
                written_.insert(pair_key(comment.position.file, comment.position.offset), true).is_new;
@@ -478,7 +477,7 @@ private:
         }
     }
 
-    /// Writes comments behind what stands on the line.
+    /// Writes comments at the end of the current line.
     void behind(const std::vector<Comment>& list, std::size_t depth) {
         if (is_json()) return;
         bool ends_line = false;
@@ -496,8 +495,7 @@ private:
 
     // --- the signs of SJSON ------------------------------------------------------------------------------------------
 
-    /// Takes the signs of the text that the root is from, if they stay: those that its first key has, and its first
-    /// children.
+    /// Takes the signs from the root's text, if they are kept: those of its first key and of its first children.
     void choose_signs(Node root) {
         if (is_json() || is_yaml()) sign_ = ": ";
         commas_ = is_json() || is_yaml();
@@ -510,7 +508,7 @@ private:
             if (const int commas = commas_in_text(node); commas >= 0) return static_cast<void>(commas_ = commas != 0);
     }
 
-    /// Returns the first key of the text that has a sign, on the way to the first value.
+    /// Returns the first key with a sign in the text, on the way to the first value.
     Node first_with_sign(Node root) const {
         for (Node node = root; is_container(node) && node.size() > 0; node = *node.begin())
             for (const Node child : node)
@@ -520,8 +518,7 @@ private:
 
     bool keeps_signs_of(SourcePosition position) const { return signs_file_ != 0 && position.file == signs_file_; }
 
-    /// Returns what is between a key and its value in the text, if it is a sign with blanks around it; otherwise
-    /// nothing.
+    /// Returns the text between a key and its value, if it is a sign with blanks around it; otherwise nothing.
     std::string_view sign_in_text(Node child) const {
         const SourcePosition key = child.key_position(), value = child.position();
         if (!child.has_key() || !keeps_signs_of(key) || value.file != key.file || value.offset <= key.offset) return {};
@@ -536,7 +533,7 @@ private:
         return sign.empty() ? sign_ : sign;
     }
 
-    /// Returns whether there are commas between the children of a list or mapping in the text; -1: it does not show.
+    /// Returns whether there are commas between the children of a list or mapping in the text; -1: unknown.
     int commas_in_text(Node node) const {
         Node before;
         for (const Node child : node) {
@@ -560,7 +557,7 @@ private:
         return commas < 0 ? commas_ : commas != 0;
     }
 
-    // --- what stands on one line -------------------------------------------------------------------------------------
+    // --- values on one line ------------------------------------------------------------------------------------------
 
     Shape shape_of(Node node) const {
         const std::string_view text = speller_.text_of_value(node.position());
@@ -576,7 +573,7 @@ private:
         return is_end ? Shape::kLines : Shape::kOneLine;
     }
 
-    /// Returns whether a value begins on the line where the one before it begins.
+    /// Returns whether a value begins on the line on which the previous value begins.
     bool is_on_line_of(Node before, Node node) const {
         const SourcePosition first = before.position(), second = node.position();
         const std::string_view text = speller_.text_from(first);
@@ -584,7 +581,7 @@ private:
         return text.substr(0, second.offset - first.offset).find('\n') == std::string_view::npos;
     }
 
-    /// Returns whether values stand beside one another on several lines.
+    /// Returns whether a list on several lines has several values on a line.
     bool has_rows(Node list) const {
         Node before;
         for (const Node child : list) {
@@ -594,13 +591,13 @@ private:
         return false;
     }
 
-    /// Returns whether lines of comments, or comments behind it, belong to a key or element. JSON has none.
+    /// Returns whether a key or element has comments above or after it. JSON has none.
     bool has_comments(const NodeComments* around) const {
         return around != nullptr && (has_new(around->before) || has_new(around->after));
     }
 
-    /// Returns whether a list that does not fit on a line has several values on each of its lines: as it had them, or
-    /// numbers.
+    /// Returns whether a list that does not fit on one line has several values on each line: as in its text, or because
+    /// they are numbers.
     bool takes_rows(Node node) const {
         if (!node.is_list() || std::any_of(node.begin(), node.end(), is_container)) return false;
         const bool has_lines = shape_of(node) == Shape::kLines;
@@ -628,8 +625,7 @@ private:
         });
     }
 
-    /// Returns whether a text is one of several lines: not if it is in quotes that were chosen although there are other
-    /// ways.
+    /// Returns whether a text is written on several lines: not if it was in quotes, in a format with other forms.
     bool takes_lines(Node node) const {
         if (!node.is_string() || node.as_string().find('\n') == std::string_view::npos) return false;
         const std::string_view text = speller_.text_of_value(node.position());
@@ -637,7 +633,7 @@ private:
         return !has_quotes || speller_.format_of(node.position()) == SourceFormat::kJson;
     }
 
-    /// Appends a value on one line; false: it takes more bytes than `most`, or it needs several lines.
+    /// Appends a value on one line. Returns false if it is longer than `most` bytes, or needs several lines.
     bool append_flat(std::string& out, Node node, std::size_t most) {
         if (is_yaml() && yaml_anchor(out, node)) return out.size() <= most;
         if (!is_container(node)) {
@@ -679,12 +675,12 @@ private:
         return true;
     }
 
-    /// Writes a value on the line where it stands; false: it does not fit.
+    /// Writes a value on the current line. Returns false if it does not fit.
     bool write_flat(Node node) {
         const std::size_t used = column(), num_anchors = anchors_.size();
         std::string flat;
         const std::size_t room = layout_.width > used ? layout_.width - used : 0;
-        // A code point has four bytes at most.
+        // A code point has at most four bytes.
         const bool is_flat =
             append_flat(flat, node, is_container(node) && node.size() > 0 ? room * 4 : ~std::size_t(0));
         if (!is_flat || (is_container(node) && node.size() > 0 && num_code_points(flat) > room)) {
@@ -695,7 +691,7 @@ private:
         return true;
     }
 
-    /// Writes scalars beside one another: on the lines that they had, or as many as fit. A comment ends a line.
+    /// Writes several scalars on each line: as on their original lines, or as many as fit. A comment ends a line.
     void rows(Node list, std::size_t depth) {
         const NodeComments* const inside = comments_.inside(list);
         const std::size_t indent = is_yaml() ? depth + unit_.size() : depth + 1;
@@ -769,13 +765,13 @@ private:
 
     // --- YAML --------------------------------------------------------------------------------------------------------
 
-    /// Other tags say what is seen anyway.
+    /// Other tags only repeat what the value shows.
     std::string_view tag_to_keep(Node node) const {
         const std::string_view tag = node.is_list() ? speller_.tag_of(node.position()) : std::string_view();
         return tag == "!!pairs" || tag == "!!omap" ? tag : std::string_view();
     }
 
-    /// Appends the anchor and the tag of a value; or its alias if the same value stands above already: true.
+    /// Appends the anchor and the tag of a value; or, if the same value was written above, its alias (true).
     bool yaml_anchor(std::string& out, Node node) {
         if (const std::string_view name = speller_.anchor_of(node.position()); !name.empty()) {
             const auto last =
@@ -803,7 +799,7 @@ private:
         out_ += concat('\n', std::string(indent, ' '), ':');
     }
 
-    /// Writes the comments above the first thing in an element, which stands on the line of its dash, above that line.
+    /// Writes the comments above the first node in an element, which is on the line of the dash, above that line.
     void yaml_first_comments(Node node, std::size_t depth) {
         while (is_container(node) && node.size() > 0 && speller_.anchor_of(node.position()).empty() &&
                tag_to_keep(node).empty()) {
@@ -846,11 +842,11 @@ private:
         }
         const NodeComments* const inside = is_container(node) && node.size() == 0 ? comments_.inside(node) : nullptr;
         if (inside == nullptr) return;
-        lines(inside->at_start, depth);  // there is no line inside of {} and []
+        lines(inside->at_start, depth);  // {} and [] have no line inside
         lines(inside->at_end, depth);
     }
 
-    /// Writes comments behind the sign that begins a text of several lines; only one line of comment has room there.
+    /// Writes comments after the sign that begins a text of several lines; only one line of comment fits there.
     void yaml_behind_header(const std::vector<Comment>& list, std::size_t begin, std::size_t line_end, Node node,
                             std::size_t depth) {
         const bool has_room = list.size() == 1 && !list[0].is_first && lines_of(list[0]).size() == 1;
@@ -864,7 +860,7 @@ private:
         if (has_room) out_ += lines;
     }
 
-    /// Returns whether a null of YAML was nothing at all.
+    /// Returns whether a YAML null was written as nothing.
     bool is_unsaid(Node node) const {
         const SourcePosition position = node.position();
         const std::string_view text = speller_.text_of_value(position);
@@ -873,7 +869,7 @@ private:
                (text.empty() || (text[0] != '~' && text[0] != 'n' && text[0] != 'N'));
     }
 
-    /// Writes what follows `key:` or `-`. Returns whether that are lines without brackets.
+    /// Writes the value after `key:` or `-`. Returns whether it has lines without brackets.
     bool yaml_value(Node node, std::size_t depth) {
         if (node.has_key() && is_unsaid(node)) return false;
         const std::size_t begin = out_.size();
@@ -898,7 +894,7 @@ private:
             const NodeComments *const inside = comments_.inside(node), *const around = comments_.around(node);
             out_.resize(out_.find_last_not_of(' ') + 1);
             is_block_start_ = true;
-            // What stood behind the closing bracket is about all of it.
+            // A comment after the closing bracket belongs to the whole.
             if (inside != nullptr && has_new(inside->at_start))
                 behind(inside->at_start, inner);
             else if (around != nullptr)
@@ -909,7 +905,7 @@ private:
 
     // --- the text ----------------------------------------------------------------------------------------------------
 
-    /// Returns the first thing of a level inside of the root, if it stays at the start of a line; or nothing.
+    /// Returns the first node of a level inside the root, if it stays at the start of a line; otherwise nothing.
     Node first_indented(Node child, bool has_bracket) const {
         const bool is_block = is_container(child) && child.size() > 0 && shape_of(child) == Shape::kLines;
         if (!has_bracket && !is_block) return {};
@@ -919,14 +915,14 @@ private:
         return indented.has_key() || is_container(indented) ? indented : Node();
     }
 
-    /// Takes the indentation of the text that the root is from: that of its first line that is indented.
+    /// Takes the indentation from the root's text: that of its first indented line.
     void choose_indent(Node root) {
         const bool is_same = speller_.format_of(root.position()) == format_ && root.position().file != 0;
         const std::string_view text = is_same ? speller_.text_from(root.position()) : std::string_view();
         unit_ = layout_.indent > 0 ? std::string(layout_.indent, ' ') : format_ == SourceFormat::kSjson ? "\t" : "  ";
         if (layout_.indent > 0 || !is_container(root) || text.empty() || (is_yaml() && !root.is_mapping())) return;
         const bool has_bracket = !is_yaml() && (text[0] == '{' || text[0] == '[');
-        if (has_bracket && !keeps_braces(root)) return;  // the braces go, and a level with them
+        if (has_bracket && !keeps_braces(root)) return;  // the braces are removed, and one level with them
         for (const Node child : root) {
             const Node indented = first_indented(child, has_bracket);
             if (!indented || indented.position().file != root.position().file) continue;
@@ -943,7 +939,7 @@ private:
         }
     }
 
-    /// Lines end as the first line of the text does that the root is from, which also has a byte order mark or not.
+    /// Takes line ends from the first line of the root's text, and its byte order mark, if it has one.
     void take_line_ends(Node root) {
         const std::string_view text = speller_.text_from({root.position().file, 0});
         const std::size_t end = std::min(text.find('\n'), text.size());
@@ -959,13 +955,13 @@ private:
             out_.insert(0, kByteOrderMark);
     }
 
-    /// Returns whether the root is written with its brackets: in JSON, a list, and in SJSON with braces that stay.
+    /// Returns whether the root is written with its brackets: in JSON; a list in SJSON; SJSON braces that are kept.
     bool keeps_braces(Node root) const {
         if (is_json() || !root.is_mapping()) return !is_yaml();
         return keeps_signs_of(root.position()) && speller_.text_from(root.position()).starts_with('{');
     }
 
-    /// The members of the root have no braces in SJSON.
+    /// In SJSON, the root mapping has no braces.
     void root_mapping(Node root) {
         if (const NodeComments* const inside = comments_.inside(root)) lines(inside->at_start, 0);
         children(root, 0);
@@ -999,11 +995,11 @@ private:
     SourceLayout layout_;
     Speller speller_;
     std::string unit_;               // of indentation
-    std::string_view sign_ = " = ";  // between keys and values that do not keep theirs
-    bool commas_ = false;            // between children that do not keep theirs
-    std::uint32_t signs_file_ = 0;   // whose signs stay; 0: those of none
+    std::string_view sign_ = " = ";  // between keys and values that do not keep their own
+    bool commas_ = false;            // between children that do not keep their own
+    std::uint32_t signs_file_ = 0;   // of the text whose signs are kept; 0: none
     std::string out_;
-    bool is_block_start_ = true;  // an empty line would stand at the start of the text or of a block
+    bool is_block_start_ = true;  // an empty line would be at the start of the text or of a block
     std::vector<std::pair<std::string, Node>> anchors_;
     HashMap<std::uint64_t, bool> written_{Owner("source writer")};  // comments, by place
 };

@@ -1213,9 +1213,8 @@ private:
         refuse_same_keys(children, keys);
     }
 
-    /// Removes those of the last children, whose key positions are given, that have the same key as an earlier child. A
-    /// separate loop, in which the processor can wait for several map entries at once: this saves 80 ns per entity of a
-    /// large level.
+    /// Removes those of the last children, whose key positions are given, that have the key of an earlier child. A
+    /// separate loop lets the processor wait for several map entries at once: 80 ns less per entity of a large level.
     void refuse_same_keys(std::vector<const MergedEntity*>& children, std::span<const SourcePosition> keys) {
         HashMap<std::uint64_t, std::uint32_t> by_key{Owner("composer")};  // the first child with this hash
         by_key.reserve(children.size());
