@@ -83,6 +83,26 @@ std::string Cluster::describe() const {
                   " rows, and copies of ", now.num_halo_zones, " with ", now.num_halo_rows);
 }
 
+/// What all ranks had when they told each other last: the page of an inspector cannot ask them.
+ServiceTable Cluster::table() const {
+    ServiceTable table{{"rank", "zones", "rows", "copied rows", "messages", "halo", "structure", "crossing", "commands",
+                        "crossed", "waiting ms", "passes ms", "to the mean"},
+                       {}};
+    const std::vector<ClusterStatistics>& ranks = body_->known_ranks;
+    double mean_ns = 0;
+    for (const ClusterStatistics& rank : ranks) mean_ns += static_cast<double>(rank.pass_ns) / double(ranks.size());
+    for (const ClusterStatistics& rank : ranks) {
+        const auto ms = [](std::int64_t ns) { return concat(ns / 1'000'000); };
+        const double percent = mean_ns > 0 ? 100 * static_cast<double>(rank.pass_ns) / mean_ns - 100 : 0;
+        table.rows.push_back({concat(rank.rank), concat(rank.num_zones), concat(rank.num_rows),
+                              concat(rank.num_halo_rows), concat(rank.num_messages), concat(rank.halo_bytes),
+                              concat(rank.structure_bytes), concat(rank.crossing_bytes), concat(rank.command_bytes),
+                              concat(rank.num_crossed), ms(rank.wait_ns), ms(rank.pass_ns),
+                              concat(percent < 0 ? "" : "+", static_cast<int>(percent), " %")});
+    }
+    return table;
+}
+
 void Cluster::before_commands(const SettleContext&) { body_->before_commands(); }
 void Cluster::after_settle(const SettleContext&) { body_->after_settle(); }
 

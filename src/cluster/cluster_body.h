@@ -69,6 +69,7 @@ public:
     ZoneSet foreign_zones;  // all that are not own ones
     bool is_started = false;
     Status status;
+    std::vector<ClusterStatistics> known_ranks;  // of all ranks, when they told each other last
 
 private:
     /// Entities that go to another rank in a settle.

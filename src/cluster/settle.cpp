@@ -331,7 +331,9 @@ Status ClusterBody::apply_structure(std::span<const RankMessage> messages, bool 
 
 void ClusterBody::after_settle() {
     if (!is_started) return;
-    constexpr std::uint64_t kSettlesUntilForgotten = 256;
+    constexpr std::uint64_t kSettlesUntilForgotten = 256, kSettlesUntilTold = 64;
+    const bool tells = num_settles_ % kSettlesUntilTold == 0;
+    if (tells) known_ranks.assign(1, statistics());
     std::vector<Name> dead = take_deaths();
     unlink_across_zones(find_arrived());
     LeavingTo named, newborn;
@@ -340,6 +342,7 @@ void ClusterBody::after_settle() {
     if (ranks.size() > 1) {
         MessageWriter mine;
         mine.value(num_named), mine.value(num_newborn), mine.array(dead);
+        if (tells) mine.value(std::exchange(known_ranks, {}).front());
         structure_bytes_ += mine.bytes().size();
         dead.clear(), num_named = num_newborn = 0;
         const std::vector<cluster::Bytes> all = ranks.gather(mine.bytes());
@@ -347,6 +350,7 @@ void ClusterBody::after_settle() {
             MessageReader from(all[rank]);
             num_named += from.value<std::uint64_t>(), num_newborn += from.value<std::uint64_t>();
             const auto others = from.array<Name>();
+            if (tells) known_ranks.push_back(from.value<ClusterStatistics>());
             if (!from.is_done()) fail("deaths", Status::error("a message is cut off"));
             dead.insert(dead.end(), others.begin(), others.end());
         }

@@ -1,11 +1,13 @@
 #include "shoal/inspect/describe_entity.h"
 
+#include "shoal/base/detail/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/properties.h"
 #include "shoal/document/diagnostics.h"
 #include "shoal/document/sjson.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/inspect/text_table.h"
 #include "shoal/resource/detail/dump.h"
 #include "shoal/resource/library.h"
 
@@ -135,6 +137,15 @@ void append_components(std::string& text, const Store& store, Entity entity, con
     }
 }
 
+std::string indented(const ServiceTable& table) {
+    if (table.columns.empty()) return {};
+    TextTable rows(table.columns);
+    for (const std::vector<std::string>& row : table.rows) rows.add_row(row);
+    std::string lines = rows.text(), text;
+    for (std::string_view rest = lines; !rest.empty();) text += concat("    ", take_line(rest), '\n');
+    return text;
+}
+
 }  // namespace
 
 std::string describe(const World& world) {
@@ -144,6 +155,7 @@ std::string describe(const World& world) {
     world.services().for_each([&](const WorldService& service) {
         const std::string what = service.describe();
         text += concat("  ", service.name(), what.empty() ? "" : ": ", what, "\n");
+        text += indented(service.table());
     });
     return text;
 }

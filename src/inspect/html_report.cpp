@@ -33,6 +33,25 @@ void write_head(const WorldReport& report, const HtmlReportOptions& options, Htm
 
 }  // namespace
 
+void write_services_section(const World& world, HtmlWriter& html) {
+    world.services().for_each([&](const WorldService& service) {
+        const ServiceTable table = service.table();
+        if (table.columns.empty()) return;
+        html.begin_panel(service.name());
+        html.hint(service.describe());
+        std::vector<HtmlColumn> columns;
+        for (const std::string& column : table.columns) columns.push_back({column, !columns.empty()});
+        HtmlTable rows(html, std::move(columns));
+        for (const std::vector<std::string>& row : table.rows) {
+            std::vector<HtmlCell> cells;
+            for (const std::string& text : row) cells.push_back({text, !cells.empty()});
+            rows.add_row(cells);
+        }
+        rows.end();
+        html.end_panel();
+    });
+}
+
 Result<std::string> html_report(World& world, const HtmlReportOptions& options) {
     const Result<ScheduleGraph> graph = world.schedule().graph();
     if (!graph) return graph.status();
@@ -45,6 +64,7 @@ Result<std::string> html_report(World& world, const HtmlReportOptions& options) 
     write_memory_section(report, html);
     write_zones_section(world, html);
     write_entities_section(world, html);
+    write_services_section(world, html);
     write_places_section(world, html);
     html.put_html("</main>\n</body>\n</html>\n");
     return html.take();

@@ -15,6 +15,8 @@ void write_memory_section(const WorldReport& report, HtmlWriter& html);
 void write_zones_section(const World& world, HtmlWriter& html);
 /// The number of entities with each set of component types.
 void write_entities_section(const World& world, HtmlWriter& html);
+/// The tables of services that have one.
+void write_services_section(const World& world, HtmlWriter& html);
 /// Where the entities are.
 void write_places_section(const World& world, HtmlWriter& html);
 

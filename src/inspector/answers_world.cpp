@@ -103,6 +103,21 @@ void add_components(const WorldReport& report, Metrics& metrics) {
         metrics.add("owner", owner.name, static_cast<double>(owner.memory.committed_bytes));
 }
 
+/// Nothing, if a service has no table.
+void write_table(const ServiceTable& table, JsonText& json) {
+    if (table.columns.empty()) return;
+    json.builder.begin_list("columns");
+    for (const std::string& column : table.columns) json.text(column);
+    json.builder.end();
+    json.builder.begin_list("rows");
+    for (const std::vector<std::string>& row : table.rows) {
+        json.builder.begin_list();
+        for (const std::string& text : row) json.text(text);
+        json.builder.end();
+    }
+    json.builder.end();
+}
+
 }  // namespace
 
 Response show_world(Session& session, const Request&) {
@@ -138,6 +153,7 @@ Response show_world(Session& session, const Request&) {
         builder.begin_mapping();
         json.text("name", service.name());
         json.text("text", service.describe());
+        write_table(service.table(), json);
         builder.end();
     });
     builder.end();

@@ -164,6 +164,12 @@ TEST_F(ClusterProgram, a_checkpoint_waits_for_a_settle_after_structural_calls) {
     EXPECT_FALSE(std::filesystem::exists(path("kept") + "/manifest"));
 }
 
+TEST_F(ClusterProgram, each_rank_can_show_what_all_have) {
+    frames(3, {"--frames", "2", "--entities", "60", "--report"});
+    for (const char* rank : {"0", "1", "2"})
+        EXPECT_NE(output().find(std::string("table: rank ") + rank + " has 1"), std::string::npos) << output();
+}
+
 // req: H4
 TEST_F(ClusterProgram, a_pass_that_writes_what_other_ranks_own_is_refused_with_its_name) {
     const std::string said = mistake(2, {"--mistake", "writes"});

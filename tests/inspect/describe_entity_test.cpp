@@ -64,6 +64,7 @@ TEST(DescribeWorld, a_world_is_its_size_and_a_line_for_each_service_in_their_ord
     struct Tide final : WorldService {
         Tide() : WorldService("tide") {}
         std::string describe() const override { return "it comes in"; }
+        ServiceTable table() const override { return {{"place", "metres"}, {{"pier", "1.5"}, {"reef", "12"}}}; }
     } tide;
     EntityManager entities;
     World world(entities);
@@ -78,6 +79,9 @@ TEST(DescribeWorld, a_world_is_its_size_and_a_line_for_each_service_in_their_ord
               "  position_links\n"
               "  observers: the journal is kept\n"
               "  tide: it comes in\n"
+              "    place  metres\n"
+              "    pier      1.5\n"
+              "    reef       12\n"
               "  texts: 0 are kept\n"
               "  frames: 4 of 4 are kept, from 3 to 6\n");
     world.services().remove(tide);

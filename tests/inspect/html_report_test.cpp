@@ -103,6 +103,18 @@ TEST_F(HtmlReport, shows_the_zones_of_a_database_those_with_the_most_entities_fi
     EXPECT_LT(html.find("<td class=\"number\">8</td>"), html.find("<td class=\"number\">3</td>"));
 }
 
+TEST_F(HtmlReport, shows_the_tables_of_services) {
+    struct Tide final : WorldService {
+        Tide() : WorldService("tide") {}
+        std::string describe() const override { return "it comes in"; }
+        ServiceTable table() const override { return {{"place", "metres"}, {{"pier <1>", "1.5"}, {"reef", "12"}}}; }
+    } tide;
+    EXPECT_EQ(report().find("it comes in"), std::string::npos);
+    world.services().add(tide);
+    expect_texts(report(), {"<h3>tide</h3>", "it comes in", ">metres<", ">pier &lt;1&gt;<", ">12<"});
+    world.services().remove(tide);
+}
+
 TEST_F(HtmlReport, takes_any_text) {
     for (const char* name : {"<script>alert(1)</script>", "a&b", "\xff", "quote\"", "ctrl\x01"})
         world.schedule().add(name, [](PassContext&) {});

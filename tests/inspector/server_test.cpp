@@ -54,6 +54,26 @@ TEST(Inspector, what_it_says_of_a_world_is_what_the_report_says) {  // req: F12
               std::string::npos);
 }
 
+TEST(Inspector, services_have_a_line_and_some_a_table) {
+    struct Tide final : WorldService {
+        Tide() : WorldService("tide") {}
+        ServiceTable table() const override { return {{"place", "metres"}, {{"pier", "1.5"}}}; }
+    } tide;
+    Inspected inspected;
+    inspected.sea.world.services().add(tide);
+    const json world = inspected.json("/api/world");
+    bool found = false;
+    for (const json& service : world["services"]) {
+        EXPECT_EQ(service.contains("columns"), service["name"] == "tide");
+        if (service["name"] != "tide") continue;
+        found = true;
+        EXPECT_EQ(service["columns"], json::array({"place", "metres"}));
+        EXPECT_EQ(service["rows"], json::array({json::array({"pier", "1.5"})}));
+    }
+    EXPECT_TRUE(found);
+    inspected.sea.world.services().remove(tide);
+}
+
 TEST(Inspector, entities_are_found_by_query_name_and_id_page_by_page) {
     Inspected inspected;
     std::vector<std::string> living, found;

@@ -36,6 +36,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace shoal {
 
@@ -78,6 +79,12 @@ protected:
     ~TextMarks() = default;
 };
 
+/// What a service shows of itself besides a line. Shape: rows: a text for each column.
+struct ServiceTable {
+    std::vector<std::string> columns;
+    std::vector<std::vector<std::string>> rows;
+};
+
 class WorldService {
 public:
     /// Lifetime: `name` outlives the service.
@@ -90,6 +97,8 @@ public:
     ServiceStage stage() const { return stage_; }
     /// Returns what describe() shows after the name: one line, or nothing.
     virtual std::string describe() const { return {}; }
+    /// Returns what describe(), reports and the inspector show below that line; without columns: nothing.
+    virtual ServiceTable table() const { return {}; }
 
     /// World::settle() begins.
     virtual void before_commands(const SettleContext& /*context*/) {}

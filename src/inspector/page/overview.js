@@ -175,6 +175,19 @@ function facts_of(world) {
     return facts;
 }
 
+/// A table of a service: what each rank of a cluster has, for example.
+function service_panel(service) {
+    const cell = (tag, text, index) => h(tag, { class: index > 0 ? "number" : null }, text);
+    const row = (tag, texts) => h("tr", {}, texts.map((text, index) => cell(tag, text, index)));
+    const table = h(
+        "table",
+        {},
+        h("thead", {}, row("th", service.columns)),
+        h("tbody", {}, service.rows.map((texts) => row("td", texts))),
+    );
+    return panel(service.name, null, h("div", { class: "table-box", "data-table": `service-${service.name}` }, table));
+}
+
 export function make_overview(context) {
     let seconds = Number(recalled("overview.seconds", "120"));
     const cards = kCards.map(make_card);
@@ -191,9 +204,19 @@ export function make_overview(context) {
         },
         { id: "overview-span" },
     );
+    const services = h("div", { class: "services" });
     let facts_text = "";
+    let services_text = "";
+    const show_services = (world) => {
+        const with_tables = (world.services || []).filter((service) => service.columns);
+        const now = JSON.stringify(with_tables);
+        if (now === services_text) return;
+        services_text = now;
+        fill(services, with_tables.map(service_panel));
+    };
     const show = (world) => {
         for (const card of cards) show_card(card, context, world, seconds);
+        show_services(world);
         const now = facts_of(world);
         if (JSON.stringify(now) === facts_text) return;
         facts_text = JSON.stringify(now);
@@ -217,6 +240,7 @@ export function make_overview(context) {
             panel("Passes that take longest", null, costly.element),
             panel("World", null, facts),
         ),
+        services,
     );
     let stops = [];
     return {
