@@ -20,21 +20,21 @@
 //         sea.set<&Position::value>(row, {1, 2, 3});  // one look-up for all
 //
 // Archetypes form when they are needed, and C++ types are registered at their first use. The calls with ComponentType
-// serve component types that are known at run time only. An entity that loses its last component keeps its row and its
+// serve component types that are known only at run time. An entity that loses its last component keeps its row and its
 // zone; drop() and destroy() remove the row. A component type declared `enableable` keeps its columns in every row of
-// its archetypes: removing and adding it flips a bit, and the value stays unless a new one is given. Of a component
-// type that says `many` an entity has a list of values: add() puts one before the others, remove() takes all,
+// its archetypes: removing and adding it flips a bit, and the value stays unless a new one is given. An entity has a
+// list of values of a component type declared `many`: add() puts one before the others, remove() removes all,
 // remove_value() one of them. The first is in the row, so a list of one costs no more than a component; the others are
-// rows of a table for the whole database, which find each other by row numbers, and stay there when the entity moves:
+// rows of one table for the whole database, linked by row numbers, and stay there when the entity moves:
 //
 //     entity --directory--> table, row      label "ship"  | position ...      value 0
 //        `----- index ----> row 5 --> row 2       "old" --> "large"           values 1 and 2
 //
-// All calls are immediate; rows of entities that were destroyed elsewhere are removed at
+// All calls take effect at once; rows of entities that were destroyed elsewhere are removed at
 // settle(). Passes ask for changes through Commands; see commands.h. A call may be given spans of any table's columns.
 // The destructor of a component may destroy other entities. During a call for many entities that removes components or
 // moves rows, it may do so only one at a time, and may change nothing else. Setting a component must not change the
-// database. What would leave rows wrong is asserted.
+// database. Calls that would leave rows inconsistent are asserted against.
 // Thread: structural calls from one thread at a time, and not while a loop or a world's schedule runs (see
 // DatabaseLock; asserted); const calls from any thread between them.
 
@@ -58,7 +58,7 @@ struct SpawnPositionField;
 
 class Database final : public Store, detail::UndeclaredCalls {
 public:
-    /// `entities` and `pool` outlive the database.
+    /// Requires: `entities` and `pool` outlive the database.
     SHOAL_API Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options = {});
     SHOAL_API ~Database() override;
     Database(const Database&) = delete;
@@ -69,16 +69,16 @@ public:
 
     // --- component types and archetypes ------------------------------------------------------------------------
 
-    /// Registers a component type; one that is there already is returned as it is.
-    /// Errors: there is another one of that name (the message shows both), the schema says `many` and `enableable`, or
-    /// another store of the same world keeps it.
+    /// Registers a component type, or returns the one that is already registered.
+    /// Errors: another type has this name (the message shows both), the schema declares both `many` and `enableable`,
+    /// or another store of the same world keeps it.
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
-    /// The same for a C++ type. Requires: no error as above.
+    /// The same for a C++ type. Requires: none of these errors occurs.
     template <class T>
     ComponentType component();
     /// Returns a component type that is false when there is none.
     ComponentType find_component(ComponentId component) const { return graph_.find_component(component); }
-    /// The same for a C++ type. Requires: there is no other component type of that name.
+    /// The same for a C++ type. Requires: no other component type has its name.
     template <class T>
     ComponentType find_component() const;
     const Schema& schema(ComponentType component) const { return graph_.schema(component); }
@@ -87,8 +87,8 @@ public:
         graph_.require(component, asked_for);
     }
 
-    /// Returns the archetype of a set of component types, in any order. Requires: outside of passes and loops, unless
-    /// the same was asked before. Lifetime: that of the database.
+    /// Returns the archetype of a set of component types, in any order. Requires: no pass or loop runs, unless
+    /// the same set was asked for before. Lifetime: the database.
     SHOAL_API const Archetype& archetype(std::span<const ComponentType> components);
     template <class... Ts>
     const Archetype& archetype();
@@ -105,8 +105,8 @@ public:
     /// columns have one element per entity. Errors: no ids, no memory or a full table; no entity was made.
     SHOAL_API Status create(std::span<Entity> out, const Archetype& type, Zone zone,
                             std::span<const ComponentValues> values = {});
-    /// With defaults, with one value of each type for all, or with a span of values, one per entity. Without a zone,
-    /// they lie in the first one (see DatabaseOptions), here and in all that follows.
+    /// With defaults, with one value of each type for all, or with a span of values, one per entity. Without a `zone`
+    /// argument, here and below, the entities are put into the first zone (see DatabaseOptions).
     template <DescribedComponent... Ts>
     Status create(std::span<Entity> out)
         requires(sizeof...(Ts) > 0)
@@ -138,15 +138,15 @@ public:
     Status create(std::span<Entity> out, Zone zone, std::span<const detail::ComponentOfGiven<Ts>>... values)
         requires(sizeof...(Ts) > 0);
 
-    /// The same with components some of which are disabled: create(many, 0, Position{}, Disabled{Asleep{}}); with
+    /// The same when some of the components are disabled: create(many, 0, Position{}, Disabled{Asleep{}}); with
     /// spans, create<Position, Disabled<Asleep>>(many, 0, positions, naps).
     template <GivenComponent... Ts>
     Status create(std::span<Entity> out, Zone zone, const Ts&... values)
         requires detail::kSomeDisabled<Ts...>;
 
-    /// Fills `out` with new entities that have these components, some of which may be Disabled<T>, and lets fill(rows)
-    /// write their values into the columns: see NewRows. What it does not write keeps its defaults. Errors: as above;
-    /// `fill` was not called. Requires: `fill` makes no structural calls to this database.
+    /// Fills `out` with new entities that have these components, some of which may be Disabled<T>, and calls fill(rows)
+    /// to write their values into the columns: see NewRows. Values that it does not write are the defaults. Errors: as
+    /// above; `fill` was not called. Requires: `fill` makes no structural calls to this database.
     template <GivenComponent... Ts, class Fill>
     Status create_in_place(std::span<Entity> out, Zone zone, Fill&& fill)
         requires(sizeof...(Ts) > 0 && std::is_invocable_v<Fill&, const NewRows&>);
@@ -210,9 +210,9 @@ public:
         return insert(entity, options_.first_zone, values...);
     }
 
-    /// Gives living entities components, or sets the values of those they have (a value that is not given stays).
-    /// Entities without a row get one in the first zone. num_added counts those that have gained a component. Of a
-    /// `many` type each gains one, which comes first. One that is given as Disabled{Asleep{}} is disabled.
+    /// Adds components to living entities, or sets the values of those they have (a value that is not given stays).
+    /// Entities without a row get one in the first zone. num_added counts the entities that gained a component. For a
+    /// `many` type each entity gains a value, as the first of its list. Disabled{Asleep{}} adds a disabled component.
     /// Errors: no memory or a full table; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const ComponentValues> values);
     template <GivenComponent... Ts>
@@ -224,9 +224,9 @@ public:
     Result<AddCounts> add(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0);
 
-    /// Removes components, all values of `many` types, and returns how many entities have lost any. The rows of the
-    /// dead stay until the database settles: until then the dead lose components, and move to other zones, as the
-    /// living do, but gain none. Errors: as above.
+    /// Removes components, including all values of `many` types, and returns how many entities have lost any. The rows
+    /// of dead entities stay until the database settles: until then dead entities can lose components and move to other
+    /// zones as living ones do, but gain no components. Errors: as above.
     SHOAL_API Result<std::uint32_t> remove(std::span<const Entity> entities, std::span<const ComponentType> components);
     template <DescribedComponent... Ts>
     Result<std::uint32_t> remove(std::span<const Entity> entities);
@@ -234,8 +234,8 @@ public:
     Result<bool> remove(Entity entity);
     using UndeclaredCalls::create, UndeclaredCalls::insert, UndeclaredCalls::add, UndeclaredCalls::remove;
 
-    /// Removes value number `index` of a component type, 0 being the first, and returns whether there was one. Those
-    /// behind it move up. The last one is removed as remove() does it. Errors: as above.
+    /// Removes value number `index` of a component type, 0 being the first, and returns whether there was one. Later
+    /// values move up. Removing the only value is the same as remove(). Errors: as above.
     SHOAL_API Result<bool> remove_value(Entity entity, ComponentType component, std::uint32_t index);
     template <DescribedComponent T>
     Result<bool> remove_value(Entity entity, std::uint32_t index);
@@ -244,9 +244,9 @@ public:
     SHOAL_API Result<std::uint32_t> move(std::span<const Entity> entities, Zone zone);
     SHOAL_API Result<bool> move(Entity entity, Zone zone);
 
-    /// Puts the rows of a table into the order of `owners`, in which loops visit them from then on.
-    /// Shape: all entities of the table, each once. Cost: a comparison for each row, and a swap for each in another
-    /// place.
+    /// Puts the rows of a table into the order of `owners`; loops visit them in this order from then on.
+    /// Shape: all entities of the table, each once. Cost: a comparison for each row, and a swap for each row that is
+    /// out of place.
     SHOAL_API void arrange(const DatabaseTable& table, std::span<const Entity> owners);
 
     /// Enables and disables a component type in all rows of a table. Shape: a bit for each row. Requires: the type is
@@ -257,17 +257,17 @@ public:
     /// Destroys entities, removes their rows, and returns how many died.
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
     SHOAL_API bool destroy(Entity entity);
-    /// Destroys all entities of a zone and returns how many died. Its memory is given back after some settles.
+    /// Destroys all entities of a zone and returns how many died. The zone's memory is freed after some settles.
     SHOAL_API std::uint32_t clear_zone(Zone zone);
 
     /// The commands of the pass that the calling thread runs, or of the program outside of passes; see commands.h. In a
-    /// world or another directory they are those of all its stores.
+    /// world or another directory, all stores share these commands.
     /// Functions of loops take a `Commands&` as their first argument instead. Lifetime: until the next settle.
     SHOAL_API Commands& commands();
 
     // --- look-up -------------------------------------------------------------------------------------------------
 
-    /// Total: any id is fine; stale, null and foreign ones have no row.
+    /// Returns the row of an entity. Total: any id is fine; stale, null and foreign ids have no row.
     SHOAL_INLINE DatabaseRow find(Entity entity) const {
         const DatabaseDirectory::Location place = directory_.find(entity);
         if (SHOAL_UNLIKELY(!place)) return {};
@@ -275,27 +275,27 @@ public:
     }
     const DatabaseDirectory& directory() const { return directory_; }
     bool has_row(Entity entity) const { return directory_.rows().find(entity) != kNilRow; }
-    /// Whether an entity with a row is dead. One comparison, while none has died.
+    /// Whether an entity with a row is dead. Cost: one comparison, as long as none has died.
     SHOAL_INLINE bool is_dead(Entity entity) const {
         return SHOAL_UNLIKELY(awaits_deaths()) && !entities_.alive_between_changes(entity);
     }
     bool has(Entity entity, ComponentType component) const;
     template <class T>
     bool has(Entity entity) const;
-    /// Requires: the row is not nil and has the component (enableable ones may be disabled). Of a `many` type it is the
-    /// first value. Cost: finds the column in the table; for many entities, field() has found the columns of all, and a
-    /// look-up takes 2.8 ns instead of 7.2 (100,000 entities in random order).
+    /// Reads or writes a field of a row; for a `many` type, that of the first value. Requires: the row is not nil and
+    /// has the component (an enableable one may be disabled). Cost: finds the column in the table; for many entities,
+    /// field() finds all columns once, and a look-up takes 2.8 ns instead of 7.2 (100,000 entities in random order).
     template <auto kMember>
     decltype(auto) get(DatabaseRow row) const;
     template <auto kMember>
     void set(DatabaseRow row, const ValueOf<kMember>& value);
     SHOAL_API void require_current(DatabaseRow row, const Schema& component) const;  ///< of checked builds
-    /// Returns the quickest look-up of a field of many entities; see field.h. Cost: looks at every table once.
+    /// Returns the fastest way to look up a field of many entities; see field.h. Cost: looks at every table once.
     /// Lifetime: until the next structural call.
     template <auto kMember>
     DatabaseField<kMember> field() const;
-    /// Writes the field of each entity to `out`, `missing` where there is none, and returns how many have one.
-    /// Shape: as many values as entities. Cost: look-ups are fetched ahead.
+    /// Writes the field of each entity to `out`, or `missing` if it has none, and returns how many have one.
+    /// Shape: as many values as entities. Cost: look-ups are prefetched.
     template <auto kMember>
     std::size_t gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,
                        const ValueOf<kMember>& missing = {}) const;
@@ -307,24 +307,24 @@ public:
     SHOAL_API std::uint32_t num_values(Entity entity, ComponentType component) const;
     template <DescribedComponent T>
     std::uint32_t num_values(Entity entity) const;
-    /// Returns a field of value number `index`: by reference, or by value when it is split. Requires: there is one.
-    /// Cost: a step per index; for_each_value() takes one for all.
+    /// Returns a field of value number `index`: by reference, or by value when it is split. Requires: the value exists.
+    /// Cost: one step per index; for_each_value() takes one step per value.
     template <auto kMember>
     decltype(auto) get_value(Entity entity, std::uint32_t index) const;
     template <auto kMember>
     void set_value(Entity entity, std::uint32_t index, const ValueOf<kMember>& value);
-    /// Calls visit(value) with the field of each value of an entity, the first one first.
+    /// Calls visit(field) for each value of an entity, in list order.
     template <auto kMember, class Visit>
     void for_each_value(Entity entity, Visit&& visit) const;
-    /// Returns the rows of those values that are not the first of their entities, for queries; nullptr: the component
-    /// type does not say `many`. Requires: no structural call is made through it. Lifetime: that of the database.
+    /// Returns the rows of the values after the first of each entity, for queries; nullptr if the component type is
+    /// not `many`. Requires: no structural call is made through the result. Lifetime: the database.
     OwnedRows* further_values(ComponentType component) const {
         return component.number < further_.size() ? further_[component.number] : nullptr;
     }
 
     // --- tables, for queries -------------------------------------------------------------------------------------
 
-    /// Shape: by table number; nullptr for numbers that are free now. See match.h for those with given components.
+    /// Shape: by table number; nullptr for free numbers. See match.h for the tables with given components.
     /// Lifetime: until the next structural call.
     std::span<DatabaseTable* const> all_tables() const { return tables_.by_number(); }
     /// One bit per table number: does it hold rows?
@@ -336,11 +336,11 @@ public:
     void for_each_table_of_zone(Zone zone, Visit&& visit) const {
         tables_.for_each_of_zone(zone, visit);
     }
-    /// Grows when a table number is freed: whatever was derived from all_tables() is then out of date. While it stays
+    /// Grows when a table number is freed: anything derived from all_tables() is then out of date. While it stays
     /// the same, tables are only added, at the end.
     std::uint64_t table_list_epoch() const { return tables_.epoch(); }
-    /// Where the columns of a component type are in each table, also in those that come later; for look-ups.
-    /// Shape: by table number, nullptr: not there. Lifetime: the database. Thread: any, between structural calls.
+    /// Where the columns of a component type are in each table, for look-ups; kept up to date as tables are added.
+    /// Shape: by table number; nullptr: not there. Lifetime: the database. Thread: any, between structural calls.
     const Array<const PhysicalColumn*>& columns_of(ComponentType component) const {
         return tables_.columns_of(component);
     }
@@ -352,43 +352,43 @@ public:
     /// Checks tables, bits, directory, maps and further values against each other.
     SHOAL_API Status validate() const;
 
-    // --- zones without rows, for whoever keeps these elsewhere ---------------------------------------------------
+    // --- zones whose rows are kept elsewhere ---------------------------------------------------------------------
 
     /// Writes the rows of a zone, with all values of its entities, for read_zone() of a database with these entities.
-    /// Refused:
-    /// rows with fields that only C++ knows, or that refer to read-only arrays of a resource, which nothing would keep
+    /// Refuses rows with opaque fields, and rows that refer to read-only arrays of a resource, which nothing would keep
     /// loaded.
     SHOAL_API void write_zone(Zone zone, SnapshotWriter& to) const;
-    /// Gives the entities that still live the rows that write_zone() wrote. One that has a row by now goes to the zone
-    /// and gains what it lacks and values of `many` types. `gone`, ascending, have died, whoever has their ids now.
-    /// Returns how many had no row. Errors: a component type has other fields; no memory or a full table; nothing has
-    /// changed.
+    /// Gives the entities that still live the rows that write_zone() wrote. One that has a row by now moves to the zone
+    /// and gains the components it lacks and the values of `many` types. The entities of `gone`, ascending, count as
+    /// dead even if their ids are in use again. Returns how many had no row. Errors: a component type has other fields;
+    /// no memory or a full table; nothing has changed.
     SHOAL_API Result<std::uint32_t> read_zone(Zone zone, SnapshotReader& from, std::span<const Entity> gone = {});
-    /// Looks at what write_zone() wrote as read_zone() does, but for whom the rows belong to. Adds no rows, but may add
+    /// Checks what write_zone() wrote as read_zone() does, except the owners of the rows. Adds no rows, but may add
     /// archetypes.
-    /// Returns the owners, ascending, the dead too. Errors: read_zone() would not take it for any entities.
+    /// Returns the owners, ascending, including dead ones. Errors: read_zone() would refuse it whatever entities live.
     SHOAL_API Result<Array<Entity>> check_zone(Zone zone, SnapshotReader& from);
-    /// Removes the rows of a zone and returns how many there were. Its entities live on without them.
+    /// Removes the rows of a zone and returns how many there were. The entities stay alive, without rows.
     SHOAL_API std::uint32_t drop_zone(Zone zone);
-    /// From now on, remembers the zones that queries with zones visit.
+    /// Starts or stops remembering the zones that queries with zones visit.
     SHOAL_API void watch_zones(bool watches);
-    /// Returns these zones since the last call. Requires: no passes run.
+    /// Returns the zones visited since the last call, and forgets them. Requires: no passes run.
     SHOAL_API ZoneSet take_watched_zones();
-    /// The same, and goes on to remember them.
+    /// The same, but keeps them.
     SHOAL_API ZoneSet watched_zones() const;
-    /// Says that a query visits some zones. Thread: any.
+    /// Notes that a query visits some zones. Thread: any.
     void note_visit(const ZoneSet& zones) const {
         if (SHOAL_UNLIKELY(watched_zones_ != nullptr)) note_watched(zones);
     }
 
     // --- spawning ------------------------------------------------------------------------------------------------
 
-    /// From now on, spawned entities lie in the tile of `field`, a Vec3 of the component type that holds their place in
-    /// the world. SpawnOptions::root_poses move that field first, as they move the roots of transforms. A place that is
-    /// not a number lies in the zone for what is larger than a tile. An entity lies in the zone that its source names
-    /// for it or an ancestor (see spawn_zone.h), otherwise in the tile of its field, otherwise where its parent lies,
-    /// otherwise in the first zone. PositionLinks::keep_in_tiles() says this too, and moves rows afterwards. Errors:
-    /// there is no such field, or it is no single Vec3; another field or grid was named before; nothing has changed.
+    /// From now on, puts spawned entities into the tile of `field`, a Vec3 of the component type that holds their
+    /// position in the world. SpawnOptions::root_poses move that field first, as they move the roots of transforms. A
+    /// position that is not a number is in the zone for large things. An entity is put into the zone that its source
+    /// names for it or an ancestor (see spawn_zone.h), otherwise into the tile of its field, otherwise into its
+    /// parent's zone, otherwise into the first zone. PositionLinks::keep_in_tiles() does the same, and also moves rows
+    /// later. Errors: there is no such field, or it is not a single Vec3; another field or grid was set before; nothing
+    /// has changed.
     SHOAL_API Status spawn_into_tiles(ComponentType component, std::string_view field, const GridZones& tiles);
     template <auto kMember>
     void spawn_into_tiles(const GridZones& tiles);
@@ -400,14 +400,14 @@ public:
     Status take_component(const Schema& component) override { return add_component(component).status(); }
     bool only_keeps() const override { return true; }
     bool can_disable() const override { return true; }
-    /// Whether a field says where spawned entities lie: see spawn_into_tiles().
+    /// Whether a field determines the zone of spawned entities: see spawn_into_tiles().
     bool spawns_into_tiles() const { return spawn_place_ != nullptr; }
-    /// Whether it is this one, by its place in the schema.
+    /// Whether it is this field, given by its index in the schema.
     SHOAL_API bool is_place_of_tiles(ComponentId component, std::size_t field) const override;
     bool takes_single_values() const override { return true; }
     SHOAL_API Status remove_one_value(const Schema& component, Entity entity, const ComponentRow& at,
                                       std::uint32_t index) override;
-    /// The zone of entities for which nobody has named one.
+    /// The zone of entities for which no zone was given.
     Zone first_zone() const { return options_.first_zone; }
     bool places_whole_entities() const override { return true; }
     SHOAL_API void begin_spawn() override;
@@ -416,13 +416,13 @@ public:
     SHOAL_API void drop(std::span<const Entity> entities) override;
     void hold_rows(bool hold) override { hold ? directory_.hold() : directory_.release(); }
     bool is_held() const override { return directory_.is_held(); }
-    /// Outside of a directory, also carries out the commands that wait, before all else.
+    /// Outside of a directory, first carries out the waiting commands.
     SHOAL_API void settle(const SettleContext& context) override;
     std::span<const Table* const> tables() const override { return tables_.list(); }
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
-    /// All changes move each entity once, but for those that give one entity several values of a `many` type.
+    /// Each entity moves once for all changes, unless they give one entity several values of a `many` type.
     SHOAL_API Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
                             ChangeCounts& counts) override;
     SHOAL_API Result<ChangePromise> prepare_change(std::span<const Entity> entities,
@@ -437,17 +437,17 @@ public:
     SHOAL_API void list_tables(const Schema& component, Array<ComponentTable>& tables) override;
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
-    /// With the numbers of tables and archetypes, which decide in which order queries visit rows; outside of a
-    /// directory also with the commands that wait: see command/detail/saved_commands.h.
+    /// Includes the numbers of tables and archetypes, which decide in which order queries visit rows; outside of a
+    /// directory also the waiting commands: see command/detail/saved_commands.h.
     SHOAL_API void save(SnapshotWriter& to) const override;
-    /// As Store::load(). Errors: also a component type that this database does not have.
+    /// As Store::load(). Errors: also if this database lacks one of the component types.
     SHOAL_API Status load(SnapshotReader& from) override;
 
 private:
     friend class RowMove;
     class Spawn;
     class Arguments;   // the entities and values of a call
-    class Selection;   // the rows that a call is about, by table
+    class Selection;   // the rows that a call affects, by table
     class RowBits;     // the bits that a call sets in one row after another
     struct TypedList;  // a list of C++ types, as component types
 
@@ -485,18 +485,18 @@ private:
     template <class T>
     void write_plain(DatabaseTable& table, std::uint32_t row, const T& value);
 
-    // Lives.
+    // Locks and dead entities.
     void require_unlocked(const char* call) const {
         if (SHOAL_UNLIKELY(directory_.is_held())) refuse_change(call, {});
     }
-    /// The same of a call about component types, of which the first is named.
+    /// The same for a call about component types; the message names the first.
     template <class T, class...>
     void require_unlocked_for(const char* call) const {
         if (SHOAL_UNLIKELY(directory_.is_held())) refuse_change(call, find_component(schema_of<T>().id()));
     }
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_change(const char* call, ComponentType about) const;
     void require_options() const;
-    /// Whether entities with rows here may be dead. Settling asks for them.
+    /// Whether entities with rows here may be dead. Settling finds out which are.
     SHOAL_INLINE bool awaits_deaths() const { return entities_.deaths_end() != deaths_seen_; }
     bool is_alone() const { return component_directory() == alone_; }
     void pass_deaths(std::uint64_t end) { entities_.advance(cursor_, end), deaths_seen_ = end; }
@@ -506,7 +506,7 @@ private:
     Status list_changes(std::span<const ComponentChange> changes, bool are_of_one, ChangeCounts& counts,
                         std::span<const Entity> entities);
 
-    // Where rows go.
+    // Finding the tables that rows move to.
     const TakePlan& plan_to(const DatabaseTable& from, const DatabaseTable& to);
     Result<DatabaseTable*> table_for(const Archetype& type, Zone zone);
     Result<DatabaseTable*> first_table(std::span<const ComponentValues> values);
@@ -525,7 +525,7 @@ private:
     Status reserve_in_all(ForEachGain&& for_each_gain);
     Status reserve_targets(DatabaseTable* first);
 
-    // Rows that come and go.
+    // Adding and removing rows.
     std::uint32_t place_leading(DatabaseTable& table, std::span<const Entity> entities);
     Result<AddCounts> insert_into(DatabaseTable& table, Arguments& arguments, bool sets);
     AddCounts insert_reserved(DatabaseTable& table, Arguments& arguments, bool sets, std::size_t begin,
@@ -541,7 +541,7 @@ private:
     std::uint32_t drop_selected(std::span<const Entity> entities);
     std::uint32_t sweep(DatabaseTable& table);
 
-    // Rows that move, and what they hold.
+    // Moving rows and writing their values.
     DatabaseRow find_run(std::span<const Entity> entities) const;
     void transfer(std::span<const Entity> entities, std::span<const ComponentValues> values);
     std::uint32_t transfer_rows(DatabaseTable& from, DatabaseTable& to, RowList rows);
@@ -559,7 +559,7 @@ private:
     void disable_as_given(DatabaseTable& table, RowRange rows, std::span<const ComponentValues> values);
     bool disable(DatabaseRow at, std::span<const ComponentType> components);
 
-    // Values that are not the first of their entities.
+    // Values after the first of an entity.
     bool gives_many(std::span<const ComponentValues> values) const { return !further_.empty() && names_many(values); }
     bool names_many(std::span<const ComponentValues> values) const;
     Status reserve_further(Arguments& arguments);
@@ -593,16 +593,16 @@ private:
     std::uint64_t deaths_seen_ = 0;  // where the cursor is
     std::uint64_t stamp_ = 1;
     Selection* selection_ = nullptr;
-    Spawn* spawn_ = nullptr;                           // one that is under way
+    Spawn* spawn_ = nullptr;                           // the one under way
     SpawnPositionField* spawn_place_ = nullptr;        // nullptr: no field decides where spawned entities lie
-    ComponentDirectory* alone_ = nullptr;              // where it is while it is in no other directory
+    ComponentDirectory* alone_ = nullptr;              // its own, used while it is in no other directory
     Array<ComponentValues> given_{Owner("database")};  // of the change at hand
     Array<ComponentType> removed_{Owner("database")};  // the same
     struct WatchedZones;
-    WatchedZones* watched_zones_ = nullptr;  // nullptr: nobody asks for them
+    WatchedZones* watched_zones_ = nullptr;  // nullptr: zones are not watched
 };
 
-/// Returns the databases of a directory, and the first of them, or nullptr.
+/// Returns all databases of a directory; find_database() returns the first, or nullptr.
 SHOAL_API Array<Database*> list_databases(const ComponentDirectory& directory);
 SHOAL_API Database* find_database(const ComponentDirectory& directory);
 

@@ -5,7 +5,7 @@
 //               first + 3    first + 4    first + 5
 //               first + 0    first + 1    first + 2          and first + 9: for what is larger than a tile
 //
-// An entity lies in the tile of its centre and may reach half a tile beyond it: widen a query by the largest half
+// An entity is in the tile of its centre and may reach half a tile beyond it: widen a query by the largest half
 // extent of what it looks for. The tiles at the border have no outer edge, so that no position is outside. The zone for
 // what is larger than a tile touches everything.
 //
@@ -24,7 +24,7 @@ namespace shoal {
 enum class GridUp : std::uint8_t { kY, kZ };
 
 struct GridZonesOptions {
-    Vec3 origin{};        ///< metres; the corner of the first tile with the least coordinates
+    Vec3 origin{};        ///< metres; the lower corner of the first tile
     float tile_size = 1;  ///< metres
     std::uint32_t num_x = 1;
     std::uint32_t num_y = 1;  ///< along z when up is y
@@ -40,7 +40,7 @@ public:
     SHOAL_API explicit GridZones(const GridZonesOptions& options);
 
     const GridZonesOptions& options() const { return options_; }
-    /// Tiles, and one more for what is larger.
+    /// The number of tiles, and one zone more for what is larger.
     std::uint32_t num_zones() const { return options_.num_x * options_.num_y + 1; }
     /// The zone for what is larger than a tile, and for positions that are not numbers.
     Zone large_zone() const { return options_.first_zone + options_.num_x * options_.num_y; }

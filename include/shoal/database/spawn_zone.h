@@ -1,9 +1,9 @@
 #pragma once
-// Component types that say in a source how entities are spawned into databases. They are instructions: no store keeps
-// them. A compiler knows them when they are registered; `shoal compile` registers them.
+// Component types by which a source declares how entities are spawned into databases. They are instructions: no store
+// keeps them. A compiler knows them once they are registered; `shoal compile` registers them.
 //
-//     { type = "zone" zone = 12 }                        the entity is put into zone 12, and its children where they
-//                                                        do not say otherwise; before Database::spawn_into_tiles
+//     { type = "zone" zone = 12 }                        the entity is put into zone 12, and so are its children unless
+//                                                        they name another; overrides Database::spawn_into_tiles
 //     { type = "disabled" component = "asleep" }         its enableable component `asleep` is disabled
 //
 // A component type with one of these names but other fields is an ordinary one.
@@ -18,13 +18,13 @@ struct SpawnZone {
 };
 SHOAL_COMPONENT((SpawnZone, name("zone")), (zone, range(0, kMaxZones - 1)))
 
-/// One for each component that is disabled.
+/// One value for each component that is disabled.
 struct SpawnDisabled {
     StringId component;
 };
 SHOAL_COMPONENT((SpawnDisabled, name("disabled"), many), component)
 
-/// Whether the components of a blob are such instructions.
+/// Whether the components of a blob are those of `T`, and whether they are one of these instructions.
 template <DescribedComponent T>
 bool is_schema_of(const Schema& schema) {
     return schema.id() == schema_of<T>().id() && schema.layout_hash() == schema_of<T>().layout_hash();

@@ -1,6 +1,6 @@
 #pragma once
-// An archetype is a set of component types. Entities of one archetype and one zone lie in one table. Its columns are
-// those of the component types, in the order of their numbers:
+// An archetype is a set of component types. Entities of one archetype and one zone share one table. Its columns are
+// the columns of the component types, in the order of their numbers:
 //
 //     archetype {position 0, mass 2}     schema columns    position.value | mass.value
 //                                          first_column(0) = 0, first_column(2) = 1, first_column(1) = none
@@ -37,7 +37,7 @@ public:
     const BitSet& signature() const { return signature_; }
     /// Ascending.
     std::span<const ComponentType> components() const { return {components_.data(), components_.size()}; }
-    /// The enableable component types: a bit per row says whether it has them. Ascending.
+    /// The enableable component types: a bit per row tells whether it has them. Ascending.
     std::span<const ComponentType> enableable() const { return {enableable_.data(), enableable_.size()}; }
     /// The component types of which an entity may have several: the first value is in the row. Ascending.
     SHOAL_API std::span<const ComponentType> many() const;

@@ -1,14 +1,14 @@
 #pragma once
 // The component types of a database and the archetypes that they form, as a graph: an edge leads to the archetype with
-// one component type more or less.
+// one more or one fewer component type.
 //
 //     {position} ---with velocity--- {position, velocity} ---with food--- {position, velocity, food}
 //                                            |
 //                                      without position --- {velocity}
 //
-// An archetype forms when it is asked for. An edge is found by the component types once and remembered. So is the plan
-// for taking rows from one archetype to another. Component types and archetypes stay as long as the graph; both are
-// numbered in the order in which they came.
+// An archetype forms when it is first asked for. Edges, and the plans for moving rows from one archetype to another,
+// are computed once and remembered. Component types and archetypes live as long as the graph; both are
+// numbered in the order in which they were added.
 // Thread: const calls from any thread between changes.
 
 #include "shoal/base/detail/hash_map.h"
@@ -28,12 +28,12 @@ public:
 
     // --- component types -----------------------------------------------------------------------------------------
 
-    /// Adds a component type; one that is there already is returned as it is.
-    /// Errors: there is another one of that name (the message shows both), or the schema says `many` and `enableable`.
+    /// Adds a component type, or returns the one that is already there.
+    /// Errors: another type has this name (the message shows both), or the schema is both `many` and `enableable`.
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
     /// Returns a component type that is false when there is none.
     SHOAL_API ComponentType find_component(ComponentId component) const;
-    /// The same by a schema. Errors: there is another one of that name (the message shows both).
+    /// The same by schema. Errors: another type has this name (the message shows both).
     SHOAL_API Result<ComponentType> find_same(const Schema& schema) const;
     SHOAL_API std::span<const Schema* const> schemas() const;  ///< by number
     const Schema& schema(ComponentType component) const {
@@ -44,7 +44,7 @@ public:
     void require(ComponentType component, Entity asked_for = {}) const {
         if (SHOAL_UNLIKELY(component.number >= schemas_.size())) refuse(component, asked_for);
     }
-    /// `asked_for` is the entity that a call is about, for the message; null: none.
+    /// `asked_for` is the entity of the call, for the message; null: none.
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse(ComponentType component, Entity asked_for) const;
 
     // --- archetypes ----------------------------------------------------------------------------------------------
@@ -54,15 +54,15 @@ public:
     bool owns(const Archetype& type) const {
         return type.number() < archetypes_.size() && archetypes_[type.number()] == &type;
     }
-    /// Returns the archetype of a set of component types, in any order. Lifetime: that of the graph.
+    /// Returns the archetype of a set of component types, in any order. Lifetime: the graph.
     SHOAL_API const Archetype& archetype(std::span<const ComponentType> components);
     SHOAL_API const Archetype& archetype(const BitSet& signature);
     /// Returns the archetype with one component type more, or one less. Cost: a look-up, after the first time.
     const Archetype& with(const Archetype& type, ComponentType component) { return neighbour(type, component, true); }
     const Archetype& without(const Archetype& type, ComponentType lost) { return neighbour(type, lost, false); }
-    /// Whether with(), or without(), changes nothing here: the archetype was asked for before.
+    /// Whether with() or without() would not change the graph, because the edge is already known.
     SHOAL_API bool knows_neighbour(const Archetype& type, ComponentType component, bool with) const;
-    /// Returns how rows are taken from one archetype to another. Cost: a look-up, after the first time.
+    /// Returns the plan for moving rows from one archetype to another. Cost: a look-up, after the first time.
     SHOAL_API const TakePlan& plan(const Archetype& from, const Archetype& to);
 
 private:

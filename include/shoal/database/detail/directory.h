@@ -6,7 +6,7 @@
 //     tables              .    7     .        2 bytes: the lower half of the table's number
 //     upper tables        .    0     .        2 bytes, reserved only once there are more than 65,536 tables
 //
-// Two arrays take 6 bytes an entity instead of 8, and a look-up that needs only the row touches half the cache lines.
+// Two arrays need 6 bytes per entity instead of 8, and a look-up that needs only the row touches half the cache lines.
 // The upper half makes thousands of zones with hundreds of archetypes possible. Databases without it pay for a branch
 // that is never taken; databases with it lose the fast path of calls for one entity.
 // Thread: find from any thread between structural calls.
@@ -25,30 +25,30 @@ public:
         explicit operator bool() const { return row != kNilRow; }
     };
 
-    /// Total: any id is fine; stale and foreign ones have no place. Cost: one look-up in each of two arrays.
+    /// Total: any id is fine; stale and foreign ids have no location. Cost: one look-up in each of two arrays.
     SHOAL_INLINE Location find(Entity entity) const {
         const std::uint32_t row = rows_.find(entity);
         if (SHOAL_UNLIKELY(row == kNilRow)) return {};
         return {table_of(entity.index()), row};
     }
-    /// For the fast path of structural calls: one test shows that the directory reaches the index, that rows are not
+    /// For the fast path of structural calls: one test checks that the directory covers the index, that rows are not
     /// held, and that there are at most 65,536 tables. Otherwise nothing is found.
     SHOAL_INLINE Location find_unless_held(Entity entity) const {
         if (SHOAL_UNLIKELY(!is_open(entity.index()))) return {};
         return find_covered(entity);
     }
-    /// Whether no entity has a row on the index, and one can be set there. As above.
+    /// Whether no entity has a row at this index, and one can be set there. As above.
     SHOAL_INLINE bool is_free_unless_held(Entity entity) const {
         return SHOAL_LIKELY(is_open(entity.index())) && rows_.entries()[entity.index()] == 0;
     }
-    /// Sets the place of an entity. Requires: find_unless_held() has found it, or is_free_unless_held().
+    /// Sets the location of an entity. Requires: find_unless_held() found it, or is_free_unless_held().
     SHOAL_INLINE void set_reserved(Entity entity, std::uint32_t table, std::uint32_t row) {
         rows_.entry(entity.index()) = RowIndex::entry_of(entity, row);
         tables_[entity.index()] = static_cast<std::uint16_t>(table);
     }
-    /// find() without the test whether the directory reaches the index. Requires: covers().
+    /// find() without testing that the directory covers the index. Requires: covers().
     SHOAL_INLINE Location find_covered(Entity entity) const { return covered().find(entity); }
-    /// The arrays of the calls for entities that covers() them: a loop keeps them in registers, whatever it writes.
+    /// The arrays behind find_covered(): a loop can keep their addresses in registers, whatever it writes.
     /// Lifetime: until the next reserve().
     struct Covered {
         const EntityBits* entries = nullptr;
@@ -71,13 +71,13 @@ public:
     bool covers(std::span<const Entity> entities) const {
         return upper_tables_.capacity() == 0 && rows_.covers(entities);
     }
-    /// The same for prefetching: what the directory has for the index, whichever entity it belongs to.
+    /// For prefetching: the location stored for the index, whichever entity it belongs to.
     SHOAL_INLINE Location guess(Entity entity) const {
         const std::span<const EntityBits> entries = rows_.entries();
         if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return {0, 0};
         return {table_of(entity.index()), static_cast<std::uint32_t>(entries[entity.index()] & kIndexMask)};
     }
-    /// The table of the entity that has a row on this index. Requires: there is one.
+    /// The table of the entity that has a row at this index. Requires: there is one.
     SHOAL_INLINE std::uint32_t table_of(std::uint32_t entity_index) const {
         std::uint32_t table = tables_[entity_index];
         if (SHOAL_UNLIKELY(upper_tables_.capacity() != 0)) table |= std::uint32_t(upper_tables_[entity_index]) << 16;
@@ -90,11 +90,11 @@ public:
     }
     /// The same for many.
     SHOAL_API void set_table(std::span<const Entity> entities, std::uint32_t table);
-    /// Gives consecutive rows of a table to those living entities at the front that have none, and returns how many
-    /// they are. Requires: reserved.
+    /// Gives consecutive rows of a table to the leading entities, up to the first that is dead or has a row, and
+    /// returns how many there were. Requires: reserved.
     SHOAL_API std::uint32_t set_leading(std::span<const Entity> entities, const EntityManager& living,
                                         std::uint32_t table, std::uint32_t first_row);
-    /// The same for the owners of all rows of a table that was loaded: they need not live, but are ids with indices up
+    /// The same for the owners of all rows of a loaded table: they may be dead, but must be ids with indices up
     /// to `max_index`.
     SHOAL_API std::uint32_t set_owners(std::span<const Entity> owners, std::uint32_t max_index, std::uint32_t table);
     SHOAL_INLINE void prefetch(Entity entity) const {
@@ -132,7 +132,7 @@ private:
     PageArray<std::uint16_t> tables_;        // by entity index
     PageArray<std::uint16_t> upper_tables_;  // by entity index
     std::uint32_t max_index_ = 0;
-    std::int64_t gate_ = 0;  // reserved entries (0 with upper tables), less kHold for each hold
+    std::int64_t gate_ = 0;  // reserved entries (0 with upper tables), minus kHold for each hold
 };
 
 }  // namespace shoal
