@@ -11,7 +11,7 @@ namespace shoal {
 
 namespace detail {
 
-/// A value put together from lanes, used like a pointer to it.
+/// What find() returns: a pointer, or for a split field a value put together from lanes that is used like one.
 template <class T, bool kSplit>
 struct FoundFieldOf {
     using Type = const T*;
@@ -25,7 +25,7 @@ using FoundField = typename FoundFieldOf<T, kSplit>::Type;
 
 }  // namespace detail
 
-/// Lifetime: until the next structural call. Thread: any. Cost: making one looks at every table once.
+/// Lifetime: until the next structural call. Thread: any. Cost: the constructor looks at every table once.
 template <auto kMember>
 class DatabaseField {
 public:
@@ -56,11 +56,11 @@ public:
 
     /// Returns the field of an entity, or nullptr. Total: any id is fine.
     SHOAL_INLINE Found find(Entity entity) const { return find_at(directory_->find(entity)); }
-    /// Fetches the field into the cache. For an entity without one it fetches something else: testing costs more.
+    /// Fetches the field into the cache, or something else if the entity does not have it: testing would cost more.
     SHOAL_INLINE void prefetch(Entity entity) const {
         if (SHOAL_LIKELY(!columns_.empty())) prefetch_at(directory_->guess(entity));
     }
-    /// See Database::gather; for more entities than are in the cache.
+    /// See Database::gather; for more entities than the cache holds.
     std::size_t gather_far(std::span<const Entity> entities, std::span<Value> out, const Value& missing) const;
 
 private:
@@ -85,7 +85,7 @@ private:
     }
     SHOAL_INLINE void prefetch_at(DatabaseDirectory::Location place) const {
         for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c) {
-            // As a number: the table may lack the column, whose address is null then.
+            // As a number: if the table lacks the column, its address is null.
             const auto first =
                 reinterpret_cast<std::uintptr_t>(columns_[std::size_t(place.table) * Layout::kNumColumns + c]);
             __builtin_prefetch(reinterpret_cast<const void*>(first + place.row * kStride));
@@ -93,8 +93,8 @@ private:
     }
 
 #if SHOAL_CHECKED
-    /// Ends the program if the columns of a table have come to lie elsewhere, or were not there: of the first, they
-    /// tell.
+    /// Ends the program if the columns of a table have moved, or were added since. Compares the address of the first
+    /// column.
     void require_current(std::size_t number) const {
         const std::size_t at = number * Layout::kNumColumns;
         const DatabaseTable& table = *database_->all_tables()[number];

@@ -10,7 +10,7 @@ namespace shoal {
 class DatabaseLock {
 public:
     explicit DatabaseLock(Database& database) : DatabaseLock(&database) {}
-    /// nullptr: of none.
+    /// nullptr: locks nothing.
     explicit DatabaseLock(Database* database) : database_(database) {
         if (database_ != nullptr) database_->hold_rows(true);
     }

@@ -1,13 +1,13 @@
 #pragma once
 // The tables of a database whose archetypes have some component types and lack others, for loops that run often.
-// A bit per table says whether it matches: a refresh looks only at new archetypes and new tables.
+// A bit per table tells whether it matches: a refresh looks only at new archetypes and new tables.
 //
 //     table number    0 1 2 3 4 5 ...
 //     matched         1 0 1 1 0 1          kept here
 //     occupied        1 1 0 1 1 0          kept by the database
 //     visited         1 . . 1 . .
 //
-// An enableable component type cannot rule out a table, only rows: rows_of_word() says which.
+// An enableable component type cannot rule out a table, only rows: rows_of_word() returns which rows match.
 // Thread: refresh() between structural calls, from one thread; all else from any thread after it.
 
 #include "shoal/database/database.h"
@@ -16,20 +16,20 @@ namespace shoal {
 
 class DatabaseMatch {
 public:
-    /// `database` outlives it. A component type that is both in `with` and in `without` matches nothing.
+    /// Requires: `database` outlives it. A component type that is both in `with` and in `without` matches nothing.
     SHOAL_API DatabaseMatch(const Database& database, std::span<const ComponentType> with,
                             std::span<const ComponentType> without = {});
 
-    /// Takes in what has changed since the last call. Returns whether tables came or went. Cost: a comparison when none
-    /// did.
+    /// Takes in what has changed since the last call. Returns whether tables were added or removed. Cost: a comparison
+    /// when none were.
     bool refresh() {
         if (SHOAL_LIKELY(is_fresh())) return false;
         refresh_tables();
         return true;
     }
 
-    /// Calls visit(table) for each matching table with rows, by table number. Requires: no table came or went since the
-    /// last refresh(), here and in all that follows.
+    /// Calls visit(table) for each matching table with rows, by table number. Requires, here and below: no table was
+    /// added or removed since the last refresh().
     template <class Visit>
     void for_each_table(Visit&& visit) const {
         SHOAL_ASSERT(is_fresh(), "tables came or went after the match looked at them; call refresh() before a loop");
@@ -39,8 +39,8 @@ public:
             for (std::uint64_t bits = matched[word] & occupied[word]; bits != 0; bits &= bits - 1)
                 visit(*tables[lowest_bit(bits)]);
     }
-    /// The same for tables in `zones`: by table number when most tables are, else zone by zone. Cost: as above, and an
-    /// indirect call for each table; the loop over zones is compiled once for all queries.
+    /// The same for tables in `zones`: by table number if most tables are in them, else zone by zone. Cost: as above,
+    /// and an indirect call for each table; the loop over zones is compiled once for all queries.
     template <class Visit>
     void for_each_table(const ZoneSet& zones, Visit&& visit) const {
         using Callee = std::remove_reference_t<Visit>;
@@ -52,7 +52,7 @@ public:
         SHOAL_ASSERT(table.number() < num_tables_, "the table came after the match looked at tables; call refresh()");
         return matched_[table.number()];
     }
-    /// Rows in matching tables, enableable or not; with zones: in these only.
+    /// The number of rows in matching tables, whatever is disabled; with `zones`: only in these zones.
     SHOAL_API std::uint64_t num_rows() const;
     SHOAL_API std::uint64_t num_rows(const ZoneSet& zones) const;
 
@@ -67,9 +67,9 @@ public:
     SHOAL_API std::uint64_t rows_of_word(const DatabaseTable& table, std::uint32_t word) const;
 
 private:
-    static constexpr std::size_t kTablesPerZone = 4;  // visited for each that matches, at a guess
+    static constexpr std::size_t kTablesPerZone = 4;  // a guess: tables of a zone visited for each that matches
 
-    /// Whether all tables of the database were looked at, and none has gone since.
+    /// Whether all tables of the database were looked at, and none was removed since.
     bool is_fresh() const {
         return epoch_ == database_->table_list_epoch() && num_tables_ == database_->all_tables().size();
     }

@@ -1,12 +1,12 @@
 #pragma once
-// How a single row moves when its entity gains or loses components by a call with C++ types. A table remembers the last
-// step that one of its rows has taken; the next row that takes the same step needs no look-up but that of its entity:
+// Moves a single row when its entity gains or loses components by a call with C++ types. A table remembers the last
+// step that one of its rows took; for the next row that takes the same step, only its entity is looked up:
 //
 //     find    entity -> table, row; is the table's last step the one asked for, do its addresses hold, is there room?
 //     make    bits, owner, columns (from the row to the target; the table's last row into its place), index, stamps
 //
 // find() returns nothing when the step does not apply: for other components than last time, a table whose memory has
-// moved, opaque columns, component types with several values, more than 65,536 tables, or rows that are held. Then the
+// moved, opaque columns, component types with several values, more than 65,536 tables, or while rows are held. Then the
 // call for spans of components runs; it prepares the next step, and ends the program while rows are held.
 // Thread: that of the database.
 
@@ -16,7 +16,7 @@ namespace shoal {
 
 class Database;
 
-/// Where a row has gone.
+/// Where a row has moved to.
 struct MovedRow {
     const DatabaseTable::Step* step = nullptr;  ///< nullptr: it has not moved
     std::uint32_t row = 0;                      ///< in the target of the step
@@ -30,11 +30,11 @@ public:
     /// The number of the archetype that the row leaves.
     std::uint32_t type_number() const { return from_->type_number(); }
 
-    /// take(path, from, to, row) moves the row and returns its new row.
+    /// Makes the step. take(path, from, to, row) moves the row and returns its new number.
     template <class Take>
     SHOAL_INLINE MovedRow make(Database& database, Entity entity, Take&& take) const;
 
-    /// Both, out of line.
+    /// find() and make() in one call, out of line.
     template <bool kAdds>
     SHOAL_API static MovedRow find_and_make(Database& database, Entity entity, TypedKey key);
 
@@ -57,7 +57,7 @@ private:
 
 namespace detail {
 
-/// Writes the components that a row has gained.
+/// Writes the components that a row gained.
 template <class... Ts>
 SHOAL_INLINE void write_gained(const MovedRow& moved, const Ts&... values) {
     std::byte* const* gained = moved.step->gained.data();

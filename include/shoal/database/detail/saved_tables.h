@@ -1,13 +1,13 @@
 #pragma once
-// The parts of a database in a snapshot that others than the database read: those who convert or show what was saved.
+// The parts of a database in a snapshot that other code reads too, to convert or show what was saved.
 //
-//     components     the names of component types, a line each; their numbers in what follows
+//     components     the names of component types, one per line; their order numbers them below
 //     archetypes     for each: how many component types it has, then their numbers
-//     tables         a SavedTable each
-//     table/N        the rows of table number N, whose schema is that of its archetype: see Schema::combine() and saved_rows.h
+//     tables         a SavedTable for each table
+//     table/N        the rows of table number N, in the schema of its archetype: see Schema::combine() and saved_rows.h
 //     table/N/on/T   a bit per row for an enableable component type T
 //     further/T      rows of a `many` component type T, after the first value of each entity
-//     commands       what waits for the database to settle: see command/detail/saved_commands.h
+//     commands       the commands that wait for the database to settle: see command/detail/saved_commands.h
 //
 // Thread: any.
 

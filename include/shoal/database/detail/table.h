@@ -6,7 +6,7 @@
 //     columns             ..   ..   ..          those of the archetype's schema
 //     bits of "asleep"    1    0    1           an enableable component type: does the entity have it now?
 //
-// For passes and queries: read columns, or write unmarked columns and mark them when the loop has ended. Only the
+// Passes and queries read columns, or write unmarked columns and mark them when the loop has ended. Only the
 // Database adds and removes rows.
 // Lifetime: a table that stays empty is removed after many settles, and its number is used again; then
 // Database::table_list_epoch() grows. Thread: as for Table.
@@ -18,7 +18,7 @@
 
 namespace shoal {
 
-/// An address that stands for a list of C++ types; nullptr for none.
+/// An address that identifies a list of C++ types; nullptr for none.
 using TypedKey = const void*;
 
 /// A bit per row in page memory, 64-byte aligned: jobs cut at multiples of 512 rows share no cache line.
@@ -32,7 +32,7 @@ public:
     }
     PresenceBits& operator=(PresenceBits&&) = delete;
 
-    /// For how many rows there is room.
+    /// The number of rows that it has room for.
     std::uint32_t num_reached() const { return static_cast<std::uint32_t>(num_words_ * 64); }
     bool get(std::uint32_t row) const { return test_bit(words_, row); }
     void set(std::uint32_t row, bool value) { set_bit(words_, row, value); }
@@ -63,27 +63,27 @@ public:
     std::uint32_t type_number() const { return type_number_; }
     Zone zone() const { return zone_; }
     std::uint32_t num_rows() const { return table_.num_rows(); }
-    /// Whether rows are bytes and nothing more: no opaque columns, no enableable component types, and no further values
+    /// Whether rows are only bytes: no opaque columns, no enableable component types, and no further values
     /// elsewhere.
     bool is_plain() const { return table_.is_plain() && presence_.empty() && !has_many_; }
-    /// Whether entities may have several components of a type: the first is in the row, the database has the others.
+    /// Whether entities may have several values of a type: the first is in the row, the database has the others.
     bool has_many() const { return has_many_; }
     std::span<const Entity> entities() const { return table_.entities(); }
     const detail::RowVersions& row_versions() const { return table_.row_versions(); }
-    /// Columns are found with first_column(). Requires: no structural call is made through it.
+    /// The rows; first_column() tells where a component's columns are. Requires: no structural call is made on it.
     Table& table() { return table_; }
     const Table& table() const { return table_; }
     std::uint32_t first_column(ComponentType component) const { return type_->first_column(component); }
-    /// Writes rows and bits, or reads them; see Table::load(). `schemas`: of the component types of the database, by
+    /// Write and read rows and bits; see Table::load(). `schemas` are those of the database's component types, by
     /// number.
     SHOAL_API void save(SnapshotWriter& to, std::span<const Schema* const> schemas) const;
     SHOAL_API Status load(SnapshotReader& from, std::span<const Schema* const> schemas);
-    /// Rows and bits.
+    /// The memory of rows and bits.
     SHOAL_API MemoryUse memory_use() const;
     /// Checks rows and bits. Cost: O(rows).
     SHOAL_API Status validate() const;
 
-    /// The bits of an enableable component type; nullptr for one that every row has, or none.
+    /// The bits of an enableable component type; nullptr for a component type that every row has, or that no row has.
     /// Shape: bit row % 64 of word row / 64. Bits past the last row are arbitrary.
     const std::uint64_t* presence(ComponentType component) const {
         const int index = type_->enableable_index(component);
@@ -104,7 +104,7 @@ public:
             [this, first](std::uint32_t c) { return table_.column(first + c); }, struct_offset<kMember>(), num_rows(),
             table_, first);
     }
-    /// The same for a pass that marks what it wrote when it has ended: see mark_written.
+    /// The same for writing, by a pass that marks what it wrote when it has ended: see mark_written.
     template <auto kMember>
     WriteColumn<kMember> unmarked_column(ComponentType component) {
         const std::uint32_t first = required_column(component);
@@ -118,7 +118,7 @@ public:
         for (std::uint32_t c = 0; c < FieldLayout<kMember>::kNumColumns; ++c) table_.mark_written(first + c, rows);
     }
 
-    /// Where a member lies in its struct, for components kept whole.
+    /// The offset of a member in its struct, for components kept whole; otherwise 0.
     template <auto kMember>
     static std::size_t struct_offset() {
         if constexpr (FieldLayout<kMember>::kLayout == ColumnLayout::kWhole)
@@ -137,7 +137,7 @@ private:
         SHOAL_ASSERT(first != kNoColumn, "the archetype of this table does not have the component");
         return first;
     }
-    /// Whether a row can be appended without memory, a bit, or a note that the table is not empty any more.
+    /// Whether a row can be appended without allocating, setting bits, or noting that the table is no longer empty.
     bool has_reserved_plain_row() const { return has_reserved_row() && presence_.empty(); }
     bool has_reserved_row() const { return table_.has_room() && table_.num_rows() != 0; }
 
@@ -150,32 +150,32 @@ private:
         Change change;
     };
 
-    /// The last way that an entity went from here by gaining or losing components.
+    /// The last move of a row from here to another table, when its entity gained or lost components.
     struct Step {
         TypedKey key = nullptr;  // which components
         DatabaseTable* target = nullptr;
         RowPath path;
-        Array<std::byte*> gained{Owner("database table")};  // columns in the target, as the call names them
-        Array<StepBit> bits{Owner("database table")};       // by place in target->type().enableable()
+        Array<std::byte*> gained{Owner("database table")};  // columns in the target, in the order of the call
+        Array<StepBit> bits{Owner("database table")};       // by index in target->type().enableable()
 
         /// Whether the target has room for the bits of one more row.
         bool has_reserved_bits() const { return target->num_rows() < num_reached; }
-        /// Looks up how far the bits of the target reach.
+        /// Looks up how many rows the bits of the target have room for.
         SHOAL_API void look_up_reach();
-        /// Writes the bits of a row that goes to the end of the target; those of the last row of `from` take their
-        /// place. Apart, so that rows without bits do not pay for what this keeps in registers.
+        /// Writes the bits of a row that moves to the end of the target, and replaces them in `from` by those of its
+        /// last row. Not inline, so that rows without bits do not pay for what this keeps in registers.
         __attribute__((noinline)) SHOAL_API void move_bits(const DatabaseTable& from, std::uint32_t row) const;
 
-        std::uint32_t num_reached = 0;  // rows of the target that all bits have room for; they only gain room
+        std::uint32_t num_reached = 0;  // rows of the target that all bits have room for; room only grows
     };
 
-    /// The component type that was last enabled or disabled by a call with C++ types.
+    /// The component type that a call with C++ types last enabled or disabled.
     struct LastEnableable {
         TypedKey key = nullptr;  // which component type
         PresenceBits* bits = nullptr;
     };
 
-    /// Remembers that a call with one C++ type has enabled or disabled a component type.
+    /// Remembers that a call with one C++ type enabled or disabled a component type.
     void note_enableable(ComponentType component, TypedKey key) {
         if (const int index = type_->enableable_index(component); index >= 0 && key != nullptr)
             last_enableable_ = {key, &presence_[static_cast<std::size_t>(index)]};
@@ -183,11 +183,11 @@ private:
 
     std::uint32_t number_;
     Zone zone_;
-    std::uint32_t type_number_;  // here, beside what loops need of the table
+    std::uint32_t type_number_;  // a copy, beside the other members that loops read
     bool has_many_;
     Table table_;
     const Archetype* type_;
-    Array<PresenceBits> presence_{Owner("database table")};  // by place in type().enableable()
+    Array<PresenceBits> presence_{Owner("database table")};  // by index in type().enableable()
     Step last_added_, last_removed_;
     LastEnableable last_enableable_;
     std::uint32_t num_wanted_ = 0;  // rows that the call under way will add

@@ -1,13 +1,13 @@
 #pragma once
-// The tables of a database: one for each archetype in each zone where entities of it have been.
+// The tables of a database: one for each archetype in each zone that has had entities of it.
 //
 //     table number        0                    1              2       3
 //     table               {position} zone 3    {mass} zone 3  free    {position} zone 7
 //     occupied            1                    0              0       1                    does it hold rows?
 //     zone 3              0 -> 1               the tables of a zone are a list
 //
-// A table that stays empty is removed, and its number is used again: the epoch tells those who keep numbers or
-// addresses. While the epoch stays, tables are only added, at the end.
+// A table that stays empty is removed, and its number is used again: code that keeps numbers or addresses compares
+// the epoch. While the epoch stays the same, tables are only added, at the end.
 // Thread: const calls from any thread between structural calls.
 
 #include "shoal/base/detail/bit_set.h"
@@ -19,7 +19,7 @@ namespace shoal {
 
 class TableSet {
 public:
-    /// Rows of all tables are found through `directory`, which outlives the set as `pool` does.
+    /// `directory` has the rows of all tables. Requires: `directory` and `pool` outlive the set.
     SHOAL_API TableSet(PagePool& pool, DatabaseDirectory& directory, std::uint32_t capacity_rows);
     TableSet(const TableSet&) = delete;
     TableSet& operator=(const TableSet&) = delete;
@@ -27,7 +27,7 @@ public:
 
     /// Returns the table of an archetype in a zone, or nullptr.
     SHOAL_API DatabaseTable* find(const Archetype& type, Zone zone) const;
-    /// The same; makes it when there is none. Errors: no address space; nothing has changed.
+    /// The same; makes the table if there is none. Errors: no address space; nothing has changed.
     SHOAL_API Result<DatabaseTable*> find_or_make(const Archetype& type, Zone zone);
     /// Requires: a table has the number.
     DatabaseTable& operator[](std::uint32_t number) const { return *tables_[number]; }
@@ -35,15 +35,15 @@ public:
     std::span<DatabaseTable* const> by_number() const {  ///< nullptr where a number is free
         return {tables_.data(), tables_.size()};
     }
-    /// The tables that exist, behind those of list_also().
+    /// All tables: first those of list_also(), then those of the set.
     SHOAL_API std::span<const Table* const> list() const;
-    /// Lists a table that is not one of the set, and outlives it.
+    /// Lists a table that does not belong to the set. Requires: it outlives the set.
     SHOAL_API void list_also(const Table& table);
     /// One bit per table number: does it hold rows?
     std::span<const std::uint64_t> occupied() const { return occupied_.words(); }
     std::uint64_t epoch() const { return epoch_; }
-    /// Where the columns of a component type are in each table, also in those that come later.
-    /// Shape: by table number, nullptr: not there. Lifetime: the set. Thread: any, as above.
+    /// Where the columns of a component type are in each table; kept up to date as tables are added.
+    /// Shape: by table number; nullptr: not there. Lifetime: the set. Thread: any, as above.
     SHOAL_API const Array<const PhysicalColumn*>& columns_of(ComponentType component) const;
 
     /// Calls visit(table) for each table.
@@ -62,18 +62,18 @@ public:
     /// Grows with every row that is added, removed or moved, and with every bit that is flipped.
     std::uint64_t num_changes() const { return num_changes_; }
     void count_changes(std::uint64_t count = 1) { num_changes_ += count; }
-    /// To be called when a table has become empty, or is no longer empty.
+    /// Must be called when a table becomes empty, or is no longer empty.
     SHOAL_API void note_rows(const DatabaseTable& table);
 
-    /// Settles the memory of some tables, and removes those that have been empty for long. Returns whether any was
+    /// Settles the memory of some tables, and removes those that were empty for a long time. Returns whether any was
     /// removed.
     SHOAL_API bool settle_memory();
 
-    /// Writes which tables there are, without their rows. `saved_types`: the saved numbers of archetypes, by number.
+    /// Writes the list of tables, without their rows. `saved_types`: the saved numbers of archetypes, by number.
     SHOAL_API void save(SnapshotWriter& to, std::span<const std::uint32_t> saved_types) const;
     /// Makes the tables that save() wrote, and removes others. `types` are the archetypes by their saved numbers;
-    /// tables that are there already keep their rows. Errors: the tables do not fit each other; what there is then is
-    /// whole.
+    /// tables that are there already keep their rows. Errors: the saved tables contradict each other; the set is still
+    /// consistent.
     SHOAL_API Status load(SnapshotReader& from, std::span<const Archetype* const> types);
 
     /// Checks numbers, bits and lists against each other.
@@ -110,7 +110,7 @@ private:
     HashMap<Zone, std::uint32_t> first_in_zone_{Owner("database")};
     std::uint64_t epoch_ = 0;
     std::size_t next_visited_ = 0;
-    mutable Array<ColumnsOfType*> columns_of_types_{Owner("database")};  // owned; those that were asked for
+    mutable Array<ColumnsOfType*> columns_of_types_{Owner("database")};  // owned; of the types that were asked for
 };
 
 }  // namespace shoal

@@ -7,13 +7,13 @@
 
 namespace shoal {
 
-/// What the calls with one list of C++ types used last.
+/// The archetype, table and addresses that calls with one list of C++ types last used.
 struct Database::TypedList {
     const Archetype* type = nullptr;
     DatabaseTable* table = nullptr;                // or nullptr
     std::uint64_t placement = 0;                   // of the table, when the addresses were looked up
-    Array<std::byte*> columns{Owner("database")};  // those of each component type of the list, in its order
-    Array<PresenceBits*> bits{Owner("database")};  // those of each enableable one, in the order of the list
+    Array<std::byte*> columns{Owner("database")};  // of all component types of the list, in its order
+    Array<PresenceBits*> bits{Owner("database")};  // of its enableable component types, in its order
 
     /// Whether the table has room for the bits of one more row.
     bool has_reserved_bits() const {
@@ -43,7 +43,7 @@ SHOAL_INLINE ComponentType Database::find_component() const {
     return find_unknown<T>();
 }
 
-/// Apart from the others, which then need no room on the stack for it.
+/// Not inline, so that callers need no stack space for it.
 template <class T>
 SHOAL_NOINLINE ComponentType Database::find_unknown() const {
     return find_described(schema_of<T>());
@@ -70,7 +70,7 @@ const Archetype& Database::archetype() {
         return *typed_list<Ts...>().type;
 }
 
-/// From one value for all, or a span of values.
+/// `value` is one value for all entities, or a span of values.
 template <class T, class Value>
 ComponentValues Database::typed_values(const Value& value) {
     constexpr bool kOne = std::is_same_v<T, Value>;
@@ -178,7 +178,7 @@ SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&..
     constexpr bool kHasBits = (detail::kIsEnableable<detail::ComponentOfGiven<Ts>> || ...);
     TypedList& list = typed_list<detail::ComponentOfGiven<Ts>...>();
     DatabaseTable* const table = list.table;
-    // What is left out here, such as the first row of a table, is done by the call below.
+    // Other cases, such as the first row of a table, are done by the call below.
     if (SHOAL_LIKELY(table != nullptr && table->zone_ == zone && table->table_.placement() == list.placement &&
                      table->has_reserved_row() && (!kHasBits || list.has_reserved_bits()) &&
                      directory_.is_free_unless_held(entity) && entities_.alive(entity))) {
@@ -199,7 +199,7 @@ SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&..
     return insert_through_span<Ts...>(entity, zone, list, values...);
 }
 
-/// By value: an address given away would keep insert() from holding its values in registers.
+/// By value: if their addresses were passed, insert() could not hold its values in registers.
 template <class... Ts>
 SHOAL_NOINLINE Result<bool> Database::insert_through_span(Entity entity, Zone zone, TypedList& list, Ts... values) {
     const ComponentValues given[] = {values_of_given(values)...};
@@ -221,7 +221,7 @@ Status Database::create(std::span<Entity> out, Zone zone, const Ts&... values)
 
 namespace detail {
 
-/// Keeps the rows of a database in place, as DatabaseLock does, which needs the whole header.
+/// Keeps the rows of a database in place, like DatabaseLock, which needs the whole header.
 struct PlacedRows {
     explicit PlacedRows(Database& held) : database(held) { held.hold_rows(true); }
     PlacedRows(const PlacedRows&) = delete;
@@ -233,7 +233,7 @@ struct PlacedRows {
 
 }  // namespace detail
 
-/// Makes entities whose components, some of them disabled, have their defaults.
+/// Creates entities with default components, some of which may be disabled.
 template <class... Ts>
 Status Database::create_defaults(std::span<Entity> out, Zone zone) {
     if constexpr (!(detail::kHasOpaque<detail::ComponentOfGiven<Ts>> || ...)) {
@@ -311,7 +311,7 @@ SHOAL_INLINE Result<AddCounts> Database::add(Entity entity, const Ts&... values)
     }
 }
 
-/// By value: an address given away would keep add() from holding its values in registers.
+/// By value: if their addresses were passed, add() could not hold its values in registers.
 template <class... Ts>
 SHOAL_NOINLINE Result<AddCounts> Database::add_through_span(Entity entity, Ts... values) {
     const ComponentValues given[] = {typed_values<Ts>(values)...};
@@ -346,7 +346,7 @@ SHOAL_NOINLINE Result<bool> Database::remove_through_span(Entity entity) {
     return remove_one(entity, components, detail::ListSlot<Ts...>::key());
 }
 
-/// The row of an entity whose table has enabled or disabled the component type of `key` last; else the nil row.
+/// Returns the row of an entity if the component type of `key` is the last that its table enabled or disabled, or nil.
 SHOAL_INLINE DatabaseRow Database::find_enableable(Entity entity, TypedKey key) const {
     const DatabaseDirectory::Location place = directory_.find_unless_held(entity);
     if (SHOAL_UNLIKELY(!place)) return {};

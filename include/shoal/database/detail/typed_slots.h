@@ -1,7 +1,7 @@
 #pragma once
-// What the database needs of C++ types. Each one, and each list of them, has a small number in this process: the place
-// where every database keeps the component type, or the table used last. It is a cache and no identity: that is the
-// component's name.
+// What the database needs to know of C++ types. Each type, and each list of types, has a small number in this process:
+// the slot where every database keeps the component type, or the table used last. It only serves as a cache; a
+// component type is identified by its name.
 
 #include "shoal/database/detail/table.h"
 
@@ -9,7 +9,7 @@ namespace shoal {
 
 namespace detail {
 
-/// The smallest number that no type has, for *slot; the one that it has when another thread was faster.
+/// Sets *slot to the smallest number that no type has, unless another thread has set it, and returns it.
 SHOAL_API std::uint32_t take_typed_slot(std::uint32_t* slot);
 
 template <class... Ts>
@@ -17,9 +17,9 @@ struct TypedSlot {
     static inline std::uint32_t number = 0;  // 0: none yet
     /// 0 before the first get().
     SHOAL_INLINE static std::uint32_t known() { return __atomic_load_n(&number, __ATOMIC_RELAXED); }
-    /// Stands for the types without a look at the number: a loop need not load it, or anything else, again. Another
-    /// library of the same program has another one. Lifetime: a library stays loaded as long as any database to which
-    /// it has given or from which it has taken components.
+    /// Identifies the types without reading the number: a loop need not load it, or anything else, again. Each
+    /// library of a program has its own key. Lifetime: a library must stay loaded as long as any database to which
+    /// it has added components, or from which it has removed them.
     static constexpr TypedKey key() { return &number; }
     SHOAL_INLINE static std::uint32_t get() {
         const std::uint32_t slot = known();
@@ -27,14 +27,14 @@ struct TypedSlot {
     }
 };
 
-/// The number and the address that stand for a list of component types, in whatever call.
+/// The number and the address of a list of component types; all calls share them.
 struct ComponentList;
 template <class... Ts>
 using ListSlot = TypedSlot<ComponentList, Ts...>;
 
 template <class T, class... Ts>
 inline constexpr int kTimesIn = (0 + ... + (std::is_same_v<T, Ts> ? 1 : 0));
-/// Whether none of these types is named twice.
+/// Whether all of these types are different.
 template <class... Ts>
 inline constexpr bool kDiffer = ((kTimesIn<Ts, Ts...> == 1) && ...);
 
@@ -50,7 +50,7 @@ inline constexpr bool kHasOpaque = [] {
 template <class T>
 inline constexpr bool kIsEnableable = shoal_describe(ComponentTag<T>{}).component.enableable;
 
-/// The value of a component that is given, disabled or not.
+/// Returns the value of a given component, disabled or not.
 template <class Given>
 SHOAL_INLINE const ComponentOfGiven<Given>& value_of_given(const Given& given) {
     if constexpr (kIsDisabled<Given>)
@@ -59,7 +59,7 @@ SHOAL_INLINE const ComponentOfGiven<Given>& value_of_given(const Given& given) {
         return given;
 }
 
-/// Writes the component of a row to columns that data_of(c) gives, by number among those of the component.
+/// Writes the component of a row; data_of(c) returns the data of the component's column number c.
 template <class T, class DataOf>
 SHOAL_INLINE void write_component_to(DataOf&& data_of, std::uint32_t row, const T& value) {
     const auto write = [&]<auto kMember>() {

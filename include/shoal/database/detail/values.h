@@ -7,22 +7,22 @@
 namespace shoal {
 
 struct DatabaseOptions {
-    Zone first_zone = 0;  ///< of entities that get their first row by add(), or that are spawned without a zone
+    Zone first_zone = 0;  ///< of entities that get their first row from add(), or are created or spawned without a zone
     std::uint32_t capacity_rows = kDefaultCapacityRows - 1;  ///< of each table
 };
 
-/// Values of one component type for the entities of a call. Without a source of values there are defaults (of an opaque
-/// field, that of its C++ type); at most one source is set. An open struct of views. Lifetime: the call.
+/// Values of one component type for the entities of a call. Without a source, values are defaults (for an opaque
+/// field, the default of its C++ type); at most one source is set. An open struct of views. Lifetime: the call.
 struct ComponentValues {
     ComponentType component;
-    const std::byte* images = nullptr;            ///< struct images, the first entity's first
+    const std::byte* images = nullptr;            ///< struct images, in the order of the entities
     std::size_t stride = 0;                       ///< bytes from image to image; 0: one image for all
     std::span<const std::byte* const> columns{};  ///< or columns: one per column of the schema, an element per entity
     /// Or a function that writes one row, for C++ types that are more than bytes.
     void (*write)(const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
                   std::size_t entity) = nullptr;
     const void* context = nullptr;
-    bool is_disabled = false;  ///< of an enableable component type: the entity has it, disabled
+    bool is_disabled = false;  ///< for an enableable component type: it is added disabled
 
     bool has_values() const { return images != nullptr || !columns.empty() || write != nullptr; }
 };
@@ -34,12 +34,12 @@ inline const ComponentValues* find_values(std::span<const ComponentValues> value
     return nullptr;
 }
 
-/// Where an entity lies. Lifetime: until the next structural call.
+/// The table and row of an entity. Lifetime: until the next structural call.
 struct DatabaseRow {
     DatabaseTable* table = nullptr;
     std::uint32_t row = kNilRow;
     [[no_unique_address]] detail::KnownRow
-        known{};  ///< with it, checked builds find rows that are older, or of another database
+        known{};  ///< by which checked builds detect rows that are stale, or of another database
 
     explicit operator bool() const { return table != nullptr; }
     friend bool operator==(DatabaseRow a, DatabaseRow b) { return a.table == b.table && a.row == b.row; }
@@ -47,21 +47,21 @@ struct DatabaseRow {
 
 namespace detail {
 
-/// Ends the program: the row is nil or has gone, or its entity does not have the component.
+/// Ends the program: the row is nil or was removed, or its entity does not have the component.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_row(DatabaseRow row, const Schema& component);
-/// The same; the schema is looked up here, out of the way of the callers.
+/// The same; looks up the schema here, so that callers do not have to.
 template <class T>
 [[noreturn]] SHOAL_NOINLINE void refuse_row_of(DatabaseTable* table, std::uint32_t row) {
     refuse_row({table, row}, schema_of<T>());
 }
 
-/// Exists if one looks like a component that is not declared: a struct that is neither an entity nor a list.
+/// Exists if one of the types looks like an undeclared component: a struct that is neither an entity nor a list.
 template <class... Ts>
 using IfUndeclared =
     std::enable_if_t<((std::is_class_v<Ts> && std::is_aggregate_v<Ts> && !std::is_same_v<Ts, Entity> &&
                        !DescribedComponent<ComponentOfGiven<Ts>> && !requires(const Ts& list) { list.data(); }) ||
                       ...)>;
-/// What calls of stores with these return, so that the compiler says this and does not list all other calls.
+/// The result of store calls with such types, so that the compiler reports this and does not list all other calls.
 template <class... Ts>
 struct Undeclared {
     static_assert(kIsDescribed<Undeclared>, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");

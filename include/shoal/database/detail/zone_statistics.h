@@ -4,7 +4,7 @@
 //     zone   component    rows   used     committed
 //        0   position      120   1.4 KiB  ...            rows of all archetypes of the zone that have it
 //        0   velocity       80
-//        1   position       97                           the sum over all zones is what Database::statistics says
+//        1   position       97                           the sum over all zones is what Database::statistics returns
 //
 // Thread: a const call on the database.
 
@@ -15,7 +15,7 @@ namespace shoal {
 struct ZoneStatistics {
     Zone zone = 0;
     ComponentType component{};
-    StoreStatistics held{};  ///< its text has the lifetime of the database
+    StoreStatistics held{};  ///< its text lives as long as the database
 };
 
 /// Returns one entry for each zone and component type that has a table there, by zone, then by component type.
