@@ -7,8 +7,8 @@
 
 namespace shoal {
 
-/// The entities and values of a call. A caller may pass any column of any table: what lies in a table that the call
-/// changes is copied before.
+/// The entities and values of a call. A caller may pass any column of any table: data in a table that the call changes
+/// is copied first.
 class Database::Arguments {
 public:
     Arguments(const Database& database, std::span<const Entity> entities, std::span<const ComponentValues> values)
@@ -16,10 +16,10 @@ public:
     Arguments(const Arguments&) = delete;
     Arguments& operator=(const Arguments&) = delete;
 
-    /// To be called before rows of `table` are added, removed or moved.
+    /// Must be called before rows of `table` are added, removed or moved.
     void keep_apart_from(const Table& table);
     void keep_apart_from(const DatabaseTable& table) { keep_apart_from(table.table()); }
-    /// The same for a call that does not look at its entities any more.
+    /// The same for a call that no longer reads its entities.
     void keep_values_apart_from(const Table& table);
     void keep_values_apart_from(const DatabaseTable& table) { keep_values_apart_from(table.table()); }
 

@@ -1,8 +1,8 @@
 #pragma once
-// Where the component of each blob entity lies in each batch of a spawn.
+// Finds the component of each blob entity in each batch of a spawn.
 //
-// Mostly, entities with the same component types lie side by side, and so do their components. Then each batch is a few
-// stretches, which take no time per entity; otherwise there is a number for each entity and batch.
+// Entities with the same component types are mostly consecutive, and so are their components. Then each batch is a few
+// stretches, which cost no time per entity; otherwise there is a number for each entity and batch.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/base/detail/hash_map.h"
@@ -17,8 +17,8 @@ class BatchRows {
 public:
     static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
 
-    /// Looks at all batches of one blob. `further(batch, place)` is told of each component that is not the first of its
-    /// entity in a batch. With `by_entity` there is a number for each entity in any case.
+    /// Looks at all batches of one blob. Calls further(batch, place) for each component after the first of its entity
+    /// in a batch, unless stretches suffice. With `by_entity` there is always a number for each entity.
     template <class Further>
     void find(std::span<const SpawnBatch> batches, bool by_entity, Further&& further) {
         num_entities_ = batches[0].num_blob_entities;
@@ -39,7 +39,7 @@ public:
             }
     }
 
-    /// Cost: with stretches, O(log(stretches)).
+    /// Returns the place of an entity's component in a batch, or kNowhere. Cost: with stretches, O(log(stretches)).
     std::uint32_t of(std::size_t batch, std::uint32_t entity) const {
         if (stretches_.empty()) return places_[batch * num_entities_ + entity];
         const Stretch* const next = stretch_after(batch, entity);
@@ -48,7 +48,7 @@ public:
     }
     bool has(std::size_t batch, std::uint32_t entity) const { return of(batch, entity) != kNowhere; }
 
-    /// Returns a number that entities share which have components in the same batches.
+    /// Returns a number that is the same for entities with components in the same batches.
     std::uint64_t key(std::uint32_t entity) const {
         if (stretches_.empty()) return keys_[entity];
         std::uint64_t key = 0;
@@ -56,7 +56,7 @@ public:
             if (has(b, entity)) key ^= key_of_batch(b);
         return key;
     }
-    /// Whether entities that have the same key do so.
+    /// Whether entities with the same key always have components in the same batches.
     bool keys_tell_all() const { return num_batches_ <= 64; }
     bool are_alike(std::uint32_t a, std::uint32_t b) const {
         bool alike = key(a) == key(b);
@@ -70,10 +70,10 @@ public:
         to.resize(entities.size());
         for (std::size_t i = 0; i < entities.size(); ++i) to[i] = of(batch, entities[i]);
     }
-    /// The places of all entities in a batch. Requires: they were found by entity.
+    /// The places of all entities in a batch. Requires: find() was called with `by_entity`.
     const std::uint32_t* by_entity(std::size_t batch) const { return places_.data() + batch * num_entities_; }
 
-    /// Returns the end of the entities from `entity` on whose components lie side by side in all batches.
+    /// Returns the end of the run of entities from `entity` on whose components are consecutive in all batches.
     std::uint32_t end_of_run(std::uint32_t entity) const {
         std::uint32_t end = num_entities_;
         if (stretches_.empty()) {
@@ -95,7 +95,7 @@ private:
     struct Stretch {
         std::uint32_t begin, end, place;
     };
-    static constexpr std::size_t kEntitiesPerStretch = 16;  // with fewer, a number for each entity costs less
+    static constexpr std::size_t kEntitiesPerStretch = 16;  // with fewer, a number for each entity is cheaper
 
     const Stretch* begin_of(std::size_t batch) const { return stretches_.data() + first_of_[batch]; }
     const Stretch* stretch_after(std::size_t batch, std::uint32_t entity) const {
@@ -103,7 +103,7 @@ private:
                                 [](std::uint32_t e, const Stretch& stretch) { return e < stretch.begin; });
     }
 
-    /// Returns whether all batches are a few stretches in the order of the entities.
+    /// Finds the stretches. Returns whether all batches consist of a few, in the order of the entities.
     bool find_stretches(std::span<const SpawnBatch> batches) {
         const std::size_t most = num_entities_ / kEntitiesPerStretch;
         for (const SpawnBatch& batch : batches) {
@@ -136,7 +136,7 @@ private:
     Array<std::uint32_t> places_{Owner("database")};    // [batch][blob entity]; empty: there are stretches
     Array<std::uint64_t> keys_{Owner("database")};      // by blob entity, with places_
     Array<Stretch> stretches_{Owner("database")};       // by batch, then entity; empty: there are places
-    Array<std::uint32_t> first_of_{Owner("database")};  // by batch and one more: the first of its stretches
+    Array<std::uint32_t> first_of_{Owner("database")};  // by batch, and the end: the first of its stretches
 };
 
 }  // namespace shoal

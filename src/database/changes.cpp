@@ -18,7 +18,7 @@ ComponentValues given_values(ComponentType component, const AddedValues& values,
 
 }  // namespace
 
-/// Errors: the database does not keep the component type, or keeps it with other fields.
+/// Returns the component type of a change. Errors: the database does not keep it, or keeps it with other fields.
 Result<ComponentType> Database::find_changed(const Schema& component) const {
     const ComponentType type = find_component(component.id());
     if (type && schema(type).layout_hash() == component.layout_hash()) return type;
@@ -41,12 +41,12 @@ Result<std::uint32_t> Database::remove_values(const Schema& component, std::span
     return remove(entities, std::span<const ComponentType>(&*type, 1));
 }
 
-/// Lists what can be done in one move, and does what one entity is given several times. Errors: as of change().
+/// Lists the changes that one move can make, and makes those that give one entity several values. Errors: as change().
 Status Database::list_changes(std::span<const ComponentChange> changes, bool are_of_one, ChangeCounts& counts,
                               std::span<const Entity> entities) {
     given_.clear();
     removed_.clear();
-    for (const ComponentChange& one : changes)  // before anything is done
+    for (const ComponentChange& one : changes)  // before anything is changed
         if (const Result<ComponentType> type = find_changed(*one.component); !type) return type.status();
     for (const ComponentChange& one : changes) {
         const auto is_same = [&](const ComponentChange& other) { return other.component->id() == one.component->id(); };

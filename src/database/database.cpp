@@ -1,4 +1,4 @@
-// The calls of a database that create, change and destroy, and its implementation of Store.
+// The calls of a database that create, change and destroy entities, and its implementation of Store.
 
 #include "shoal/database/database.h"
 
@@ -73,7 +73,7 @@ Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOption
 
 Database::~Database() {
     leave_directory();
-    // Destructors of components, and of values that commands hold, may destroy others, and ask for changes in vain.
+    // Destructors of components, and of values in commands, may destroy entities; changes that they ask for are lost.
     tables_.for_each([this](DatabaseTable& table) {
         while (table.type().schema().has_opaque() && table.num_rows() != 0) remove_row(table, table.num_rows() - 1);
     });
@@ -113,7 +113,7 @@ Result<ComponentType> Database::add_component(const Schema& schema) {
     alone_->note(*this, schema.id());
     component_directory()->note(*this, schema.id());
     if (!schema.many()) return component;
-    // Their rows go with those of the entities, so they look for no deaths themselves.
+    // Their rows are removed with the rows of the entities, so they need not look for deaths themselves.
     further_.resize(component->number + 1, nullptr);
     further_[component->number] = make_owned<OwnedRows>("database", graph_.schema(*component), entities_, pool_,
                                                         OwnedRowsOptions{.follows_deaths = false});
@@ -147,7 +147,7 @@ ComponentType Database::remember_component(std::uint32_t slot, const Schema& sch
     return *component;
 }
 
-/// Returns the component type of a C++ type, or one that is false.
+/// Returns the component type of a C++ type; it is false if there is none.
 ComponentType Database::find_described(const Schema& schema) const {
     const Result<ComponentType> component = graph_.find_same(schema);
     SHOAL_ASSERT(component.ok(), component.ok() ? "" : component.message().data());
@@ -162,7 +162,7 @@ Database::TypedList& Database::remember_list(std::uint32_t slot, std::span<const
     return *(lists_[slot] = list);
 }
 
-/// Looks up where the next row of a list goes.
+/// Looks up the addresses to which the next row of a list is written.
 void Database::note_table(TypedList& list, Zone zone, std::span<const ComponentType> components) {
     DatabaseTable* const table = find_table(*list.type, zone);
     if (table == nullptr) return;
@@ -176,15 +176,15 @@ void Database::note_table(TypedList& list, Zone zone, std::span<const ComponentT
             list.bits.push_back(&table->presence_[static_cast<std::size_t>(index)]);
 }
 
-// --- where rows go -----------------------------------------------------------------------------------------------
+// --- tables that rows move to ------------------------------------------------------------------------------------
 
 Result<DatabaseTable*> Database::table_for(const Archetype& type, Zone zone) {
     SHOAL_ASSERT(graph_.owns(type), "the archetype is of another database");
     return tables_.find_or_make(type, zone);
 }
 
-/// Returns the table to which an entity goes that gains or loses the components that `key` stands for, and remembers
-/// it unless that is nullptr. `find_type(type)` tells which archetype that is.
+/// Returns the table that an entity moves to when it gains or loses the components of `key`, and remembers it unless
+/// `key` is nullptr. find_type(type) returns the archetype of that table.
 template <class FindType>
 Result<DatabaseTable*> Database::step(DatabaseTable& from, DatabaseTable::Step& last, TypedKey key,
                                       FindType&& find_type) {
@@ -198,9 +198,9 @@ Result<DatabaseTable*> Database::step(DatabaseTable& from, DatabaseTable::Step& 
     return target;
 }
 
-/// Looks up the addresses of the step that a row has just taken, so that the next one need not look them up. `change`
-/// tells what happens to the bits of the component types that the call names, as names(component) says. Returns whether
-/// there was anything to look up.
+/// Looks up the addresses of the step that a row has just taken, for the next row. `change` is what happens to the bits
+/// of the component types that the call names; names(component) returns whether it names one. Returns whether there was
+/// anything to look up.
 template <class Names>
 bool Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, StepChange change, Names&& names) {
     if (step.key != key) return false;
@@ -259,7 +259,7 @@ Result<DatabaseTable*> Database::first_table(std::span<const ComponentValues> va
     return table_for(graph_.archetype(signature), options_.first_zone);
 }
 
-/// Returns how rows go from one table to another.
+/// Returns the plan for moving rows from one table to another.
 const TakePlan& Database::plan_to(const DatabaseTable& from, const DatabaseTable& to) {
     for (const DatabaseTable::Step* step : {&from.last_added_, &from.last_removed_})
         if (step->target == &to) return *step->path.plan();
@@ -273,8 +273,8 @@ void Database::forget_steps() {
     tables_.for_each([](DatabaseTable& table) { table.last_added_ = {}, table.last_removed_ = {}; });
 }
 
-/// Moves rows at once when the entities own consecutive rows of a table, and gives them the values of the call.
-/// `find_target(table)` tells where rows of a table go. Returns how many have moved; 0: they go by group.
+/// If the entities own consecutive rows of a table, moves them all at once and gives them the values of the call.
+/// find_target(table) returns the table that its rows move to. Returns how many moved; 0: they must move by group.
 /// Errors: no memory; nothing has changed.
 template <class FindTarget>
 Result<std::uint32_t> Database::transfer_as_run(Arguments& arguments, FindTarget&& find_target) {
@@ -293,7 +293,7 @@ Result<std::uint32_t> Database::transfer_as_run(Arguments& arguments, FindTarget
     return count;
 }
 
-/// Finds where the selected rows go, by group, and makes room there, and in `first` for the entities without a row.
+/// Finds the target of each selected group and makes room in it, and in `first` for the entities without a row.
 /// Errors: no memory; nothing has changed, and nothing is selected any more.
 template <class FindTarget>
 Status Database::prepare_selected(Arguments& arguments, FindTarget&& find_target, DatabaseTable* first) {
@@ -316,7 +316,7 @@ Status Database::prepare_selected(Arguments& arguments, FindTarget&& find_target
     return status;
 }
 
-// --- making ------------------------------------------------------------------------------------------------------
+// --- creating ----------------------------------------------------------------------------------------------------
 
 Status Database::create(std::span<Entity> out, const Archetype& type, Zone zone,
                         std::span<const ComponentValues> values) {
@@ -355,7 +355,7 @@ Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<cons
     return add_values(arguments, **first);
 }
 
-/// The same of values of which some are of `many` types: every living entity gains one.
+/// add() for values some of which are of `many` types: every living entity gains one.
 Result<AddCounts> Database::add_further(Arguments& arguments, DatabaseTable& first) {
     if (Status status = reserve_further(arguments); !status) return status;
     Result<AddCounts> counts = add_values(arguments, first);
@@ -363,7 +363,7 @@ Result<AddCounts> Database::add_further(Arguments& arguments, DatabaseTable& fir
     return counts;
 }
 
-/// Gives entities values; those that have no row get one in `first`.
+/// Adds the values to the entities; those without a row get one in `first`.
 Result<AddCounts> Database::add_values(Arguments& arguments, DatabaseTable& first) {
     const std::span<const Entity> entities = arguments.entities();
     const auto find_target = [&](DatabaseTable& from) { return target_with(from, arguments.values(), nullptr); };
@@ -414,8 +414,8 @@ bool Database::have_columns(std::span<const ComponentValues> values) const {
     });
 }
 
-/// Whether a call for many enables or disables and nothing else: the living have rows with all component types of the
-/// call, which are enableable. Then keeps what the call was given apart from the rows that it writes.
+/// Whether a call for many entities only enables or disables: all component types of the call are enableable, and the
+/// rows of the living entities have them. If so, copies arguments that are in tables that the call writes.
 bool Database::only_enables(Arguments& arguments) {
     const std::span<const ComponentValues> values = arguments.values();
     for (const ComponentValues& given : values) {
@@ -441,7 +441,7 @@ bool Database::only_enables(Arguments& arguments) {
     return true;
 }
 
-/// Requires: only_enables().
+/// Enables or disables the component types as the call asks. Requires: only_enables().
 AddCounts Database::enable_in_place(const Arguments& arguments) {
     selection_->require_empty();
     const std::span<const Entity> entities = arguments.entities();
@@ -464,13 +464,13 @@ AddCounts Database::enable_in_place(const Arguments& arguments) {
     return counts;
 }
 
-/// Whether a call that takes component types only disables some.
+/// Whether a call that removes component types only has to disable them.
 bool Database::only_disables(std::span<const ComponentType> components) const {
     const auto is_enableable = [this](ComponentType component) { return schema(component).enableable(); };
     return std::ranges::all_of(components, is_enableable);
 }
 
-/// Returns how many entities had any of the component types. Requires: only_disables().
+/// Disables component types and returns how many entities had any of them. Requires: only_disables().
 std::uint32_t Database::disable_in_place(std::span<const Entity> entities, std::span<const ComponentType> components) {
     selection_->require_empty();
     if (components.size() == 1) return RowBits::set_all(*this, entities, components[0], false).num_flipped;
@@ -557,7 +557,7 @@ Result<bool> Database::remove_one(Entity entity, std::span<const ComponentType> 
     return moves || had;
 }
 
-// --- moving and ending -------------------------------------------------------------------------------------------
+// --- moving and destroying ---------------------------------------------------------------------------------------
 
 Result<std::uint32_t> Database::move(std::span<const Entity> entities, Zone zone) {
     require_unlocked("move()");
@@ -587,7 +587,7 @@ Result<bool> Database::move(Entity entity, Zone zone) {
 
 std::uint32_t Database::destroy(std::span<const Entity> entities) {
     require_unlocked("destroy()");
-    // Callbacks may reorder whatever table the span shows.
+    // Callbacks may reorder the table whose entities the span shows.
     Array<Entity> copied("database");
     if (entities_.has_destruction_callbacks()) {
         copied.assign(entities.begin(), entities.end());
@@ -602,7 +602,7 @@ std::uint32_t Database::destroy(std::span<const Entity> entities) {
 void Database::drop_destroyed(std::span<const Entity> entities, std::uint64_t deaths_before,
                               std::uint32_t num_destroyed) {
     drop(entities);
-    // Those that died have no row any more; but callbacks may have let others die.
+    // The destroyed entities no longer have rows, but callbacks may have destroyed others.
     const DeathRange dead = entities_.deaths(cursor_);
     const bool was_up_to_date = deaths_seen_ == deaths_before;
     if (was_up_to_date && !dead.fell_behind && dead.entities.size() == num_destroyed) pass_deaths(dead.end);
@@ -636,9 +636,9 @@ void Database::drop(std::span<const Entity> entities) {
 
 std::uint32_t Database::clear_zone(Zone zone) {
     require_unlocked("clear_zone()");
-    // Destruction callbacks may bring newcomers, and settle, after which a number is free or another table's.
+    // Destruction callbacks may create entities, and settle; then a number may be free or belong to another table.
     Array<std::uint32_t> numbers("database");
-    // With callbacks and destructors, some die with others, before it is the turn of their table.
+    // With callbacks and destructors, some entities die because others do, before their table is reached.
     bool counts_before = entities_.has_destruction_callbacks();
     for_each_table_of_zone(zone, [&](DatabaseTable& table) {
         numbers.push_back(table.number());
@@ -678,7 +678,7 @@ std::uint32_t Database::clear_zone(Zone zone) {
 void Database::settle(const SettleContext& context) {
     require_unlocked("settle()");
     WaitingCommands* const commands = component_directory()->commands();
-    const bool is_of_world = context.random != nullptr;  // which settles stores that are attached meanwhile
+    const bool is_of_world = context.random != nullptr;  // the world settles stores that are attached meanwhile
     SHOAL_ASSERT(is_of_world || commands == nullptr || !commands->is_applying(),
                  "a destruction callback settled the database that settles; settle it later");
     if (commands != nullptr && is_alone()) commands->apply(context.counts);

@@ -22,7 +22,7 @@ void TableSet::save(SnapshotWriter& to, std::span<const std::uint32_t> saved_typ
     Array<Zone> zones{Owner("database")};
     first_in_zone_.for_each([&](Zone zone, std::uint32_t) { zones.push_back(zone); });
     std::sort(zones.begin(), zones.end());
-    for (const Zone zone : zones) {  // the list of each from its end
+    for (const Zone zone : zones) {  // the list of each zone is written from its end
         const std::size_t begin = saved.size();
         for_each_of_zone(zone, [&](const DatabaseTable& table) {
             saved.push_back({table.number(), saved_types[table.type_number()], zone, empty_visits_[table.number()]});
@@ -55,7 +55,7 @@ Status TableSet::load(SnapshotReader& from, std::span<const Archetype* const> ty
             return from.error("tables", concat("table number ", table.number, " is invalid"));
     if (Status status = directory_->reserve_tables(static_cast<std::uint32_t>(num_numbers)); !status) return status;
 
-    // A table that is there already, as after a short time it mostly is, is used again, with its memory.
+    // A table that is there already is used again, with its memory; after a short time most tables are.
     Array<DatabaseTable*> kept(num_numbers, nullptr, Owner("database"));
     for (const SavedTable& table : saved)
         if (table.number < tables_.size() && tables_[table.number] != nullptr &&
@@ -119,10 +119,10 @@ Status DatabaseTable::load(SnapshotReader& from, std::span<const Schema* const> 
 void Database::save(SnapshotWriter& to) const {
     std::string names;
     for (const Schema* schema : schemas()) names += concat(schema->name(), '\n');
-    // The archetypes of the tables, in their order: which others were ever asked for is no part of the state.
+    // The archetypes of the tables, in their order; other archetypes are not part of the state.
     constexpr std::uint32_t kNotSaved = 0xFFFFFFFF;
     Array<std::uint32_t> saved_types(archetypes().size(), kNotSaved, Owner("database"));
-    Array<std::uint32_t> members{Owner("database")};  // for each archetype: how many, and their numbers
+    Array<std::uint32_t> members{Owner("database")};  // for each archetype: how many types, then their numbers
     std::uint32_t num_types = 0;
     tables_.for_each([&](const DatabaseTable& table) {
         if (saved_types[table.type_number()] != kNotSaved) return;
@@ -156,7 +156,7 @@ Status Database::load(SnapshotReader& from) {
         std::uint64_t stamp = 0, deaths_seen = 0;
         if (Status status = from.value("stamp", stamp); !status) return status;
         if (Status status = from.value("deaths_seen", deaths_seen); !status) return status;
-        // From here on rows go.
+        // From here on, the old rows are lost.
         tables_.for_each([](DatabaseTable& table) { table.table_.clear(); });
         if (Status status = tables_.load(from, types); !status) return status;
         if (Status status = load_rows(from); !status) return status;
@@ -167,7 +167,7 @@ Status Database::load(SnapshotReader& from) {
         return is_alone() ? load_commands(from) : Status();
     };
     const Status status = load_all();
-    if (!status) {  // the database is whole, and has no rows
+    if (!status) {  // leaves the database consistent, without rows
         tables_.for_each([&](DatabaseTable& table) { table.table_.clear(), tables_.note_rows(table); });
         tables_.count_changes();
         directory_.rows().clear();
@@ -178,14 +178,14 @@ Status Database::load(SnapshotReader& from) {
     return status;
 }
 
-/// Errors: the commands do not fit, or nobody takes them.
+/// Reads the waiting commands. Errors: they do not fit, or nothing here accepts commands.
 Status Database::load_commands(SnapshotReader& from) {
     if (alone_->commands() != nullptr) return alone_->commands()->load(from);
     if (!from.has("commands/lists")) return {};
     return from.error("commands", "commands wait, and nobody takes them; call Database::commands() once before");
 }
 
-/// Finds the archetypes that were saved, and makes those that are new here.
+/// Finds the saved archetypes, and makes those that are new here.
 Status Database::load_archetypes(SnapshotReader& from, Array<const Archetype*>& types) {
     const Result<std::string> names = from.text("components");
     if (!names) return names.status();
@@ -213,7 +213,7 @@ Status Database::load_archetypes(SnapshotReader& from, Array<const Archetype*>& 
     return {};
 }
 
-/// Reads the rows of all tables, and says where the row of each entity is.
+/// Reads the rows of all tables, and sets the location of each entity.
 Status Database::load_rows(SnapshotReader& from) {
     Status status;
     directory_.rows().clear();

@@ -23,10 +23,10 @@ std::uint32_t GridZones::tile(float distance, std::uint32_t num_tiles) const {
     return number >= static_cast<float>(num_tiles - 1) ? num_tiles - 1 : static_cast<std::uint32_t>(number);
 }
 
-/// How far a place is from a tile along one axis, at least; 0 inside. Tiles at the border have no end.
+/// A lower bound of the distance from a place to a tile along one axis; 0 inside. Tiles at the border have no end.
 double GridZones::distance_to(std::uint32_t tile, std::uint32_t num_tiles, float place) const {
     const double low = double(tile) * options_.tile_size, high = double(tile + 1) * options_.tile_size;
-    // zone_of() divides in floats: its tiles may end a little beside the true edge.
+    // zone_of() divides in floats: its tiles may end a little before or after the true edge.
     const double blur = 4 * double(std::numeric_limits<float>::epsilon()) * (high + std::abs(double(place)));
     if (place < low && tile > 0) return std::max(0.0, low - place - blur);
     return place > high && tile + 1 < num_tiles ? std::max(0.0, place - high - blur) : 0;

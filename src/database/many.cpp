@@ -1,7 +1,7 @@
 // Values of component types of which an entity may have several. The first is in the entity's row, where every loop and
-// every reader of columns finds it. The others are rows of a table for the whole database: the chain of an entity
-// begins with its second value. They are found by row numbers and moved by nothing but the end of other values, so the
-// row of the entity goes to other archetypes and zones without them.
+// every reader of columns finds it. The others are rows of one table for the whole database: the chain of an entity
+// begins with its second value. They are found by row numbers and move only when other values are removed, so they stay
+// where they are when the row of the entity moves to another archetype or zone.
 
 #include "database/arguments.h"
 #include "database/rows.h"
@@ -35,15 +35,15 @@ void swap_opaque(const OpaqueOperations& operations, std::byte* a, std::byte* b)
 
 // --- adding ------------------------------------------------------------------------------------------------------
 
-/// Whether one of the component types says `many`.
+/// Whether one of the component types is `many`.
 bool Database::names_many(std::span<const ComponentValues> values) const {
     for (const ComponentValues& given : values)
         if (further_values(given.component) != nullptr) return true;
     return false;
 }
 
-/// Makes room for the values that the entities of a call have already, before each gets another. Errors: no memory;
-/// nothing has changed.
+/// Makes room for the first values that entities of a call already have, which move when others are added before them.
+/// Errors: no memory; nothing has changed.
 Status Database::reserve_further(Arguments& arguments) {
     const bool may_repeat = arguments.entities().size() > 1;
     BitSet named{Owner("database")};
@@ -66,8 +66,8 @@ Status Database::reserve_further(Arguments& arguments) {
     return {};
 }
 
-/// Makes the value in a row the second one of its entity, so that the row can take another. Opaque fields in the row
-/// are then made by default, others hold arbitrary bytes. Requires: reserved.
+/// Makes the value in a row the second of its entity, to free the row for another value. Opaque fields in the row
+/// are then default-constructed, other fields hold arbitrary bytes. Requires: reserved.
 void Database::push_first(DatabaseTable& table, std::uint32_t row, ComponentType component) {
     const std::uint32_t second = further_values(component)->append(table.entities()[row]);
     swap_value(table, row, component, second);
@@ -91,7 +91,7 @@ void Database::swap_value(DatabaseTable& table, std::uint32_t row, ComponentType
 
 // --- removing ----------------------------------------------------------------------------------------------------
 
-/// Removes the further values of an entity that leaves an archetype, of those types that `to` lacks; nullptr: of all.
+/// Removes the further values of an entity that leaves an archetype, for the types that `to` lacks; nullptr: for all.
 void Database::drop_further(Entity entity, const Archetype& from, const Archetype* to) {
     for (const ComponentType component : from.many())
         if (to == nullptr || !to->has(component)) further_values(component)->remove({&entity, 1});
@@ -125,7 +125,7 @@ Result<bool> Database::remove_value(Entity entity, ComponentType component, std:
     return true;
 }
 
-// --- looking -----------------------------------------------------------------------------------------------------
+// --- look-up -----------------------------------------------------------------------------------------------------
 
 std::uint32_t Database::num_values(Entity entity, ComponentType component) const {
     graph_.require(component);
@@ -137,7 +137,7 @@ std::uint32_t Database::num_values(Entity entity, ComponentType component) const
     return count;
 }
 
-/// Checks that whoever has further values has a first one.
+/// Checks that every entity with further values has a first one.
 Status Database::validate_further(ComponentType component) const {
     const OwnedRows& further = *further_values(component);
     if (Status status = further.validate(); !status) return status;

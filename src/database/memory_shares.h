@@ -5,7 +5,7 @@
 
 namespace shoal {
 
-/// Returns `part` of `all` equal shares of `whole`, rounded down; all shares are the whole.
+/// Returns `part` of `all` equal shares of `whole`, rounded down; `all` shares are the whole.
 inline MemoryUse memory_share(const MemoryUse& whole, std::uint64_t part, std::uint64_t all) {
     const auto share = [&](std::size_t bytes) {
         return static_cast<std::size_t>(bytes / all * part + bytes % all * part / all);
@@ -14,7 +14,7 @@ inline MemoryUse memory_share(const MemoryUse& whole, std::uint64_t part, std::u
 }
 
 /// Calls visit(component, rows, num_dead, use) for each component type of a table, with its share of the table's
-/// memory by its bytes in a row; owners and bits count with the first.
+/// memory in proportion to its bytes per row; owners and bits are added to the first.
 template <class Visit>
 void for_each_share(const Database& database, const DatabaseTable& table, Visit&& visit) {
     if (table.type().components().empty()) return;

@@ -35,14 +35,14 @@ Status Database::reserve(const Archetype& type, Zone zone, std::size_t count) {
     return table ? reserve_rows(**table, count) : table.status();
 }
 
-/// Makes room in the directory. The living have indices that were given out; whatever else is in the span needs none.
+/// Makes room in the directory. Living entities have indices that were given out; other ids in the span need no room.
 Status Database::reserve_entries(std::span<const Entity> entities) {
     std::uint32_t highest = 0;
     for (const Entity entity : entities) highest = std::max(highest, entity.index());
     return directory_.reserve(std::min(highest, static_cast<std::uint32_t>(entities_.num_indices_used())));
 }
 
-/// Makes room in the targets of all groups, and in `first` for the entities that have no row. Errors: no memory; no row
+/// Makes room in the targets of all groups, and in `first` for the entities without a row. Errors: no memory; no row
 /// has changed.
 Status Database::reserve_targets(DatabaseTable* first) {
     return reserve_in_all([&](auto&& visit) {
@@ -54,7 +54,7 @@ Status Database::reserve_targets(DatabaseTable* first) {
 
 // --- adding ------------------------------------------------------------------------------------------------------
 
-/// Gives those living entities at the front that have no row one, and returns how many they are. Requires: reserved.
+/// Gives rows to the leading entities that live and have none, and returns how many there were. Requires: reserved.
 std::uint32_t Database::place_leading(DatabaseTable& table, std::span<const Entity> entities) {
     const std::uint32_t first = table.num_rows();
     const std::uint32_t count = directory_.set_leading(entities, entities_, table.number(), first);
@@ -64,7 +64,7 @@ std::uint32_t Database::place_leading(DatabaseTable& table, std::span<const Enti
     return count;
 }
 
-/// Gives living entities without a row one. Those with a row are skipped, or given the values with `sets`.
+/// Gives rows to living entities that have none. Those with a row are skipped or, with `sets`, given the values.
 Result<AddCounts> Database::insert_into(DatabaseTable& table, Arguments& arguments, bool sets) {
     if (Status status = reserve_entries(arguments.entities()); !status) return status;
     arguments.keep_apart_from(table);
@@ -95,7 +95,7 @@ AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, 
                 write_rows(*there.table, {there.row, there.row + 1}, &there.table->type(), arguments.values(),
                            RowRange{source, source + 1});
             ++(sets ? counts.num_set : counts.num_skipped);
-        } else {  // an older entity on its index has left a row
+        } else {  // an older entity with this index has left a row
             DatabaseTable& left = tables_[directory_.table_of(entity.index())];
             arguments.keep_apart_from(left);
             remove_row(left, directory_.rows().find_any_generation(entity));
@@ -109,9 +109,9 @@ AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, 
 
 // --- runs --------------------------------------------------------------------------------------------------------
 
-/// Returns the first row when the entities are the owners of consecutive rows, in order; else the nil row.
+/// Returns the first row if the entities own consecutive rows, in order; otherwise the nil row.
 DatabaseRow Database::find_run(std::span<const Entity> entities) const {
-    selection_->require_empty();  // whichever way the call would take
+    selection_->require_empty();  // here, so that every path of a call is checked
     const DatabaseRow first = entities.size() <= detail::kFewRows ? DatabaseRow() : find(entities.front());
     if (!first || entities.size() > first.table->num_rows() - first.row) return {};
     const Entity* const owners = first.table->entities().data() + first.row;
@@ -120,7 +120,7 @@ DatabaseRow Database::find_run(std::span<const Entity> entities) const {
 
 // --- moving ------------------------------------------------------------------------------------------------------
 
-/// Moves every group to its target and gives it the values of the call. Rows of groups that stay get values only.
+/// Moves every group to its target and gives it the values of the call. Groups that stay only get values.
 void Database::transfer(std::span<const Entity> entities, std::span<const ComponentValues> values) {
     Selection& s = *selection_;
     const auto goes_singly = [](const Selection::Group& group) {
@@ -154,7 +154,7 @@ void Database::transfer(std::span<const Entity> entities, std::span<const Compon
     s.finish();
 }
 
-/// Moves rows that are bytes and nothing more, and returns the first of their new places. Requires: reserved.
+/// Moves rows that are only bytes, and returns the first of their new rows. Requires: reserved.
 std::uint32_t Database::transfer_rows(DatabaseTable& from, DatabaseTable& to, RowList rows) {
     const std::uint32_t first = to.table_.take(from.table_, rows, plan_to(from, to));
     directory_.set_table(to.entities().subspan(first), to.number());
@@ -164,7 +164,7 @@ std::uint32_t Database::transfer_rows(DatabaseTable& from, DatabaseTable& to, Ro
     return first;
 }
 
-/// Moves one row and returns its new place, or where the destructors of dropped values have left it. New columns are
+/// Moves one row and returns where it is then: the destructors of dropped values may move it again. New columns are
 /// not written. Requires: reserved.
 DatabaseRow Database::transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan) {
     DatabaseTable& from = *at.table;
@@ -193,7 +193,7 @@ MovedRow RowMove::find_and_make(Database& database, Entity entity, TypedKey key)
                                   SHOAL_INLINED { return path.take<!kAdds>(from, to, row, entity); });
 }
 
-/// Apart, so that rows without bits do not pay for what this keeps in registers.
+/// Not inline, so that rows without bits do not pay for what this keeps in registers.
 template <bool kAdds>
 MovedRow RowMove::make_with_bits(Database& database, Entity entity) const {
     if (SHOAL_UNLIKELY(!step_->has_reserved_bits())) return {};
@@ -236,7 +236,7 @@ void Database::set_enabled(const DatabaseTable& which, ComponentType component, 
 
 // --- removing ----------------------------------------------------------------------------------------------------
 
-/// Takes the rows of selected entities of a call away and returns how many went.
+/// Removes the rows of the selected entities of a call and returns how many were removed.
 std::uint32_t Database::drop_selected(std::span<const Entity> entities) {
     Arguments arguments(*this, entities, {});
     for (const Selection::Group& group : selection_->groups()) arguments.keep_apart_from(*group.table);
@@ -262,13 +262,13 @@ std::uint32_t Database::drop_selected(std::span<const Entity> entities) {
                 remove_row(table, directory_.rows().find(entities[source]));
     }
     const std::uint32_t num_dropped = s.finish();
-    // Destructors may destroy others, whose rows move; what was selected is not looked at any more.
+    // Destructors may destroy other entities, which moves rows; the selection is not used after this.
     for (const Entity entity : opaque)
         if (const DatabaseRow at = find(entity)) remove_row(*at.table, at.row);
     return num_dropped;
 }
 
-/// Removes the rows of the dead from a table and returns how many went.
+/// Removes the rows of dead entities from a table and returns how many were removed.
 std::uint32_t Database::sweep(DatabaseTable& table) {
     const std::uint32_t before = table.num_rows();
     if (table.is_plain()) {
@@ -281,11 +281,11 @@ std::uint32_t Database::sweep(DatabaseTable& table) {
     return before - table.num_rows();
 }
 
-// --- what rows hold ----------------------------------------------------------------------------------------------
+// --- writing values ----------------------------------------------------------------------------------------------
 
 /// Writes the values of a call to rows: row rows.begin + i gets those of entity sources[i] of the call. Component types
-/// without values get their defaults unless `kept` has them. Of a `many` type that `kept` has, a row gets another
-/// value.
+/// without values get their defaults unless `kept` has them. If `kept` has a `many` type, the new value is added before
+/// the others.
 void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept,
                           std::span<const ComponentValues> values, RowList sources) {
     for (const ComponentType component : table.type().components()) {
@@ -297,7 +297,7 @@ void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* 
         if (given != nullptr && !given->has_values()) given = nullptr;
         if (given == nullptr && !pushes && has_value) continue;
         write_component(table, rows, component, given, sources);
-        if (kept != &table.type()) continue;  // rows that came in this call are marked
+        if (kept != &table.type()) continue;  // rows that this call has added are already marked
         const std::uint32_t first = table.first_column(component);
         for (std::uint32_t c = 0; c < schema(component).num_columns(); ++c) table.table_.mark_written(first + c, rows);
     }
@@ -331,7 +331,7 @@ void Database::write_component(DatabaseTable& table, RowRange rows, ComponentTyp
     }
 }
 
-/// Writes the value that entity number `source` of a call is given to its row, which has the component type.
+/// Writes the value for entity number `source` of a call to its row. Requires: the row has the component type.
 void Database::write_given(DatabaseRow at, const ComponentValues& given, std::uint32_t source) {
     const std::uint32_t num_columns = schema(given.component).num_columns();
     if (num_columns == 0 || !given.has_values()) return;
@@ -341,8 +341,8 @@ void Database::write_given(DatabaseRow at, const ComponentValues& given, std::ui
     for (std::uint32_t c = 0; c < num_columns; ++c) at.table->table_.mark_written(first + c, rows);
 }
 
-/// Enables or disables the enableable component types that a row was given. Returns whether it lacked any that are
-/// enabled now.
+/// Enables or disables the enableable component types that a row was given. Returns whether any is newly
+/// enabled.
 bool Database::enable_as_given(DatabaseRow at, std::span<const ComponentValues> values) {
     bool lacked = false, any_changed = false;
     for (std::size_t i = 0; i < at.table->presence_.size(); ++i) {
@@ -358,14 +358,14 @@ bool Database::enable_as_given(DatabaseRow at, std::span<const ComponentValues> 
     return lacked;
 }
 
-/// Disables the enableable component types that rows which have just come were given disabled.
+/// Disables the enableable component types that new rows were given as disabled.
 void Database::disable_as_given(DatabaseTable& table, RowRange rows, std::span<const ComponentValues> values) {
     for (const ComponentValues& given : values)
         if (const int index = given.is_disabled ? table.type().enableable_index(given.component) : -1; index >= 0)
             table.presence_[static_cast<std::size_t>(index)].set(rows, false);
 }
 
-/// Takes enableable component types from a row. Returns whether it had any.
+/// Disables enableable component types in a row. Returns whether any was enabled.
 bool Database::disable(DatabaseRow at, std::span<const ComponentType> components) {
     bool had = false;
     for (std::size_t i = 0; i < at.table->presence_.size(); ++i) {

@@ -1,5 +1,5 @@
 #pragma once
-// Adding, moving and removing rows of the tables of a database: what its calls, settling and spawning share.
+// Adds, moves and removes rows of the tables of a database: what its calls, settling and spawning share.
 
 #include "shoal/database/database.h"
 
@@ -7,7 +7,7 @@
 
 namespace shoal {
 
-/// Takes a row away; the last one moves into its place.
+/// Removes a row; the last row takes its place.
 SHOAL_INLINE void Database::remove_row(DatabaseTable& table, std::uint32_t row) {
     tables_.count_changes();
     for (PresenceBits& bits : table.presence_) bits.set(row, bits.get(table.num_rows() - 1));
@@ -17,8 +17,8 @@ SHOAL_INLINE void Database::remove_row(DatabaseTable& table, std::uint32_t row) 
     if (SHOAL_UNLIKELY(table.has_many())) drop_further(owner, table.type(), nullptr);
 }
 
-/// Makes room in several tables, all or none of it: for_each_gain(visit) calls visit(table, number of rows), for a
-/// table as often as it likes. Errors: no memory; no row has changed.
+/// Makes room in several tables, or in none: for_each_gain(visit) calls visit(table, number of rows), any number of
+/// times for each table. Errors: no memory; no row has changed.
 template <class ForEachGain>
 Status Database::reserve_in_all(ForEachGain&& for_each_gain) {
     for_each_gain([](DatabaseTable& table, std::uint32_t count) { table.num_wanted_ += count; });
@@ -30,14 +30,14 @@ Status Database::reserve_in_all(ForEachGain&& for_each_gain) {
     return status;
 }
 
-/// Whether many rows go from one table to another column by column.
+/// Whether rows can be moved from one table to another column by column.
 inline bool moves_whole(const DatabaseTable& from, const DatabaseTable& to) {
     return &from != &to && from.is_plain() && to.is_plain();
 }
 
 namespace detail {
 
-inline constexpr std::size_t kPrefetchFrom = 4096;  // entities in a call; below it all is in the cache
+inline constexpr std::size_t kPrefetchFrom = 4096;  // entities in a call; with fewer, everything is in the cache
 inline constexpr std::size_t kPrefetchAhead = 48;
 
 inline constexpr std::size_t kFewRows = 8;    // are moved one by one
@@ -45,7 +45,7 @@ inline constexpr std::size_t kRowsAhead = 8;  // whose columns are fetched while
 
 }  // namespace detail
 
-/// Finds the rows of the entities of a call. Mostly the directory reaches all of them, and its arrays stay in
+/// Finds the rows of the entities of a call. Usually the directory covers all of them, and its arrays stay in
 /// registers.
 class LocationOf {
 public:
@@ -59,7 +59,7 @@ public:
     SHOAL_INLINE DatabaseDirectory::Location operator()(Entity entity) const {
         return SHOAL_LIKELY(covered_.entries != nullptr) ? covered_.find(entity) : directory_->find(entity);
     }
-    /// Fetches what the directory has of an entity that comes some way after number `i`.
+    /// Prefetches the directory's entry for an entity that comes some way after number `i`.
     SHOAL_INLINE void fetch_ahead(std::span<const Entity> entities, std::size_t i) const {
         if (i < num_fetched_) directory_->prefetch(entities[i + detail::kPrefetchAhead]);
     }
@@ -70,15 +70,15 @@ private:
     std::size_t num_fetched_;
 };
 
-/// The bits of one enableable component type, in one row after another. Those of some tables stay looked up, because
-/// entities of several kinds mostly come in any order.
+/// Sets the bits of one enableable component type in one row after another. Remembers the addresses of some tables,
+/// because entities of several kinds are usually mixed.
 class Database::RowBits {
 public:
     struct Counts {
         std::uint32_t num_rows = 0, num_flipped = 0;
     };
 
-    /// Sets those of the rows of some entities, also of the dead.
+    /// Sets the bits of the rows of some entities, including dead ones.
     static Counts set_all(Database& database, std::span<const Entity> entities, ComponentType component,
                           bool is_enabled) {
         const LocationOf location_of(database.directory_, entities);
@@ -98,7 +98,7 @@ public:
 private:
     RowBits(const TableSet& tables, ComponentType component) : tables_(tables), component_(component) {}
 
-    /// Sets the bit of a row, if its table has the component type. Returns whether it was another before.
+    /// Sets the bit of a row, if its table has the component type. Returns whether the bit has changed.
     SHOAL_INLINE bool set(DatabaseDirectory::Location at, bool is_enabled) {
         Target& target = targets_[at.table % kNumTargets];
         if (SHOAL_UNLIKELY(target.number != at.table) && !look_at(target, at.table)) return false;
@@ -112,10 +112,10 @@ private:
     static constexpr std::size_t kNumTargets = 16;
 
     struct Target {
-        std::uint64_t number = ~std::uint64_t(0);  // of the table; none
+        std::uint64_t number = ~std::uint64_t(0);  // of the table; initially none
         std::uint64_t* words;
         Table* table;
-        std::uint64_t unused;  // so that an index is a shift
+        std::uint64_t unused;  // pads the size, so that indexing is a shift
     };
 
     __attribute__((noinline)) bool look_at(Target& target, std::uint32_t number) const {

@@ -7,7 +7,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kMostKept = 1u << 16;  // entities whose places are kept from call to call
+constexpr std::size_t kMostKept = 1u << 16;  // entities; memory for more is freed after a call
 
 }  // namespace
 
@@ -47,7 +47,7 @@ void Database::Selection::select(std::span<const Entity> entities, Chosen chosen
     group_by_table();
 }
 
-/// Brings what was selected into the order of tables; inside a table, the order of the call stays.
+/// Sorts the selection by table; within a table, the order of the call stays.
 void Database::Selection::group_by_table() {
     groups_.clear();
     if (num_selected_ == 0) return;

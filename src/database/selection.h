@@ -5,8 +5,8 @@
 //     groups     table 0: rows 4 1 (e5 e2)        table 3: rows 8 0 (e7 e3)
 //     missing    2    repeated   3                which entities of the call
 //
-// The directory entries of the selected say kIndexMask instead of a row until they are moved, removed or unselected: an
-// entity that is named twice is found by that.
+// The directory entries of the selected entities hold kIndexMask instead of a row until they are moved, removed or
+// unselected; this is how an entity that is named twice is detected.
 // Thread: that of the database.
 
 #include "shoal/database/database.h"
@@ -24,7 +24,7 @@ public:
 
     struct Group {
         DatabaseTable* table;
-        DatabaseTable* target;  // the caller's: where the rows go
+        DatabaseTable* target;  // where the rows go; set by the caller
         std::uint32_t begin, end;
 
         std::uint32_t size() const { return end - begin; }
@@ -36,14 +36,14 @@ public:
     Selection(const Selection&) = delete;
     Selection& operator=(const Selection&) = delete;
 
-    /// Selects entities anew. Requires: what was selected before was moved, removed or unselected.
+    /// Starts a new selection. Requires: what was selected before was moved, removed or unselected.
     void select(std::span<const Entity> entities, Chosen chosen);
-    /// Makes the directory name the rows again, of all that are selected or of a group.
+    /// Restores the rows in the directory, for all selected entities or for a group.
     void unselect(std::span<const Entity> entities);
     void unselect(const Group& group, std::span<const Entity> entities);
-    /// To be called when all that was selected was moved, removed or unselected. Returns how many that were.
+    /// Must be called when all selected rows were moved, removed or unselected. Returns how many there were.
     std::uint32_t finish() { return std::exchange(num_selected_, 0); }
-    /// Gives memory back that only large calls need.
+    /// Frees memory that only large calls need.
     void trim();
 
     bool empty() const { return num_selected_ == 0; }
@@ -51,7 +51,7 @@ public:
     void require_empty() const { SHOAL_ASSERT(num_selected_ == 0, kRuleForDestructors); }
     std::span<Group> groups() { return groups_; }
     std::span<const Group> groups() const { return groups_; }
-    /// The rows of a group, and which entity of the call has each.
+    /// The rows of a group, and the numbers of their entities in the call.
     std::span<const std::uint32_t> rows_of(const Group& group) const {
         return {rows_.data() + group.begin, group.size()};
     }
@@ -59,7 +59,7 @@ public:
         return {sources_.data() + group.begin, group.size()};
     }
     std::span<const std::uint32_t> missing() const { return missing_; }    ///< living entities without a row
-    std::span<const std::uint32_t> repeated() const { return repeated_; }  ///< entities that were named before
+    std::span<const std::uint32_t> repeated() const { return repeated_; }  ///< entities that the call named before
     std::uint32_t num_skipped() const { return num_skipped_; }
 
 private:
@@ -69,7 +69,7 @@ private:
     const TableSet& tables_;
     const EntityManager& entities_;
     Array<std::uint32_t> rows_{Owner("database")};      // the first num_selected_, by group
-    Array<std::uint32_t> sources_{Owner("database")};   // the same: which entity of the call
+    Array<std::uint32_t> sources_{Owner("database")};   // as rows_: the number of the entity in the call
     Array<std::uint32_t> of_table_{Owner("database")};  // in the order of the call: table number
     std::uint32_t num_selected_ = 0;
     Array<Group> groups_{Owner("database")};

@@ -1,5 +1,5 @@
 #pragma once
-// In which zone each entity of a spawn lies; see Database::spawn_into_tiles for the rule.
+// Finds the zone of each entity of a spawn; see Database::spawn_into_tiles for the rule.
 
 #include "shoal/database/database.h"
 #include "shoal/database/grid_zones.h"
@@ -9,7 +9,7 @@
 
 namespace shoal {
 
-/// The field whose value decides in which zone a spawned entity lies.
+/// The field whose value decides the zone of a spawned entity.
 struct SpawnPositionField {
     ComponentType component;
     std::uint32_t first_column = 0;  // of the component type's columns
@@ -23,7 +23,7 @@ struct SpawnPositionField {
     }
 };
 
-/// The values of the field that says where entities are, in columns: three floats that lie together, or apart.
+/// The values of the position field in columns: three floats side by side, or each in a column of its own.
 template <class Byte>
 struct PositionColumns {
     Byte* lanes[3] = {};
@@ -55,7 +55,7 @@ PositionColumns<Byte> place_columns(const SpawnPositionField& field, const Schem
     return result;
 }
 
-/// Returns the place in a copy of a place in the blob.
+/// Returns where a position of the blob is in a copy.
 inline Vec3 move_place(const RootPose& pose, Vec3 place) {
     const Vec3 p = {place.x * pose.scale.x, place.y * pose.scale.y, place.z * pose.scale.z};
     const Vec3 axis = {pose.rotation.x, pose.rotation.y, pose.rotation.z};
@@ -66,7 +66,7 @@ inline Vec3 move_place(const RootPose& pose, Vec3 place) {
 /// The zones of one copy after another.
 class SpawnZones {
 public:
-    /// `first_place[i]` is where the place of blob entity i lies in `batch`, or kNowhere; both may be nullptr.
+    /// `first_place[i]` is the index of blob entity i's position in `batch`, or kNowhere; both may be nullptr.
     static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
 
     void find(const SpawnBatch& any, const SpawnPositionField* field, const Schema* schema, const SpawnBatch* places,
@@ -92,7 +92,7 @@ public:
             }
         }
     }
-    /// By blob entity; empty: all lie in the first zone.
+    /// By blob entity; empty: all are in the first zone.
     std::span<const Zone> get() const { return zones_; }
 
 private:
