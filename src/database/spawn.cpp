@@ -1,9 +1,9 @@
-// Spawning: the batches of one blob are kept until the last has come, for only then is it known what every entity
-// has. Then entities of one zone that have the same component types, and whose components lie side by side in every
-// batch, are placed as a run: one copy per column.
+// Spawning: the batches of one blob are kept until the last has arrived, because only then are the component types of
+// every entity known. Then entities of one zone that have the same component types, and whose components are
+// consecutive in every batch, are placed as a run: one copy per column.
 //
 //     blob entity       0 1 2 3 | 4 5 | 6          runs of equal zone and archetype
-//     position          0 1 2 3 | 4 5 | .          the place of each in the batch of its component type
+//     position          0 1 2 3 | 4 5 | .          the index of each in the batch of its component type
 //     velocity          0 1 2 3 | . . | 4
 
 #include "database/batch_rows.h"
@@ -44,7 +44,7 @@ public:
         if (Status status = remove_stale(); !status) return status;
         if (has_rows_) return add_to_rows();
         const std::uint32_t num_copies = batches_[0].num_copies;
-        const std::uint32_t step = moves_places() ? 1 : num_copies;  // copies that lie in the same zones
+        const std::uint32_t step = moves_places() ? 1 : num_copies;  // copies that are in the same zones
         for (std::uint32_t copy = 0; copy < num_copies; copy += step) {
             find_zones(copy);
             if (Status status = find_runs(copy, step); !status) return status;
@@ -64,10 +64,10 @@ public:
 
 private:
     static constexpr std::uint32_t kNowhere = SpawnZones::kNowhere;
-    static constexpr std::size_t kLongRun = 16;  // entities: copying a run of as many costs less than gathering them
+    static constexpr std::size_t kLongRun = 16;  // entities: copying a run of this length is cheaper than gathering it
     static constexpr std::size_t kBlockEntities = 2048;
 
-    /// Blob entities begin to end - 1 of some copies.
+    /// The blob entities from begin to end - 1 of some copies.
     struct EntitySpan {
         std::uint32_t begin, end;
         std::uint32_t first_copy, num_copies;
@@ -86,7 +86,7 @@ private:
     std::size_t num_tables() const { return database_.all_tables().size(); }
     std::uint32_t num_blob_entities() const { return batches_[0].num_blob_entities; }
 
-    /// Notes where the component of each blob entity lies in each batch.
+    /// Notes where the component of each blob entity is in each batch.
     void find_places() {
         places_.find(batches_, has_places(), [this](std::uint32_t batch, std::uint32_t place) {
             SHOAL_ASSERT(database_.further_values(components_[batch]) != nullptr,
@@ -96,7 +96,7 @@ private:
     }
 
     bool has_places() const { return place_batch_ != kNowhere; }
-    /// Whether the copies lie in different places.
+    /// Whether the copies are in different places.
     bool moves_places() const { return has_places() && !batches_[0].root_poses.empty(); }
 
     /// Finds the zone of every blob entity in a copy.
@@ -110,7 +110,7 @@ private:
         return zones_.get().empty() ? database_.options_.first_zone : zones_.get()[entity];
     }
 
-    /// Removes what older entities left on the indices of the new ones. Errors: an entity has a component already.
+    /// Removes rows that older entities left at the indices of new ones. Errors: an entity already has a component.
     Status remove_stale() {
         const std::span<const Entity> all = batches_[0].entities;
         if (database_.directory_.rows().is_free(index_range(all), all.size())) return {};
@@ -133,7 +133,7 @@ private:
         return {};
     }
 
-    /// Gives entities of which some have rows here already what the batches hold. Errors: nothing has changed.
+    /// Adds the batches to entities some of which already have rows here. Errors: nothing has changed.
     Status add_to_rows() {
         if (Status status = find_targets(); !status) return status;
         const Status status = reserve([&](auto&& visit) {
@@ -148,7 +148,7 @@ private:
         return {};
     }
 
-    /// Finds the table to which each entity comes: from its row with what it gains, or to its zone.
+    /// Finds the target table of each entity: if it has a row, by its archetype and what it gains; else by its zone.
     Status find_targets() {
         targets_.resize(batches_[0].entities.size(), nullptr);
         for (std::uint32_t copy = 0; copy < batches_[0].num_copies; ++copy) {
@@ -166,7 +166,7 @@ private:
         return {};
     }
 
-    /// Returns the archetype with what a blob entity brings.
+    /// Returns the archetype with the component types of a blob entity added.
     const Archetype& united(const Archetype& type, std::uint32_t entity) {
         const Archetype* result = &type;
         for (std::size_t b = 0; b < batches_.size(); ++b)
@@ -174,7 +174,7 @@ private:
         return *result;
     }
 
-    /// Brings an entity to its target and fills what it gains. Requires: reserved.
+    /// Moves an entity to its target table and writes what it gains. Requires: reserved.
     void give_components(std::size_t place) {
         DatabaseTable& target = *targets_[place];
         DatabaseRow at = database_.find(batches_[0].entities[place]);
@@ -199,12 +199,12 @@ private:
         }
     }
 
-    /// Makes room for the values of `many` types that are not to be in the rows of their entities. Errors: no memory.
+    /// Makes room for the values of `many` types that will not be in the rows of their entities. Errors: no memory.
     Status reserve_further() {
         for (std::uint32_t b = 0; b < batches_.size(); ++b) {
             OwnedRows* const further = database_.further_values(components_[b]);
             if (further == nullptr) continue;
-            // Of an entity with values, each new one takes the place of one that has to go elsewhere.
+            // If an entity has values, each new one replaces the one in the row, which then needs room elsewhere.
             std::size_t count = has_rows_ ? batches_[b].entity_index.size() : 0;
             for (std::size_t i = 0; i < further_.size() && !has_rows_; ++i) count += further_[i].batch == b;
             std::uint32_t highest = 0;
@@ -233,7 +233,7 @@ private:
         }
     }
 
-    /// Disables the components that are said to be.
+    /// Disables the components that the batches mark as disabled.
     void disable() {
         for (std::size_t b = 0; b < batches_.size(); ++b)
             for (std::uint32_t copy = 0; copy < batches_[b].num_copies; ++copy)
@@ -261,7 +261,7 @@ private:
         return kinds_.back();
     }
 
-    /// Returns the end of the entities from `begin` on that lie in one zone, and side by side in all batches.
+    /// Returns the end of the entities from `begin` on that are in one zone, and consecutive in all batches.
     std::uint32_t end_of_run(std::uint32_t begin) const {
         const std::uint32_t end = places_.end_of_run(begin);
         if (zones_.get().empty()) return end;
@@ -279,7 +279,7 @@ private:
         return table;
     }
 
-    /// Finds the runs of some copies that lie in the same zones, and their tables.
+    /// Finds the runs of some copies that are in the same zones, and their tables.
     Status find_runs(std::uint32_t first_copy, std::uint32_t num_copies) {
         DatabaseTable* table = nullptr;
         for (std::uint32_t begin = 0, end; begin < num_blob_entities(); begin = end) {
@@ -319,8 +319,8 @@ private:
         database_.tables_.note_rows(table);
     }
 
-    /// Places the runs of some copies. Many short ones are placed in blocks: what is read stays in the cache until all
-    /// tables have got theirs.
+    /// Places the runs of some copies. Many short runs are placed in blocks: what is read stays in the cache until all
+    /// tables have received their part.
     void place_all(std::span<const EntitySpan> runs) {
         const std::size_t most = std::max(kBlockEntities, kLongRun * num_tables());
         for (std::size_t begin = 0, end; begin < runs.size(); begin = end) {
@@ -335,7 +335,7 @@ private:
         }
     }
 
-    /// Places many short runs: those of one table together, each column gathered in one go.
+    /// Places many short runs: the runs of one table together, gathering each column in one call.
     void place_by_table(std::span<const EntitySpan> runs, std::size_t num_members) {
         Array<std::uint32_t> end_of("database");  // of the members of each table, by its number
         end_of.resize(num_tables() + 1, 0);
@@ -351,7 +351,7 @@ private:
                               runs[0].first_copy + copy);
     }
 
-    /// Gives blob entities of a copy, which have the same component types, their rows.
+    /// Gives rows to blob entities of a copy that have the same component types.
     void place_members(DatabaseTable& table, std::span<const std::uint32_t> members, std::uint32_t copy) {
         const Entity* const entities = batches_[0].entities.data() + std::size_t(copy) * num_blob_entities();
         owners_.resize(members.size());
@@ -384,7 +384,7 @@ private:
         fit_to_copy(table, rows, batch, copy);
     }
 
-    /// Turns what the blob says into what holds for a copy: its entities, and its places.
+    /// Adapts copied values to a copy: translates entity fields and moves positions.
     void fit_to_copy(DatabaseTable& table, RowRange rows, std::size_t batch, std::uint32_t copy) {
         const Schema& schema = database_.schema(components_[batch]);
         const std::uint32_t first = table.first_column(components_[batch]);
@@ -406,13 +406,13 @@ private:
     std::uint32_t last_kind_ = 0;
     HashMap<std::uint64_t, DatabaseTable*> tables_{Owner("database")};  // by kind << 32 | zone
     Array<Further> further_{Owner("database")};                         // by batch, then in the order of the source
-    // Of place_by_table(): blob entities, table by table; of one table and copy, their entities and places in a batch.
+    // For place_by_table(): blob entities by table; then, for one table and copy, their entities and places in a batch.
     Array<std::uint32_t> members_{Owner("database")};
     Array<Entity> owners_{Owner("database")};
     Array<std::uint32_t> sources_{Owner("database")};
-    std::uint32_t place_batch_ = kNowhere;              // the batch with the field that says where entities are
+    std::uint32_t place_batch_ = kNowhere;              // the batch with the position field
     SpawnZones zones_;                                  // of the copies at hand
-    Array<DatabaseTable*> targets_{Owner("database")};  // of add_to_rows(), by entity; nullptr: it gains nothing
+    Array<DatabaseTable*> targets_{Owner("database")};  // for add_to_rows(), by entity; nullptr: it gains nothing
     bool has_rows_ = false;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What tables are called in a snapshot, and which bits they have there: see shoal/database/detail/saved_tables.h.
+// The names of tables in a snapshot, and their bits there: see shoal/database/detail/saved_tables.h.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/base/text.h"
@@ -8,7 +8,7 @@ namespace shoal {
 
 inline std::string table_name(std::uint32_t number) { return concat("table/", number); }
 
-/// A copy of the bits of some rows: those past the last row are 0.
+/// Returns a copy of the bits of some rows; bits past the last row are 0.
 inline Array<std::uint64_t> bits_of_rows(const std::uint64_t* words, std::uint32_t num_rows) {
     Array<std::uint64_t> bits(words, words + (num_rows + 63) / 64, Owner("database"));
     if (num_rows % 64 != 0) bits.back() &= (std::uint64_t(1) << num_rows % 64) - 1;

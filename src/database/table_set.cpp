@@ -33,7 +33,7 @@ DatabaseTable* TableSet::find(const Archetype& type, Zone zone) const {
 }
 
 const Array<const PhysicalColumn*>& TableSet::columns_of(ComponentType component) const {
-    static std::mutex mutex;  // of all sets: several threads may make look-ups
+    static std::mutex mutex;  // shared by all sets: several threads may make look-ups
     const std::scoped_lock lock(mutex);
     for (const ColumnsOfType* known : columns_of_types_)
         if (known->component == component) return known->of_table;

@@ -1,4 +1,4 @@
-// The rows of one zone of a database as parts of a state, from which they come back to the same entities.
+// Writes the rows of one zone of a database as parts of a state, and reads them back for the same entities.
 //
 //     "zone"                     the number of the zone
 //     "num_tables"
@@ -7,8 +7,8 @@
 //     "table/0/owner"
 //     "table/0/body/column/3"    column 3 of this component type, so that databases may have the types in any order
 //     "table/0/hungry/on"        a bit per row, if it is enableable
-//     "further/wound/owner"      those values of a `many` type that are not the first of their entities: the second one of
-//     "further/wound/column/0"   an entity before the third
+//     "further/wound/owner"      the values of a `many` type after the first of each entity: the second of an entity
+//     "further/wound/column/0"   before the third
 
 #include "database/rows.h"
 #include "database/table_name.h"
@@ -30,7 +30,7 @@
 namespace shoal {
 namespace {
 
-/// Whether a value of a field is a read-only array that has elements.
+/// Whether any value of a field is a read-only array that has elements.
 bool refers_to_array(const Field& field, const FieldRows& rows) {
     if (field.type != FieldType::kBlobArray) return false;
     const auto is_empty = [](const std::byte* place) {
@@ -66,7 +66,7 @@ void refuse_values(SnapshotWriter& to, const Schema& schema, std::uint32_t colum
     }
 }
 
-/// What is read of a table, by column.
+/// The data read for a table, by column.
 using Columns = Array<Array<std::byte>>;
 
 /// Reads the columns of a component type.
@@ -78,7 +78,7 @@ Status read_columns(SnapshotReader& from, const Schema& schema, std::size_t num_
     return status;
 }
 
-/// Writes columns of a table as those of a component type. column(number) returns the elements of one.
+/// Writes columns of a table as the columns of a component type. column(number) returns the elements of one.
 template <class Column>
 void write_columns(SnapshotWriter& to, const Schema& schema, std::uint32_t first, std::size_t num_columns,
                    std::uint64_t num_rows, Column&& column) {
@@ -87,7 +87,7 @@ void write_columns(SnapshotWriter& to, const Schema& schema, std::uint32_t first
                   gaps_in_column(schema, first + c));
 }
 
-/// Errors: bytes are no value of their field, or one that is never written.
+/// Checks column data. Errors: bytes are not a value of their field, or a value that is never written.
 Status check_values(SnapshotReader& from, const Schema& schema, const Columns& columns, std::size_t num_rows) {
     if (from.is_trusted() || num_rows == 0) return {};
     for (const Field& field : schema.fields()) {
@@ -102,7 +102,7 @@ Status check_values(SnapshotReader& from, const Schema& schema, const Columns& c
     return {};
 }
 
-/// Returns the values of a type from element `first` of its columns on. Lifetime: that of `firsts` and the columns.
+/// Returns the values of an archetype from element `first` of its columns on. Lifetime: `firsts` and the columns.
 Array<ComponentValues> values_from(const Database& database, const Archetype& type, const Columns& columns,
                                    std::size_t first, Array<const std::byte*>& firsts) {
     firsts.clear();
@@ -125,7 +125,7 @@ void Database::write_zone(Zone zone, SnapshotWriter& to) const {
     for_each_table_of_zone(zone, [&](const DatabaseTable& table) {
         if (table.num_rows() != 0) tables.push_back(&table);
     });
-    std::reverse(tables.begin(), tables.end());  // as they were made
+    std::reverse(tables.begin(), tables.end());  // in the order in which they were made
     to.value("zone", zone);
     to.value("num_tables", static_cast<std::uint32_t>(tables.size()));
     for (std::uint32_t number = 0; number < tables.size(); ++number) {
@@ -202,18 +202,18 @@ std::uint32_t Database::drop_zone(Zone zone) {
 
 // --- reading -----------------------------------------------------------------------------------------------------
 
-/// What is read of a zone. Rows are placed one table after the other; rows that are there change last, when nothing can
+/// The data read for a zone. Rows are placed one table after the other; existing rows change last, when nothing can
 /// fail.
 struct Database::ReturningRows {
     struct Table {
         const Archetype* type;
         Array<Entity> owners{Owner("database")};
         Columns columns{Owner("database")};
-        Array<Array<std::uint64_t>> is_enabled{Owner("database")};  // of each that is enableable, a bit per row
+        Array<Array<std::uint64_t>> is_enabled{Owner("database")};  // for each enableable type, a bit per row
 
-        /// Errors: component types have other fields than they had, or values are none of these.
+        /// Errors: the fields of a component type have changed, or bytes are not a value of their field.
         static Result<Table> read(Database& database, SnapshotReader& from);
-        /// Enables and disables the components of a row that has come back as they were, except those that `kept` has.
+        /// Enables and disables the components of a restored row as they were, except those that `kept` has.
         void enable_as_before(DatabaseRow at, std::size_t row, const Archetype* kept = nullptr) const {
             for (std::uint32_t i = 0; i < type->enableable().size(); ++i)
                 if (kept == nullptr || !kept->has(type->enableable()[i]))
@@ -221,7 +221,7 @@ struct Database::ReturningRows {
                         at.row, test_bit(is_enabled[i].data(), row));
         }
     };
-    /// Row `row` of a table, whose owner has a row now, which gains what is in the file.
+    /// Row `row` of a table whose owner has a row now; that row gains the saved components.
     struct Given {
         std::size_t table;
         std::uint32_t row;
@@ -229,13 +229,13 @@ struct Database::ReturningRows {
     };
     struct Further {
         ComponentType component;
-        Array<Entity> owners{Owner("database")};  // none: the zone has no such values
+        Array<Entity> owners{Owner("database")};  // empty: the zone has no such values
         Columns columns{Owner("database")};
 
         static Result<Further> read(const Database& database, SnapshotReader& from, ComponentType component);
     };
-    /// A value of a `many` type in row `row` of a table, whose owner has values of the type by now, which come before
-    /// it.
+    /// A value of a `many` type in row `row` of a table whose owner has gained values of the type since; those come
+    /// before it.
     struct Later {
         std::size_t table;
         std::uint32_t row;
@@ -256,12 +256,12 @@ struct Database::ReturningRows {
     TakenValues take_further(ComponentType component, Entity owner);
     void append(ComponentType component, Entity owner, const Columns& columns, std::size_t first_column,
                 std::size_t place);
-    /// Replaces those of `gone` by null, which gets nothing.
+    /// Replaces entities of `gone` by null, which gets no row.
     void forget_gone(Array<Entity>& owners) const {
         for (Entity& owner : owners)
             if (std::binary_search(gone.begin(), gone.end(), owner)) owner = kNullEntity;
     }
-    /// Returns what an entity will have, or nullptr.
+    /// Returns the archetype that an entity will have, or nullptr.
     const Archetype* type_of(Entity entity) const {
         if (const std::uint32_t* const number = given_of.find(entity.index())) return &given[*number].target->type();
         const DatabaseRow at = database.find(entity);
@@ -271,7 +271,7 @@ struct Database::ReturningRows {
     Database& database;
     std::span<const Entity> gone;  // ascending
     Array<Entity> placed{Owner("database")};
-    Array<Table> tables{Owner("database")};  // those of `given`
+    Array<Table> tables{Owner("database")};  // that `given` and `later` refer to
     Array<Given> given{Owner("database")};
     HashMap<std::uint32_t, std::uint32_t> given_of{Owner("database")};  // by the index of the owner
     Array<Further> further{Owner("database")};
@@ -280,7 +280,7 @@ struct Database::ReturningRows {
 
 namespace {
 
-/// Returns how many tables a zone has. Errors: it is another zone.
+/// Returns how many tables a zone has. Errors: another zone was saved.
 Result<std::uint32_t> read_num_tables(Zone zone, SnapshotReader& from) {
     Zone written = kNoZone;
     std::uint32_t num_tables = 0;
@@ -348,7 +348,7 @@ Result<std::uint32_t> Database::read_zone(Zone zone, SnapshotReader& from, std::
 
 namespace {
 
-/// Reads which component types a table has. Errors: they have other fields than they had.
+/// Reads the component types of a table. Errors: the fields of one have changed.
 Result<Array<ComponentType>> read_components(const Database& database, SnapshotReader& from) {
     Array<std::uint64_t> layouts{Owner("database")};
     const Result<std::string> names = from.text("components");
@@ -368,7 +368,7 @@ Result<Array<ComponentType>> read_components(const Database& database, SnapshotR
 
 }  // namespace
 
-/// Errors: an entity that lives has two rows in the file.
+/// Errors: a living entity has two rows in the file.
 Status Database::ReturningRows::check_owners(SnapshotReader& from, std::uint32_t num_tables) const {
     BitSet seen{Owner("database")};
     for (std::uint32_t number = 0; number < num_tables; ++number) {
@@ -404,7 +404,7 @@ Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Data
     return made;
 }
 
-/// Places the rows of a table whose owners have none. Errors: they are not sound; no memory. Some may be placed.
+/// Places the rows of a table whose owners have none. Errors: the rows are not valid; no memory. Some may be placed.
 Status Database::ReturningRows::read_rows(Zone zone, SnapshotReader& from) {
     Result<Table> table = Table::read(database, from);
     if (!table) return table.status();
@@ -442,7 +442,7 @@ Status Database::ReturningRows::read_rows(Zone zone, SnapshotReader& from) {
     return {};
 }
 
-/// Gives rows that are there what has come back for their entities. Requires: reserved.
+/// Adds the saved components to entities that already have rows. Requires: reserved.
 void Database::ReturningRows::gain_rows() {
     Array<const std::byte*> firsts{Owner("database")};
     for (const Given& each : given) {
@@ -458,7 +458,7 @@ void Database::ReturningRows::gain_rows() {
     }
 }
 
-/// Reads values that are not the first of their entities.
+/// Reads the values after the first of each entity.
 Result<Database::ReturningRows::Further> Database::ReturningRows::Further::read(const Database& database,
                                                                                 SnapshotReader& from,
                                                                                 ComponentType component) {
@@ -473,7 +473,7 @@ Result<Database::ReturningRows::Further> Database::ReturningRows::Further::read(
     return made;
 }
 
-/// The same, and makes room for them, and for those of rows that come after others.
+/// The same, and makes room for them and for the values of `later`.
 Status Database::ReturningRows::read_further(SnapshotReader& from, ComponentType component) {
     const SnapshotPath::Scope scope = from.in(concat("further/", database.schema(component).name()));
     Result<Further> made = Further::read(database, from, component);
@@ -497,7 +497,7 @@ Status Database::ReturningRows::read_further(SnapshotReader& from, ComponentType
     return database.further_values(component)->reserve(num_values, highest);
 }
 
-/// Adds a value before the further ones of its owner. `first_column` of `columns` is the first of the component.
+/// Adds a value before the further ones of its owner. `first_column` is the component's first in `columns`.
 void Database::ReturningRows::append(ComponentType component, Entity owner, const Columns& columns,
                                      std::size_t first_column, std::size_t place) {
     OwnedRows& to = *database.further_values(component);
@@ -527,7 +527,7 @@ Database::ReturningRows::TakenValues Database::ReturningRows::take_further(Compo
     return taken;
 }
 
-/// From the last to the first, because each comes before those that are there. Requires: reserved.
+/// Adds values from the last to the first, because each is put before those that are there. Requires: reserved.
 void Database::ReturningRows::append_further() {
     Array<TakenValues> taken{Owner("zone")};
     for (const Later& each : later) taken.push_back(take_further(each.component, tables[each.table].owners[each.row]));

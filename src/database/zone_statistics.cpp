@@ -7,7 +7,7 @@
 namespace shoal {
 namespace {
 
-/// Adds up the entries of one zone and component type. Requires: they stand side by side.
+/// Adds up the entries of the same zone and component type. Requires: they are side by side.
 void unite_equal(Array<ZoneStatistics>& entries) {
     std::size_t num_kept = 0;
     for (const ZoneStatistics& entry : entries) {
@@ -24,7 +24,7 @@ void unite_equal(Array<ZoneStatistics>& entries) {
     entries.resize(num_kept);
 }
 
-/// Shares the directory out, so that what the zones of a component type get adds up to what it gets.
+/// Divides the directory's memory, so that the shares of a component type's zones add up to its share.
 void share_index(const Database& database, Array<ZoneStatistics>& entries) {
     const MemoryUse whole = database.directory().memory_use();
     std::uint64_t num_components = 0;
@@ -42,7 +42,7 @@ void share_index(const Database& database, Array<ZoneStatistics>& entries) {
     }
 }
 
-/// Adds the values that are not the first of their entities, where their owners lie. Requires: entries are in order.
+/// Adds the values after the first of each entity to its owner's zone. Requires: entries are in order.
 void add_further(const Database& database, ComponentType component, Array<ZoneStatistics>& entries) {
     const OwnedRows* const further = database.further_values(component);
     if (further == nullptr) return;
@@ -59,7 +59,7 @@ void add_further(const Database& database, ComponentType component, Array<ZoneSt
         ++num_rows[place];
         num_dead[place] += !database.entity_manager().alive(owner);
     }
-    // The first zone counts what was reserved for none.
+    // If there are no such values, the first zone gets the memory that is reserved for them.
     const auto is_of_type = [&](const ZoneStatistics& entry) { return entry.component == component; };
     const auto first = std::find_if(entries.begin(), entries.end(), is_of_type);
     if (further->num_rows() == 0 && first != entries.end()) {
