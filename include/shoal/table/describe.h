@@ -9,14 +9,14 @@
 //
 // A field stands alone or with attributes in parentheses: unit(text), range(least, greatest), split, relation. The
 // struct can have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), enableable, many), mass). An
-// enableable one may be disabled: Disabled{Body{}}. Defaults are those of the struct. Up to 64 fields; nothing is
-// registered behind the scenes: the description is a function found by argument-dependent look-up. `&Body::mass` names
-// a field, `all_fields<Body>` all of them.
+// enableable one may be disabled: Disabled{Body{}}. Defaults are those of the struct. A component has up to 64 fields.
+// Nothing is registered globally: the description is a function found by argument-dependent look-up. `&Body::mass`
+// names a field, `all_fields<Body>` all of them.
 //
-// A member that is left out does not compile, because tables would lose its value. If that is meant, list it as
-// (scratch, ignored): it is no field. Structs with constructors, base classes or private members are not checked.
+// A declaration that omits a member does not compile: tables would lose its value. If that is intended, list it as
+// (scratch, ignored): it is not a field. Structs with constructors, base classes or private members are not checked.
 //
-// A member whose struct is declared too, before, is described field by field: `volume.aabbox.min` in text, and
+// A member whose struct was itself declared before is described field by field: `volume.aabbox.min` in text, and
 // nested<&Volume::aabbox, &Aabbox::min> in code.
 //
 //     template <class Of>
@@ -58,10 +58,10 @@ template <class T, auto kOuter, auto kInner>
 SHOAL_INLINE constexpr auto& operator->*(T* object, NestedMember<kOuter, kInner>) {
     return (&(object->*kOuter))->*kInner;
 }
-/// What `all_fields<T>` is.
+/// The type of `all_fields<T>`.
 template <class T>
 struct AllFields {};
-/// Names a component as a whole where a member of it could stand: Read<all_fields<Body>>, column<all_fields<Body>>().
+/// Names a whole component where one of its members is expected: Read<all_fields<Body>>, column<all_fields<Body>>().
 template <class T>
 inline constexpr AllFields<T> all_fields{};
 template <class T>
@@ -91,7 +91,7 @@ struct DescribedField {
     FieldNote note;
 };
 
-/// A member that is no field.
+/// A member that is not a field.
 template <class Value_>
 struct IgnoredMember {
     using Value = Value_;
@@ -100,7 +100,7 @@ template <class Described>
 inline constexpr bool kIsIgnored = false;
 template <class Value>
 inline constexpr bool kIsIgnored<IgnoredMember<Value>> = true;
-/// How many initialisers a member takes: elements of a C array count one by one.
+/// How many initialisers a member takes: one for each element of a C array.
 template <class Value>
 inline constexpr std::size_t kNumInitialisers = sizeof(Value) / sizeof(std::remove_all_extents_t<Value>);
 /// The same by member. The first field of a struct within a component counts for all of them.
@@ -118,8 +118,8 @@ struct AnyMemberOf {
         requires(!std::is_base_of_v<Value, T>)
     operator Value() const noexcept;
 };
-/// Whether members that take `kNumInitialisers` are all members of T, as far as can be told: no struct with
-/// constructors or base classes fails. One more initialiser would not compile.
+/// Whether members that take `kNumInitialisers` are all members of T: one more initialiser would not compile. True for
+/// structs with constructors or base classes, which cannot be checked.
 template <class T, std::size_t kNumInitialisers>
 constexpr bool has_no_more_members() {
     if constexpr (!std::is_aggregate_v<T> || kNumInitialisers > 256) {
@@ -146,7 +146,7 @@ struct HeadWithIgnored : Head {
 };
 template <class T>
 concept DescribedComponent = requires { shoal_describe(ComponentTag<T>{}); };
-/// The same as a constant: a static_assert of a concept explains it at length.
+/// The same as a constant: if a static_assert of a concept fails, compilers explain it at length.
 template <class T>
 inline constexpr bool kIsDescribed = DescribedComponent<T>;
 template <DescribedComponent T>
@@ -200,7 +200,7 @@ struct Description {
     static constexpr bool kSingleton = Head::kSingleton;
     static constexpr std::uint32_t kNumFields = sizeof...(Fields);
     static_assert(kNumFields <= kMaxFields, "a component has at most 64 fields");
-    /// Whether the struct has no members but the fields and those that are ignored.
+    /// Whether every member of the struct is a field or ignored.
     static constexpr bool kListsAllMembers =
         has_no_more_members<T, (Head::kNumIgnored + ... +
                                 kNumInitialisersOf<std::remove_const_t<decltype(Fields::kMember)>>)>();
@@ -208,7 +208,7 @@ struct Description {
     ComponentNote component;
     FieldNote fields[kNumFields == 0 ? 1 : kNumFields];
 
-    /// Returns the place of `kMember` among the fields, or -1.
+    /// Returns the index of `kMember` among the fields, or -1.
     template <auto kMember>
     static constexpr int field_index() {
         int index = -1, i = 0;
@@ -231,7 +231,7 @@ struct Description {
     }
     /// The number of columns in Schema::columns().
     static constexpr std::uint32_t kNumColumns = kNumFields == 0 ? 0 : kWhole ? 1 : (0 + ... + Fields::kNumColumns);
-    /// Whether all fields are of types that text can name: their values are bytes.
+    /// Whether no field is opaque: all values are only bytes.
     static constexpr bool kIsPlain = ((FieldTraits<ValueOf<Fields::kMember>>::type != FieldType::kOpaque) && ...);
     /// Bytes of an element of column `column`. Requires: not kept whole.
     static constexpr std::size_t column_bytes(std::uint32_t column) {
@@ -251,7 +251,7 @@ struct Description {
     }
 };
 
-/// The fields so far; ignored members are left out.
+/// The fields collected so far, without ignored members.
 template <class... Fields>
 struct FieldList {
     FieldNote notes[sizeof...(Fields) + 1];
@@ -302,7 +302,7 @@ constexpr auto describe(Head head, Fields... fields) {
         return Description<T, Head, Fields...>{head.note, {fields.note...}};
 }
 
-/// The same for an instance of a template, whose own name is that of many component types.
+/// The same for an instance of a template, which needs a name because all instances share the template's name.
 template <class T, class Head, class... Fields>
 constexpr auto describe_instance(Head head, Fields... fields) {
     static_assert(Head::kNamed, "a component template says how its instances are named: name(text)");
@@ -312,7 +312,7 @@ constexpr auto describe_instance(Head head, Fields... fields) {
 }
 
 /// A disabled component of an enableable type: `database.create(Position{}, Disabled{Asleep{.depth = 3}})`.
-/// Its value waits in the row until the component is added. Calls of a database and commands take it where they take
+/// Its value stays in the row until the component is added. Databases and commands accept it wherever they accept
 /// the component.
 template <DescribedComponent T>
 struct Disabled {
@@ -359,7 +359,7 @@ inline constexpr bool kIsComputed = false;
 template <DescribedComponent T>
 inline constexpr bool kIsComputed<T> = shoal_describe(ComponentTag<T>{}).component.computed;
 
-/// A declaration and the defaults of its struct, for code that does not know the C++ type.
+/// A declaration and the defaults of its struct, for code that is not templated on the C++ type.
 struct DescribedDefaults {
     const ComponentNote& component;
     std::size_t struct_bytes, struct_alignment;
@@ -411,7 +411,7 @@ const Schema& schema_of() {
 #define SHOAL_PP_ENUMERATOR_(value, ...) \
     ::shoal::Enumerator { SHOAL_PP_FIRST(__VA_OPT__(__VA_ARGS__, ) #value), static_cast<std::int64_t>(Self::value) }
 
-/// One by one, so that they hide what the program itself calls `split` or `range`.
+/// One by one, so that they hide names of the program such as `split` or `range`.
 #define SHOAL_USE_ATTRIBUTES               \
     using ::shoal::attributes::unit;       \
     using ::shoal::attributes::range;      \
@@ -445,8 +445,8 @@ const Schema& schema_of() {
                   "SHOAL_COMPONENT leaves out a member of the struct (list it, or write (member, ignored) if " \
                   "that is meant)");
 
-/// For a struct template. `parameters` are its own, in parentheses; so is a type with a comma: ((Pair<A, B>),
-/// name(...)).
+/// For a struct template. `parameters` are the template's, in parentheses; a type with a comma also needs them:
+/// ((Pair<A, B>), name(...)).
 #define SHOAL_COMPONENT_TEMPLATE(parameters, head, ...)                                                          \
     template <SHOAL_PP_SPREAD(SHOAL_PP_ALL, parameters)>                                                         \
     SHOAL_PP_DESCRIBE(describe_instance, SHOAL_PP_ALL(SHOAL_PP_SPREAD(SHOAL_PP_ALL, SHOAL_PP_TYPE(head))), head, \

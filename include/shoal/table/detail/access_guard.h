@@ -1,5 +1,5 @@
 #pragma once
-// Finds what a pass writes or reads without having declared it, in checked builds. A table asks the guard of the
+// Finds undeclared reads and writes of a pass, in checked builds. A table asks the guard of the
 // calling thread, if there is one, before a column is marked as written; managers, databases and fields by name ask it
 // before they read. So do other objects that passes share.
 // Thread: each thread has its own guard; a guard is asked from several threads at once.
@@ -14,11 +14,11 @@ class Table;
 
 class AccessGuard {
 public:
-    /// Ends the program when the column may not be written now.
+    /// Ends the program if the column may not be written now.
     virtual void require_write(const Table& table, std::uint32_t column) const = 0;
-    /// The same for an object that is no store, called `what` in the message.
+    /// The same for an object that is not a store; `what` names it in the message.
     virtual void require_write(const void* object, const char* what) const = 0;
-    /// The same two for reading.
+    /// The same for reading.
     virtual void require_read(const Table& table, std::uint32_t column) const = 0;
     virtual void require_read(const void* object, const char* what) const = 0;
 

@@ -1,13 +1,13 @@
 #pragma once
-// A value of any field type, for code that learns at run time which: scripts, consoles, inspectors, tests.
+// A value of any field type, for code that learns the type at run time: scripts, consoles, inspectors, tests.
 //
 //     AnyValue speed = 2.5f;                                           // a float
 //     if (Result<float> number = speed.as<float>()) total += *number;  // as any other type it is an error
 //     AnyValue shape = "box";                                          // text; it may name an enumerator or a string id
 //     std::string line = AnyValue(Vec3{1, 2, 3}).to_text();            // [1.0 2.0 3.0]
 //
-// A value is a copy of the bytes; up to 48 of them need no memory. The names of enumerators are those of the schema
-// that the value was read by.
+// A value is a copy of the bytes; up to 48 bytes need no allocation. The names of enumerators are those of the schema
+// that the value was read with.
 // Thread: values.
 
 #include "shoal/base/detail/bytes.h"
@@ -27,23 +27,23 @@ public:
     template <class T>
         requires(!std::is_same_v<T, AnyValue> && PlainValue<T>)
     AnyValue(const T& value) : AnyValue(value_type_of<T>(), reinterpret_cast<const std::byte*>(&value)) {}  // NOLINT
-    /// Holds a fixed string that is as long as the text.
+    /// Holds the text as a fixed string of its length.
     SHOAL_API AnyValue(std::string_view text);                               // NOLINT
     AnyValue(const char* text) : AnyValue(std::string_view(text)) {}         // NOLINT
     AnyValue(const std::string& text) : AnyValue(std::string_view(text)) {}  // NOLINT
-    /// Lifetime: the enumerators of the type outlive the value. Requires: nothing opaque.
+    /// Requires: the type is not opaque, and its enumerators outlive the value.
     SHOAL_API explicit AnyValue(const ValueType& type);  ///< of zero bytes
     SHOAL_API AnyValue(const ValueType& type, const std::byte* value);
 
-    // Copied, not moved: a value that was moved from would have a type and no bytes.
+    // Copied, not moved: a moved-from value would have a type but no bytes.
     AnyValue(const AnyValue&) = default;
     AnyValue& operator=(const AnyValue&) = default;
 
     /// Its type is FieldType(0) if it holds nothing.
     const ValueType& type() const { return type_; }
-    /// Lifetime: that of the value.
+    /// Lifetime: the value.
     std::span<const std::byte> bytes() const { return {data(), type_.num_bytes()}; }
-    /// Changed with care: whoever writes here keeps to the type.
+    /// Requires: what is written is a value of the type.
     SHOAL_API std::span<std::byte> bytes();
 
     template <PlainValue T>
@@ -58,13 +58,13 @@ public:
         copy_bytes(static_cast<void*>(&value), data(), sizeof value);
         return value;
     }
-    /// The text of a fixed string; empty for all else.
+    /// The text of a fixed string; empty for other types.
     SHOAL_API std::string_view text() const;
     /// Whether it is a text.
     bool is_text() const { return type_.type == FieldType::kFixedString && type_.array_length == 0; }
 
-    /// Returns the value as another type can hold it: a whole number as a number of another type if that is exact, a
-    /// double as a float, a text as an enumerator, an id or a fixed string. Any other value has that type already.
+    /// Converts the value to another type: a whole number to a number of another type if that is exact, a double to
+    /// a float, a text to an enumerator, an id or a fixed string. Any other value must already have the type.
     /// Errors: there is no such conversion, or the value does not fit. The message calls the target `name`.
     SHOAL_API Result<AnyValue> convert(const ValueType& type, std::string_view name) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a declaration can say about a field or a component, beyond C++ types:
+// The attributes of fields and components in a declaration, beyond C++ types:
 //
 //     SHOAL_COMPONENT((Body, version(2), whole), (mass, unit("kg"), range(0, 1e9)), position)
 //
@@ -13,10 +13,10 @@
 
 namespace shoal {
 
-/// Whether a reference to an entity is a relation, and what becomes of it when that entity, its target, dies.
+/// Whether a reference to an entity is a relation, and what happens to it when that entity, its target, dies.
 enum class Relation : std::uint8_t {
-    kNone,     ///< a reference and nothing more
-    kKept,     ///< it stays as it is, and names an entity that does not live
+    kNone,     ///< only a reference
+    kKept,     ///< it stays as it is, and refers to a dead entity
     kCleared,  ///< it becomes null
     kDiesToo   ///< the entity that refers to the target dies too
 };
@@ -69,16 +69,16 @@ constexpr Name name(const char* text) { return {text}; }
 
 }  // namespace attributes
 
-/// What a declaration says about one field beyond its type.
+/// The attributes of one field.
 struct FieldNote {
     const char *name = nullptr, *unit = "", *keys = "";
-    const char* groups[3] = {};  ///< of a field of a struct within the component: the names of the members, outer first
+    const char* groups[3] = {};  ///< of a field of a struct within the component: its member names, outer first
     bool split = false, shorthand = false;
     Relation relation = Relation::kNone;
     bool has_range = false;
     double minimum = 0, maximum = 0;
     constexpr void nest(const char* group) {
-        shorthand = false;  // it was that of the struct alone
+        shorthand = false;  // it only holds for the struct by itself
         if (groups[2] != nullptr) name = nullptr;
         groups[2] = groups[1], groups[1] = groups[0], groups[0] = group;
     }
@@ -90,13 +90,13 @@ struct FieldNote {
     constexpr void add(attributes::RelationOf value) { relation = value.relation; }
 };
 
-/// What a declaration says about the component.
+/// The attributes of the component.
 struct ComponentNote {
     const char* struct_name = nullptr;
     const char* name = nullptr;
     std::uint32_t version = 1;
     bool whole = false, enableable = false, many = false, singleton = false;
-    bool computed = false;  ///< its store computes the values: queries read them and do not compile if they write
+    bool computed = false;  ///< its store computes the values: queries can read them; writing them does not compile
 
     constexpr void add(attributes::Name value) { name = value.text; }
     constexpr void add(attributes::Version value) { version = value.number; }

@@ -1,17 +1,17 @@
 #pragma once
 // When the columns of a table were last written: exactly by block of 1,024 rows, and for recent writes by 8 rows.
 //
-//     rows             0..7 8..15 ...             a mark of one byte for each 8 rows: one store is all that a write costs
+//     rows             0..7 8..15 ...             a mark of one byte for each 8 rows: a write costs only one store
 //     column 0 ...     m    m     m               m: written at stamp base + m; 0: not since
 //     rows             m    m     m               rows added and moved in, which writes all columns
 //
 //     block            0    1    2
-//     column 0 ...     s    s    s                where many rows were written at once, and what marks had from before base
+//     column 0 ...     s    s    s                when many rows were written at once, and marks from before base
 //     rows             s    s    s
 //
-// A block was last written at the latest of its stamps and marks. When a mark cannot hold the stamp of now, base moves
-// on, and marks from before it go into the stamps.
-// Thread: that of the table.
+// A block was last written at the latest of its stamps and marks. When the current stamp does not fit into a mark, base
+// moves on, and marks from before it are folded into the stamps.
+// Thread: as for the table.
 
 #include "shoal/base/assert.h"
 #include "shoal/base/detail/array.h"
@@ -27,13 +27,13 @@ struct SnapshotMarks;
 inline constexpr std::uint32_t kRowsPerStampBlock = 1024;
 inline constexpr std::uint32_t kRowsPerChangeMark = 8;
 
-enum class ChangeMark : std::uint8_t {};  // not a type of characters, which might lie anywhere
+enum class ChangeMark : std::uint8_t {};  // not a character type, which could alias anything
 
 class ChangeStamps {
 public:
     explicit ChangeStamps(std::size_t num_columns) : num_columns_(num_columns) {}
 
-    /// Writes from now on carry `stamp`. Requires: no less than before.
+    /// Sets the stamp of writes from now on. Requires: not less than before.
     void set_now(std::uint64_t stamp) {
         if (SHOAL_UNLIKELY(stamp - base_ - 1 >= kMaxMark)) move_base(stamp);
         now_ = stamp;
@@ -41,36 +41,36 @@ public:
     }
     std::uint64_t now() const { return now_; }
 
-    /// Keeps stamps for `num_rows` rows at least.
+    /// Makes room for the stamps of at least `num_rows` rows.
     void reserve(std::uint32_t num_rows) {
         if (SHOAL_UNLIKELY(num_rows > std::uint64_t(num_marks_) * kRowsPerChangeMark)) grow(num_rows);
     }
     std::size_t num_blocks() const { return num_blocks_; }
 
-    /// Marks a column in one row, or in some rows, as written. Requires: stamps are kept for the rows.
+    /// Marks a column as written in one row or several. Requires: stamps are kept for the rows.
     SHOAL_INLINE void mark(std::uint32_t column, std::uint32_t row) {
         const std::size_t place = column * num_marks_ + row / kRowsPerChangeMark;
         SHOAL_ASSERT(place < num_column_marks_, "the column or the row does not exist");
         marks_[place] = mark_;
     }
     SHOAL_API void mark(std::uint32_t column, RowRange rows);
-    /// The same for several rows from the first one of a block on, as in a loop over a small table. Returns whether
-    /// these are such rows of a column that exists.
+    /// The same for several rows that start at a block and stay in it, as in a loop over a small table. Returns false,
+    /// and marks nothing, if the rows are not like this or the column does not exist.
     SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
         if (rows.begin % kRowsPerStampBlock != 0 || rows.end - rows.begin - 2 >= kRowsPerStampBlock - 1) return false;
         if (SHOAL_UNLIKELY(column >= num_columns_)) return false;
         stamps_[column * num_blocks_ + rows.begin / kRowsPerStampBlock] = now_;
         return true;
     }
-    /// The same for all `num_rows` rows of a table, in columns that exist; `columns_end` is behind the last of them.
-    /// Returns whether the rows are several, in one block.
+    /// The same for all `num_rows` rows of a table, in columns that exist; `columns_end` points past the last of them.
+    /// Returns false, and marks nothing, unless there are several rows, all in one block.
     SHOAL_INLINE bool mark_only_block(const std::uint16_t* columns_end, std::size_t num_columns,
                                       std::uint32_t num_rows) {
         if (num_rows - 2 >= kRowsPerStampBlock - 1) return false;
         for (; num_columns != 0; --num_columns) stamps_[*--columns_end * num_blocks_] = now_;
         return true;
     }
-    /// The same without a test that they exist.
+    /// mark() without testing that the column and the row exist.
     SHOAL_INLINE void mark_existing(std::uint32_t column, std::uint32_t row) {
         marks_[column * num_marks_ + row / kRowsPerChangeMark] = mark_;
     }
@@ -79,16 +79,16 @@ public:
     /// Marks all columns. Requires: as above.
     SHOAL_INLINE void mark_row(std::uint32_t row) { row_marks_[row / kRowsPerChangeMark] = mark_; }
     SHOAL_API void mark_rows(RowRange rows);
-    /// By row / kRowsPerChangeMark: where loops over many rows write mark_of_now() themselves.
+    /// By row / kRowsPerChangeMark, for loops over many rows that write mark_of_now() themselves.
     ChangeMark* row_marks() { return row_marks_; }
     ChangeMark mark_of_now() const { return mark_; }
 
     /// Returns the stamp of the last write to a block of a column.
     SHOAL_API std::uint64_t written(std::uint32_t column, std::uint32_t block) const;
-    /// Returns when rows of a block were last added or moved in.
+    /// Returns the stamp with which rows of a block were last added or moved in.
     SHOAL_API std::uint64_t placed(std::uint32_t block) const;
-    /// Returns which rows of a block of a state, several of those here, were written at `since` or later, or may have
-    /// been; and the same for rows added or moved.
+    /// Returns which rows of a snapshot's block, which covers several blocks here, were or may have been written at
+    /// `since` or later; placed_since(): added or moved.
     SHOAL_API SnapshotMarks written_since(std::uint32_t column, std::uint32_t snapshot_block,
                                           std::uint64_t since) const;
     SHOAL_API SnapshotMarks placed_since(std::uint32_t snapshot_block, std::uint64_t since) const;
@@ -97,14 +97,14 @@ public:
         return (num_columns_ + 1) * (num_blocks_ * sizeof(std::uint64_t) + num_marks_ * sizeof(ChangeMark));
     }
 
-    /// Writes the stamps of so many rows, or reads them. Requires: stamps are kept for the rows.
+    /// Write and read the stamps of `num_rows` rows. Requires: stamps are kept for the rows.
     SHOAL_API void save(SnapshotWriter& to, std::uint32_t num_rows) const;
     SHOAL_API Status load(SnapshotReader& from, std::uint32_t num_rows);
 
 private:
     static constexpr std::uint64_t kMaxMark = 255;
 
-    /// The stamps and marks of a column, or of rows that come.
+    /// The stamps and marks of a column, or of rows that were added or moved in.
     struct Line {
         std::uint64_t* stamps;
         ChangeMark* marks;
@@ -120,7 +120,7 @@ private:
     SHOAL_API void grow(std::uint32_t num_rows);
     SHOAL_API void move_base(std::uint64_t stamp);
 
-    ChangeMark mark_ = ChangeMark(1);  // that of now_
+    ChangeMark mark_ = ChangeMark(1);  // the mark of now_
     std::uint64_t now_ = 1, base_ = 0;
     std::size_t num_columns_, num_marks_ = 0, num_blocks_ = 0, num_column_marks_ = 0;
     ChangeMark* row_marks_ = nullptr;              // in marks_

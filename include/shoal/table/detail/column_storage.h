@@ -1,14 +1,14 @@
 #pragma once
-// Where the rows of a table lie: the columns of its schema, the owner of each row, and link columns.
+// The memory of a table's rows: the columns of its schema, the owner of each row, and link columns.
 //
-//     rows in use   num_rows() <= rows that may be written without a call <= rows that the place has room for
+//     rows in use   num_rows() <= rows that may be written without a call <= rows that the memory has room for
 //
-// A small table lies in a block of a slab that others share. At 64 KiB of rows it is promoted to a range of address
-// space of its own; from then on growing copies nothing and moves no address. An empty table that is to hold 256 KiB
-// to 16 MiB of rows at once takes a block in 2 MiB pages, and is promoted when it outgrows that. A column's room is a
-// multiple of 64 bytes: a vector loop may run past the last row up to there.
-// Rows are elements here, and nothing more: whoever moves them repairs the index, links and stamps.
-// Thread: that of the table.
+// A small table is in a block of a slab that it shares with others. At 64 KiB of rows it is promoted to a range of
+// address space of its own; from then on growing copies nothing and moves no address. An empty table that reserves
+// 256 KiB to 16 MiB of rows at once gets a block in 2 MiB pages, and is promoted when it outgrows that. A column's room
+// is a multiple of 64 bytes: a vector loop may run past the last row up to there.
+// Rows are only elements here: callers that move them repair the index, links and stamps.
+// Thread: as for the table.
 
 #include "shoal/base/detail/page_memory.h"
 #include "shoal/table/detail/copy_elements.h"
@@ -19,17 +19,17 @@
 
 namespace shoal {
 
-/// Where a column lies.
+/// The address of a column.
 struct PhysicalColumn {
     std::byte* data = nullptr;
     std::uint32_t element_bytes = 0;
-    std::size_t large_bytes = 0;  ///< of its frame, asked to lie in 2 MiB pages
+    std::size_t large_bytes = 0;  ///< of its frame, requested in 2 MiB pages
     const OpaqueOperations* opaque = nullptr;
 };
 
 class ColumnStorage {
 public:
-    /// Holds nothing until rows are reserved. `schema` and `pool` outlive the storage.
+    /// Allocates nothing until rows are reserved. Requires: `schema` and `pool` outlive the storage.
     SHOAL_API ColumnStorage(const Schema& schema, PagePool& pool, std::uint32_t max_rows, std::uint32_t num_links);
     SHOAL_API ~ColumnStorage();
     ColumnStorage(const ColumnStorage&) = delete;
@@ -40,7 +40,7 @@ public:
     std::uint32_t max_rows() const { return max_rows_; }
     bool has_room() const { return num_rows_ < ready_rows_; }
     bool has_room_for(std::size_t count) const { return count <= ready_rows_ - num_rows_; }
-    /// Rows that stamps and the like are kept for.
+    /// The number of rows that stamps must have room for.
     std::uint32_t ready_rows() const { return ready_rows_; }
 
     std::byte* column(std::uint32_t column) const { return columns_[column].data; }
@@ -58,12 +58,12 @@ public:
     std::uint32_t* links(std::uint32_t link) const {
         return reinterpret_cast<std::uint32_t*>(columns_[schema_->num_columns() + 1 + link].data);
     }
-    /// Grows when columns come to lie elsewhere. Not 0.
+    /// Grows when columns move in memory. Never 0.
     std::uint64_t placement() const { return placement_; }
-    /// Makes addresses that were kept invalid, though columns stay where they are.
+    /// Invalidates kept addresses, although columns stay where they are.
     void renew_placement() { ++placement_, versions_.views_changed(); }
     const detail::RowVersions& row_versions() const { return versions_; }
-    void rows_changed() { versions_.rows_changed(); }  ///< to be called when a row was left to nobody
+    void rows_changed() { versions_.rows_changed(); }  ///< must be called when a row loses its owner
 
     SHOAL_INLINE void prefetch(std::uint32_t row) const {
         if (row >= num_rows_) return;
@@ -81,12 +81,12 @@ public:
         num_rows_ += count;
         return first;
     }
-    /// Shows rows that lie elsewhere, in place of those that it showed before: owners, schema columns, then links, one
+    /// Shows rows in foreign memory instead of those that it showed before: owners, schema columns, then links, one
     /// of each.
-    /// Requires: it has never held rows of its own; nothing is opaque.
+    /// Requires: it never held rows of its own; nothing is opaque.
     SHOAL_API void show(std::uint32_t num_rows, Entity* owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
-    /// Forgets the last rows. Requires: their opaque elements are gone.
+    /// Drops the last rows. Requires: their opaque elements were destroyed.
     SHOAL_INLINE void cut(std::uint32_t num_rows) {
         if (touched_rows_ < num_rows_) touched_rows_ = num_rows_;
         if (num_rows != num_rows_) rows_changed();
@@ -95,40 +95,40 @@ public:
 
     // --- elements ------------------------------------------------------------------------------------------------
 
-    /// Copies what is not opaque, of schema columns only.
+    /// Copies the elements of the schema columns that are not opaque.
     SHOAL_INLINE void copy_elements_of_row(std::uint32_t from, std::uint32_t to) const {
         by_size_.for_each(addresses_.data(), ends_,
                           [&]<std::size_t kBytes>(std::byte* data, std::size_t bytes)
                               SHOAL_INLINED { copy_element<kBytes>(data + to * bytes, data + from * bytes, bytes); });
     }
-    /// Moves a row, owner and links included, to a place that holds none.
+    /// Moves a row, owner and links included, to a free row.
     SHOAL_API void move_row(std::uint32_t from, std::uint32_t to);
     /// Copies rows, owners and links included. Requires: nothing is opaque; no row that is written is read, unless both
     /// sides are consecutive.
     SHOAL_API void copy_rows(RowList from, RowList to);
     /// Swaps the elements of two rows, owners and links included.
     SHOAL_API void swap_rows(std::uint32_t a, std::uint32_t b);
-    /// Row rows.begin + i becomes what row from[i] was, owners and links included. Shape: `copy` has room for as many
+    /// Moves row from[i] to rows.begin + i, owners and links included. Shape: `copy` has room for as many
     /// elements of any column as there are rows. Requires: nothing is opaque; `from` has each of `rows` once.
     SHOAL_API void permute(RowRange rows, std::span<const std::uint32_t> from, std::byte* copy);
     std::size_t most_element_bytes() const { return most_element_bytes_; }
 
     class OpaqueRow;
-    /// Makes the opaque elements of rows, or ends them.
+    /// Construct and destroy the opaque elements of rows.
     SHOAL_API void construct_opaque(RowRange rows);
     SHOAL_API void destroy_opaque(RowRange rows);
 
     // --- memory and health ---------------------------------------------------------------------------------------
 
-    /// To be called once a frame: gives pages back that were not needed for several calls, and returns whether it did.
+    /// Must be called once a frame: frees pages that were not needed for several calls, and returns whether it did.
     SHOAL_API bool settle();
-    /// Gives back all that is not needed, at once.
+    /// Frees all memory that is not needed, at once.
     SHOAL_API void shrink();
     SHOAL_API MemoryUse memory_use() const;
-    /// Times that the rows were copied to a range of their own, or to a larger one after a reservation was cut down.
+    /// How often the rows were copied to a range of their own, or to a larger one after a reservation was cut down.
     std::uint32_t num_promotions() const { return num_promotions_; }
     bool in_slab() const { return slab_bytes_ != 0; }
-    /// Checks that the columns lie within their place, aligned, and apart.
+    /// Checks that the columns are inside their memory, aligned, and do not overlap.
     SHOAL_API Status validate() const;
 
 private:
@@ -150,21 +150,21 @@ private:
     bool is_wasteful() const;
     void move_opaque(std::uint32_t from, std::uint32_t to);
 
-    std::uint32_t num_rows_ = 0;      // what loops and single rows need comes first, side by side
-    std::uint32_t ready_rows_ = 0;    // may be written without asking for memory
-    std::uint32_t touched_rows_ = 0;  // rows of the range whose pages are committed, at least
-    std::uint32_t capacity_ = 0;      // rows that the place has room for
+    std::uint32_t num_rows_ = 0;      // first the members that loops and single rows need, side by side
+    std::uint32_t ready_rows_ = 0;    // rows that may be written without asking for memory
+    std::uint32_t touched_rows_ = 0;  // at least so many rows of the range have committed pages
+    std::uint32_t capacity_ = 0;      // rows that the memory has room for
     Entity* owners_ = nullptr;
     std::uint64_t placement_ = 1;
     Array<PhysicalColumn> columns_{Owner("table")};  // schema columns, owners, links
     Array<std::byte*> addresses_{Owner("table")};    // of the columns of by_size_
-    ColumnsBySize by_size_{"table"};                 // schema columns that are not opaque
+    ColumnsBySize by_size_{"table"};                 // the schema columns that are not opaque
     ColumnsBySize::Ends<std::byte*> ends_;           // in addresses_
     const Schema* schema_;
     PagePool* pool_;
     PageRange range_;
     std::byte* block_ = nullptr;
-    std::size_t slab_bytes_ = 0;  // of block_; 0: the rows lie in range_
+    std::size_t slab_bytes_ = 0;  // of block_; 0: the rows are in range_
     std::uint64_t shape_ = 0;
     std::size_t most_element_bytes_ = 0;
     std::uint32_t max_rows_, num_promotions_ = 0, num_wasteful_calls_ = 0;
@@ -172,8 +172,8 @@ private:
     [[no_unique_address]] detail::RowVersions versions_;
 };
 
-/// The opaque elements of one row, taken out of it. They end with this object: what their destructors do meets a table
-/// that is whole.
+/// The opaque elements of one row, taken out of it. They are destroyed with this object, so that their destructors find
+/// a consistent table.
 class ColumnStorage::OpaqueRow {
 public:
     SHOAL_API OpaqueRow(ColumnStorage& storage, std::uint32_t row);
@@ -181,7 +181,7 @@ public:
     OpaqueRow(const OpaqueRow&) = delete;
     OpaqueRow& operator=(const OpaqueRow&) = delete;
 
-    /// Moves the elements to a row that holds none.
+    /// Moves the elements to a row that has none.
     SHOAL_API void put(std::uint32_t row);
 
 private:
@@ -189,7 +189,7 @@ private:
     void for_each(Visit&& visit);
 
     ColumnStorage& storage_;
-    std::byte* memory_;  // local_, or inside of allocated_
+    std::byte* memory_;  // local_, or inside allocated_
     std::byte* allocated_ = nullptr;
     std::size_t allocated_bytes_ = 0;
     alignas(kCacheLineBytes) std::byte local_[256];

@@ -1,6 +1,6 @@
 #pragma once
 // Copies elements of columns. The size of an element is known only at run time, but it is usually one of a few, and the
-// compiler makes separate code for each of these. No other place in the library branches on the size of an element.
+// compiler makes separate code for each of these. No other code in the library branches on the size of an element.
 //
 //     copy_element      one element
 //     swap_elements     two
@@ -20,7 +20,7 @@
 
 namespace shoal {
 
-/// Rows in the order of a call: consecutive ones, or listed ones. Lifetime: that of the list.
+/// Rows in the order of a call: consecutive ones, or listed ones. Lifetime: the list.
 class RowList {
 public:
     RowList(RowRange rows) : first_(rows.begin), size_(rows.size()) {}  // NOLINT: a range is a list
@@ -40,7 +40,7 @@ private:
     std::uint32_t first_ = 0, size_ = 0;
 };
 
-/// Copies one element, perhaps onto itself. kBytes is 0 when the size is known at run time only.
+/// Copies one element, perhaps onto itself. kBytes is 0 if the size is known only at run time.
 template <std::size_t kBytes>
 SHOAL_INLINE void copy_element(std::byte* to, const std::byte* from, std::size_t bytes = kBytes) {
     if constexpr (kBytes == 0) {
@@ -105,17 +105,17 @@ SHOAL_INLINE void swap_elements(std::byte* a, std::byte* b, std::size_t bytes) {
     });
 }
 
-/// Where elements are read: that of row r is `data + r * stride`.
+/// Where elements are read: the element of row r is at `data + r * stride`.
 struct ElementSource {
     const std::byte* data;
     std::size_t stride;  ///< bytes from one element to the next; 0: one element for all rows
 };
 
-/// Copies the element of from_rows[i] to that of to_rows[i]. Shape: both lists are equally long. Requires: no element
+/// Copies the element of from_rows[i] to to_rows[i]. Shape: both lists are equally long. Requires: no element
 /// is both read and written, unless the rows of both lists are consecutive.
 SHOAL_API void copy_elements(std::byte* to, RowList to_rows, ElementSource from, RowList from_rows, std::size_t bytes);
 
-/// Copies elements that lie `from.stride` apart to where they lie `to_stride` apart.
+/// Copies elements that are `from.stride` bytes apart to elements that are `to_stride` bytes apart.
 SHOAL_API void copy_strided(std::byte* to, std::size_t to_stride, ElementSource from, std::size_t count,
                             std::size_t bytes);
 
@@ -138,7 +138,7 @@ public:
     const Column* end() const { return all_.data() + all_.size(); }
     std::size_t size() const { return all_.size(); }
 
-    /// Where the columns of each size end in an array of their addresses.
+    /// The end of the columns of each size in an array of their addresses.
     template <class Address>
     struct Ends {
         const Address *of_4 = nullptr, *of_8 = nullptr, *of_12 = nullptr, *of_16 = nullptr, *all = nullptr;
@@ -150,7 +150,7 @@ public:
     }
 
     /// Calls copy.operator()<kBytes>(addresses[i], bytes) for each column i; kBytes is 0 for an unusual size. `ends`
-    /// are those in the array: to compute them takes three instructions for each size.
+    /// are the ends in the array: computing them would cost three instructions for each size.
     template <class Address, class Copy>
     SHOAL_INLINE void for_each(const Address* addresses, const Ends<Address>& ends, Copy&& copy) const {
         const Address* address = addresses;

@@ -1,6 +1,6 @@
 #pragma once
-// The references to entities in rows and in structs of a component type: what is translated when ids become others.
-// Thread: as for the memory that they lie in.
+// Visits the references to entities in rows and structs of a component type, to translate them when ids change.
+// Thread: as for the memory that they are in.
 
 #include "shoal/base/detail/bytes.h"
 #include "shoal/entity/entity.h"
@@ -10,8 +10,8 @@
 
 namespace shoal {
 
-/// Calls visit(entity) with each reference of a field in rows that are `stride` bytes apart, of which `first` is that
-/// in the first row, and keeps what visit() makes of it.
+/// Calls visit(entity) with each reference of a field, and stores what visit() assigns to it. The values are `stride`
+/// bytes apart, from `first` on.
 template <class Visit>
 void for_each_entity(const Field& field, std::byte* first, std::size_t stride, std::size_t num_rows, Visit&& visit) {
     for (std::size_t row = 0; row < num_rows; ++row, first += stride)
@@ -21,7 +21,7 @@ void for_each_entity(const Field& field, std::byte* first, std::size_t stride, s
             std::memcpy(first + i * sizeof entity, &entity, sizeof entity);
         }
 }
-/// The same for all fields of struct images, which lie one behind the other.
+/// The same for all fields of consecutive struct images.
 template <class Visit>
 void for_each_entity(const Schema& schema, std::byte* images, std::size_t num_images, Visit&& visit) {
     if (!schema.has(FieldType::kEntity)) return;

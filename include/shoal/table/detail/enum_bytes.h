@@ -1,5 +1,5 @@
 #pragma once
-// The value of an enum as bytes: 1, 2, 4 or 8 of them, the lowest of its number, in the byte order of the machine.
+// The value of an enum as bytes: the lowest 1, 2, 4 or 8 bytes of its number, in the byte order of the machine.
 // Thread: any.
 
 #include "shoal/base/detail/config.h"
@@ -9,9 +9,9 @@
 
 namespace shoal {
 
-/// Requires: 1, 2, 4 or 8 bytes.
+/// Writes the number. Requires: 1, 2, 4 or 8 bytes.
 SHOAL_API void write_enum_number(std::byte* to, std::uint32_t num_bytes, std::int64_t number);
-/// Returns the number; one whose highest bit is set is negative. Requires: as above.
+/// Returns the number; it is negative if its highest bit is set. Requires: as above.
 SHOAL_API std::int64_t read_enum_number(const std::byte* from, std::uint32_t num_bytes);
 
 }  // namespace shoal

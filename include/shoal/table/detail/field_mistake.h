@@ -1,20 +1,20 @@
 #pragma once
-// What is wrong with a member that names a field, found before its layout is asked for: a compiler then says one thing,
-// and not what follows from it. Those who look fields up, or set them, have a message for each.
+// What is wrong with a member that names a field, found before its layout is used: compilers then report one error and
+// no consequences of it. Code that looks fields up, or sets them, has a message for each.
 // Thread: values at compile time.
 
 #include "shoal/table/detail/column.h"
 
 namespace shoal::detail {
 
-/// What is wrong with a member that names a field. Each is found only if those before it are not there.
+/// What is wrong with a member that names a field. The first that applies is reported.
 enum class FieldMistake : std::uint8_t {
     kNone,
     kUndeclared,  ///< a component type without SHOAL_COMPONENT
     kAllFields,   ///< all_fields<T>
     kNoField,     ///< a member that the declaration does not name
-    kOpaque,      ///< a value that is more than bytes, which set() does not take
-    kComputed,    ///< a component that its store computes, for set()
+    kOpaque,      ///< an opaque value, which set() does not accept
+    kComputed,    ///< a component that its store computes, which set() does not accept
 };
 
 template <auto kMember>
@@ -42,7 +42,7 @@ constexpr FieldMistake find_set_mistake() {
         return FieldMistake::kNone;
 }
 
-/// For the conditions of static_assert, which compilers say in short.
+/// For the conditions of static_assert: compilers print this name.
 template <FieldMistake kFound, FieldMistake kOne>
 inline constexpr bool kDiffersFrom = kFound != kOne;
 

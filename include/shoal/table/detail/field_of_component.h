@@ -1,8 +1,8 @@
 #pragma once
-// Which component a field of a table belongs to, and what it is called there.
+// The component that a field of a table belongs to, and the field's name there.
 //
 //     rows of a database     place+raft    "place.position", "raft.bounds.least"    Schema::combine() names them
-//     rows of a manager      raft          "bounds.least"                           points in names are structs
+//     rows of a manager      raft          "bounds.least"                           dots in names are structs
 //
 // Thread: values.
 
@@ -16,7 +16,7 @@ struct FieldOfComponent {
     std::string_view name;
     std::uint32_t index;  ///< in the component's own schema
 
-    /// Lifetime: that of the schema.
+    /// Lifetime: the schema.
     SHOAL_API FieldOfComponent(const Schema& table, std::uint32_t field);
 };
 

@@ -1,8 +1,8 @@
 #pragma once
-// A field of a component, or a part of one, that was found by its name, and where it lies in a row:
+// A field of a component, or a part of one, that was found by its name, and its location in a row:
 //
 //     position        vec3         columns of the field
-//     position.x      float        one lane of it: x, y, z, w
+//     position.x      float        one lane of a field: x, y, z, w
 //     weights[2]      float        one value of an array
 //     world[1].w      float        a matrix has three rows, and each is a vec4
 //     world.position  vec3         where a matrix puts its origin: the w of each row. Without the name of the field if
@@ -17,22 +17,22 @@
 namespace shoal {
 
 struct FieldPart {
-    const Field* field = nullptr;  ///< Lifetime: that of the schema
+    const Field* field = nullptr;  ///< Lifetime: the schema
     ValueType type{};
     std::uint32_t offset_in_field = 0;  ///< bytes
-    std::uint32_t first_column = 0;     ///< among those of the component
+    std::uint32_t first_column = 0;     ///< among the columns of the component
     std::uint32_t num_columns = 1;      ///< more than one: a float in each
     std::uint32_t offset_in_column = 0;
-    std::uint32_t lane_stride = 0;  ///< bytes from one float to the next if they are apart, as those of a position are
+    std::uint32_t lane_stride = 0;  ///< bytes from one float to the next if they are apart, as in a matrix's position
 };
 
-/// Returns all of a field of a schema.
+/// Returns the part that is a whole field of a schema.
 SHOAL_API FieldPart field_part(const Schema& schema, const Field& field);
 /// Finds a part by its name in a schema. Errors: there is no such field or part, or the field is opaque; the message
 /// says what there is.
 SHOAL_API Result<FieldPart> find_field_part(const Schema& schema, std::string_view name);
 
-/// Returns the names of all fields. Lifetime: that of the schema.
+/// Returns the names of all fields. Lifetime: the schema.
 SHOAL_API Array<std::string_view> field_names(const Schema& schema);
 
 /// Copies a part of a field to `value`, and back. Shape: part.type.num_bytes(), and part.field->size side by side.
@@ -42,7 +42,7 @@ SHOAL_API void write_part(std::byte* field, const FieldPart& part, const std::by
 /// Shape: part.type.num_bytes(). Requires: the row exists.
 SHOAL_API void read_part(const Table& table, std::uint32_t first_column, std::uint32_t row, const FieldPart& part,
                          std::byte* value);
-/// The other way round; marks the columns as written.
+/// Copies `value` to the part, and marks the columns as written.
 SHOAL_API void write_part(Table& table, std::uint32_t first_column, std::uint32_t row, const FieldPart& part,
                           const std::byte* value);
 

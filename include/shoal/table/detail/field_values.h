@@ -1,5 +1,5 @@
 #pragma once
-// Types of field values that C++ lacks: text in place, and arrays that stay in their blob.
+// Types of field values that C++ lacks: inline text, and arrays that stay in their blob.
 
 #include "shoal/base/detail/bytes.h"
 #include "shoal/base/string_id.h"
