@@ -1,31 +1,31 @@
 #pragma once
 // Typed views of the columns of one field. The component's declaration decides which view a field has; code that uses a
-// view need not know:
+// view does not depend on it:
 //
 //     apart   Column<T, kApart>    T[]                      operator[], begin(), end(), span()
 //     split   Column<T, kSplit>    float[] per lane         operator[], begin(), end(), x() y() z() w()
 //     whole   Column<T, kWhole>    T inside each struct     operator[], begin(), end()
 //
-// Reading views have a const T: their operator[] gives a `const T&`, or a const T when the field is split. Writing
-// views give a `T&`, or a SplitReference, which is used like one: it has x, y, z and w, becomes a T where one is
-// needed, and is assigned and changed with the operators of T. Code that is to fit both takes `auto&&`:
+// Reading views have a const T: their operator[] returns a `const T&`, or a const T if the field is split. Writing
+// views return a `T&`, or a SplitReference, which is used like one: it has x, y, z and w, converts to T, and can be
+// assigned and changed with the operators of T. Code that works with both uses `auto&&`:
 //
 //     for (auto&& velocity : bodies.write_column<&Body::velocity>()) {
 //         velocity.z -= 9.81f * dt;
 //         velocity *= 1 - drag * dt;
 //     }
 //
-// What C++ ties to one place of a T needs the value first: a `T&`, a template that deduces T, a member function of T.
-// `T value = velocity;` copies the value; a SplitReference is not copied, because the copy would be another name of the
-// row, where `auto old = velocity;` of a `T&` is the old value.
+// Code that needs a T in memory needs a copy: a `T&`, a template that deduces T, a member function of T.
+// `T value = velocity;` copies the value. A SplitReference cannot be copied, because the copy would refer to the
+// row, whereas `auto old = velocity;` copies the value of a `T&`.
 //
-// `all_fields<T>` stands for the component T itself. Kept whole, it is seen like a field; else it is put together:
+// `all_fields<T>` stands for the component T itself. Kept whole, it is viewed like a field; else it is assembled:
 //
-//     in columns    Column<T, kInColumns>    the fields of T, each in its own column or lanes    operator[], begin(), end()
+//     in columns    Column<T, kInColumns>    the fields of T, each in its own column or lanes   operator[], begin()...
 //
-// A reading view gives a const T, a writing one a ComponentReference that can be read and assigned.
-// Lifetime: until the table's next structural call. Checked builds end the program when a view, but not a span of it,
-// is used after rows were removed or moved, or columns came to lie elsewhere. Thread: as for the table.
+// A reading view returns a const T, a writing one a ComponentReference that can be read and assigned.
+// Lifetime: until the table's next structural call. Checked builds end the program if a view, but not a span of it,
+// is used after rows were removed or moved, or columns moved in memory. Thread: as for the table.
 
 #include "shoal/base/detail/bytes.h"
 #include "shoal/table/describe.h"
@@ -45,8 +45,8 @@ SHOAL_INLINE void assign_value(To&& to, From&& from) {
         to = std::forward<From>(from);
 }
 
-/// Copies a value of a field as its numbers, one by one: the compiler then drops those that nobody needs, which it does
-/// not do for struct copies.
+/// Copies a value of a field number by number: the compiler can then remove unused ones, which it does not do for
+/// struct copies.
 template <class T>
 SHOAL_INLINE void copy_numbers(T& to, const T& from) {
     const auto copy_each = [](auto* out, const auto* in, auto... indices)
@@ -66,7 +66,7 @@ SHOAL_INLINE void copy_numbers(T& to, const T& from) {
 template <class T>
 inline constexpr std::uint32_t kLanesOf = field_type_lanes(FieldTraits<std::remove_const_t<T>>::type);
 
-/// The lanes of a row, called as they are in vectors.
+/// The lanes of a row, with the names they have in vectors.
 template <std::uint32_t kNumLanes>
 struct RowLanes;
 template <>
@@ -144,7 +144,7 @@ private:
         : Lanes{lanes[kLanes][row]...} {}
 };
 
-/// Goes over the rows of a view whose values do not lie side by side; `*i` is what operator[] of the view gives.
+/// Iterates over the rows of a view whose values are not contiguous; `*i` is what operator[] of the view returns.
 template <class View>
 class RowIterator {
 public:
@@ -233,7 +233,7 @@ public:
     }
 
     std::size_t size() const { return size_; }
-    /// Reading gives a const value, so that nobody writes to it and thinks that the row has changed.
+    /// Reading returns a const value: writing to it by mistake, which would not change the row, does not compile.
     SHOAL_INLINE auto operator[](std::size_t row) const
         -> std::conditional_t<std::is_const_v<T>, T, SplitReference<Value>> {
         require_current();
@@ -286,7 +286,7 @@ public:
     static constexpr std::uint32_t kNumColumns = DescriptionOf<Value>::kNumColumns;
 
     Column() = default;
-    /// No loop: the columns have to be known apart early for loops over rows to vectorise.
+    /// No loop: for loops over rows to vectorise, the compiler must see early that the columns are distinct.
     template <class Columns, std::size_t... kIndices>
     SHOAL_INLINE Column(Columns&& columns, std::index_sequence<kIndices...>, std::size_t size)
         : columns_{columns(static_cast<std::uint32_t>(kIndices))...}, size_(size) {}
@@ -320,13 +320,13 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Row `row` of a component whose fields lie in columns.
+/// Row `row` of a component whose fields are in columns.
 template <class T>
 class ComponentReference {
 public:
     ComponentReference(const Column<T, ColumnLayout::kInColumns>& column, std::size_t row)
         : column_(column), row_(row) {}
-    ComponentReference(const ComponentReference&) = delete;  // as of SplitReference
+    ComponentReference(const ComponentReference&) = delete;  // as for SplitReference
     SHOAL_INLINE T get() const { return column_.get(row_); }
     SHOAL_INLINE void set(const T& value) const { column_.set(row_, value); }
     SHOAL_INLINE operator T() const { return get(); }  // NOLINT: it stands for a T
@@ -340,7 +340,7 @@ private:
     std::size_t row_;
 };
 
-/// Where a member of a component lies, at compile time.
+/// The layout of a member of a component, at compile time.
 template <auto kMember>
 struct FieldLayout {
     using Component = ComponentOf<kMember>;
@@ -357,11 +357,11 @@ struct FieldLayout {
     static constexpr std::size_t column_bytes(std::uint32_t) {
         return kLayout == ColumnLayout::kWhole ? sizeof(Component) : sizeof(Value) / kNumColumns;
     }
-    /// Where the member lies in its struct.
+    /// The offset of the member in its struct.
     static std::size_t struct_offset() { return schema_of<Component>().fields()[kIndex].struct_offset; }
 };
 
-/// Where all fields of a component lie.
+/// The layout of all fields of a component.
 template <auto kMember>
     requires kNamesAllFields<kMember>
 struct FieldLayout<kMember> {
@@ -407,7 +407,7 @@ SHOAL_INLINE Column<T, FieldLayout<kMember>::kLayout> make_column(Columns&& colu
     }
 }
 
-/// The same for what programs get, of a component whose columns begin at `first` of a table: checked builds watch it.
+/// The same for views that programs get, which checked builds watch. The component's columns begin at `first`.
 template <auto kMember, class T, class Columns>
 SHOAL_INLINE auto make_column(Columns&& columns, std::size_t struct_offset, std::size_t num_rows, const auto& table,
                               std::uint32_t first) {

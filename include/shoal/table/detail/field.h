@@ -11,7 +11,7 @@
 //     BlobArray<T>                                     a read-only array that stays in its blob
 //     anything else                                    opaque: moved and destroyed by its own operations, not for blobs
 //
-// A program's own type that has the same bytes as one of these specialises FieldTraits:
+// For a program's own type with the same bytes as one of these, specialise FieldTraits:
 //
 //     template <>
 //     struct shoal::FieldTraits<glm::vec3> : shoal::PlainField<shoal::FieldType::kVec3> {};
@@ -57,10 +57,10 @@ inline constexpr int kNumFieldTypes = static_cast<int>(FieldType::kOpaque) + 1;
 
 /// Returns the name used in schema files and messages: "float", "vec3", "entity".
 SHOAL_API std::string_view field_type_name(FieldType type);
-/// Returns the type called `name`, or FieldType(0) when there is none. "opaque" is not a type that text can name.
+/// Returns the type called `name`, or FieldType(0) if there is none. Text cannot name the type "opaque".
 SHOAL_API FieldType field_type_from_name(std::string_view name);
 
-/// Bytes of one value; 0 for those whose size varies (enum, fixed string, opaque).
+/// Bytes of one value; 0 for types whose size varies (enum, fixed string, opaque).
 constexpr std::uint32_t field_type_bytes(FieldType type) {
     constexpr std::uint8_t kBytes[kNumFieldTypes] = {
         0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 12, 16, 16, 48, 0, 8, 8, sizeof(Entity), 0, 24, 0};
@@ -117,7 +117,7 @@ concept DescribedEnum = std::is_enum_v<E> && requires { shoal_enumerators(EnumTa
 
 // --- from C++ type to field type ---------------------------------------------------------------------------------
 
-/// What a field's C++ type tells the schema.
+/// What the schema needs to know of a field's C++ type.
 struct FieldTypeInfo {
     FieldType type = FieldType::kOpaque;
     FieldType element_type = FieldType(0);  ///< of a BlobArray

@@ -1,5 +1,5 @@
 #pragma once
-// Rows that a call has just made, for the function that writes their values. The values go straight into the columns:
+// Rows that a call has just made, for the function that writes their values. It writes straight to the columns:
 // no structs have to be made and copied.
 //
 //     const auto swim_apart = [&](const NewRows& rows) {
@@ -12,14 +12,14 @@
 //     };
 //     const Status made = sea.create_in_place<Position, Velocity, Disabled<Asleep>>(fish, near, swim_apart);
 //
-// What the function does not write keeps the defaults of its component type. It is called once for each run of rows
-// whose entities follow each other in the call, so mostly once:
+// Values that the function does not write are the defaults of the component type. It is called once for each run of
+// rows whose entities are consecutive in the call, so usually once:
 //
 //     entities of the call    e0 e1 e2 e3 e4
 //     rows of the table       .. e0 e1 e2 .. e3 e4       first() is 0 and size() is 3; then 3 and 2
 //
-// It must not make, remove or move rows of the store, which ends the program.
-// Lifetime: of rows and columns, the function. Thread: that of the call.
+// It must not make, remove or move rows of the store; this ends the program.
+// Lifetime: rows and columns are valid until the function returns. Thread: that of the call.
 
 #include "shoal/table/detail/column.h"
 #include "shoal/table/detail/table.h"
@@ -34,15 +34,15 @@ public:
         std::uint32_t first_column;
     };
 
-    /// `first`: which entity of the call has the first row.
+    /// `first`: the number of the entity of the call that has the first row.
     NewRows(Table& table, RowRange rows, std::size_t first, std::span<const Component> components)
         : table_(&table), rows_(rows), first_(first), components_(components) {}
 
     std::size_t size() const { return rows_.size(); }
-    /// Which entity of the call has the first of these rows; the others follow.
+    /// The number of the entity of the call that has the first of these rows; the others follow.
     std::size_t first() const { return first_; }
     std::span<const Entity> entities() const { return table_->entities().subspan(rows_.begin, rows_.size()); }
-    /// The field of these rows, to be written. Shape: size(). Requires: the call names its component.
+    /// The view to write a field of these rows. Shape: size(). Requires: the call names its component.
     template <auto kMember>
     WriteColumn<kMember> column() const {
         const std::uint32_t first = first_column(schema_of<ComponentOf<kMember>>());
@@ -70,8 +70,8 @@ private:
     std::span<const Component> components_;
 };
 
-/// Calls fill(rows) for the rows of some entities of a call, run by run. row_of(entity): kNilRow for those that have
-/// none.
+/// Calls fill(rows) for the rows of some entities of a call, run by run. row_of(entity) returns kNilRow if an entity
+/// has none.
 template <class RowOf, class Fill>
 void fill_new_rows(Table& table, std::span<const Entity> entities, std::span<const NewRows::Component> components,
                    RowOf&& row_of, Fill&& fill) {

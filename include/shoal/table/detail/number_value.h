@@ -1,20 +1,20 @@
 #pragma once
-// Numbers of any field type as doubles, for code that learns at run time which type it has.
+// Numbers of any field type as doubles, for code that learns the type at run time.
 // Thread: any.
 
 #include "shoal/table/detail/schema.h"
 
 namespace shoal {
 
-/// Returns a number, or 0 or 1 for a bool; one of 64 bits may be rounded. Requires: a bool or a number.
+/// Returns a number, or 0 or 1 for a bool; a 64-bit integer may be rounded. Requires: a bool or a number.
 SHOAL_API double read_number(FieldType type, const std::byte* value);
-/// Writes a number; as an integer rounded to the nearest, as a bool whether it is not 0. Returns false if it does not
-/// fit, and then writes nothing. Requires: as above.
+/// Writes a number: rounded to the nearest for an integer, whether it is not 0 for a bool. Returns false, and writes
+/// nothing, if it does not fit. Requires: as above.
 SHOAL_API bool write_number(FieldType type, double number, std::byte* value);
 
-/// The type of each number of a value: of a vector, floats.
+/// The type of each number of a value: float for a vector.
 constexpr FieldType lane_type(FieldType type) { return field_type_lanes(type) > 1 ? FieldType::kFloat : type; }
-/// Returns the first number of a value of a field that is outside of its range, of type lane_type(); nullptr: none is.
+/// Returns the first number, of type lane_type(), of a field's value that is outside the field's range, or nullptr.
 SHOAL_API const std::byte* find_out_of_range(const Field& field, const std::byte* value);
 
 }  // namespace shoal

@@ -1,6 +1,6 @@
 #pragma once
-// The rows of a table that a paged index finds and that hold nothing but bytes, as a local copy of all that removing
-// them one by one needs: the compiler keeps it in registers.
+// The rows of a table that a paged index finds and that are only bytes: a local copy of all that is needed to remove
+// rows one by one, which the compiler keeps in registers.
 //
 //     entries   [ .. e:3 .. m:9 .. ]      e goes: the last row moves into its place
 //     owners    [ .. .. .. e .. .. m ]    -> [ .. .. .. m .. .. ]
@@ -32,12 +32,12 @@ struct PackedRows {
         close(row);
         return true;
     }
-    /// The same for a row whose entry and elements are dealt with. Requires: row < num_rows.
+    /// The same for a row whose index entry and elements the caller has handled. Requires: row < num_rows.
     SHOAL_INLINE void close(std::uint32_t row) {
         const std::uint32_t last = --num_rows;
         if (SHOAL_UNLIKELY(row == last)) return;
         const Entity moved = owners[last];
-        // A dead owner may have lost its entry to a newer entity on its index, which keeps it.
+        // A dead owner may have lost its entry to a newer entity with its index, which keeps the entry.
         EntityBits& moved_entry = entries[moved.index()];
         if (SHOAL_LIKELY(moved_entry == RowIndex::entry_of(moved, last))) moved_entry = RowIndex::entry_of(moved, row);
         owners[row] = moved;

@@ -1,11 +1,11 @@
 #pragma once
-// From an entity to its row. Three kinds, chosen by how common a component is:
+// Finds the row of an entity. There are three kinds, chosen by how common a component is:
 //
 //     paged     one flat array over all entity indices, in reserved address space: pages that were never written cost
 //               nothing. The default. 4 bytes per index in a touched page. An index made for many entities at
-//               once lies in shared 2 MiB pages, and moves to address space of its own when it outgrows them.
-//     hash      open addressing: for rare components. 8 bytes a slot (16 with 64-bit ids), at most 3/4 full.
-//     identity  row = entity index, holes included: for components that nearly every entity has. A generation per index.
+//               once is in shared 2 MiB pages, and moves to address space of its own when it outgrows them.
+//     hash      open addressing: for rare components. 8 bytes per slot (16 with 64-bit ids), at most 3/4 full.
+//     identity  row = entity index, holes included: for components of nearly every entity. A generation per index.
 //
 // An entry carries the generation of the entity that made it: a stale, null or foreign id finds kNilRow. An index
 // holds at most one generation per entity index.
@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kNilRow = 0xFFFFFFFF;
 
 enum class RowIndexKind : std::uint8_t { kPaged, kHash, kIdentity };
 
-/// The indices that some entities lie between.
+/// The lowest and the highest index of some entities.
 struct IndexRange {
     std::uint32_t lowest = 0xFFFFFFFF, highest = 0;
 };
@@ -30,8 +30,8 @@ SHOAL_API IndexRange index_range(std::span<const Entity> entities);
 
 class RowIndex {
 public:
-    /// `pool`, if any, outlives the index; without one it lies in address space of its own from the start.
-    /// Errors: without address space for even the smallest index, adding fails later, in reserve().
+    /// `pool`, if any, outlives the index; without one, the index has address space of its own from the start.
+    /// Errors: if there is no address space for even the smallest index, reserve() fails later.
     SHOAL_API explicit RowIndex(RowIndexKind kind, PagePool* pool = nullptr);
 
     RowIndexKind kind() const { return kind_; }
@@ -41,7 +41,7 @@ public:
         if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged)) return find_in(entries(), entity);
         return find_other(entity);
     }
-    /// The same in the entries of a paged index, which a loop keeps in registers.
+    /// The same in the entries of a paged index, so that a loop keeps their address in registers.
     SHOAL_INLINE static std::uint32_t find_in(std::span<const EntityBits> entries, Entity entity) {
         if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return kNilRow;
         return row_in(entries[entity.index()], entity);
@@ -55,10 +55,10 @@ public:
         return entry != 0 ? static_cast<std::uint32_t>(entry & kIndexMask) : kNilRow;
     }
 
-    /// What a paged index keeps for a living entity in `row`.
+    /// The entry in a paged index for a living entity in `row`.
     static constexpr EntityBits entry_of(Entity entity, std::uint32_t row) { return (entity.id & ~kIndexMask) | row; }
-    /// The row that an entry on the index of `entity` has for it, or kNilRow. The difference is the row if the
-    /// generations are equal, and larger than any row if not; that of an empty entry is 0, which no living entity has.
+    /// The row that the entry at the index of `entity` has for it, or kNilRow. The difference is the row if the
+    /// generations are equal, and larger than any row if not; an empty entry has generation 0, which no entity has.
     SHOAL_INLINE static constexpr std::uint32_t row_in(EntityBits entry, Entity entity) {
         const EntityBits generation = entity.id & ~kIndexMask;
         const EntityBits row = entry - generation;
@@ -73,15 +73,15 @@ public:
     /// Requires: index < entries().size().
     EntityBits& entry(std::uint32_t index) { return flat_[index]; }
 
-    /// Returns whether nothing is kept for the indices of some entities. Those made together mostly lie close together,
-    /// and then one loop tells; false otherwise. Requires: a paged index.
+    /// Returns whether nothing is kept for the indices of some entities, if one loop can tell: indices of entities made
+    /// together are usually close together. Otherwise returns false. Requires: a paged index.
     SHOAL_API bool is_free(IndexRange range, std::size_t num_entities) const;
     /// Whether nothing is kept for the entity indices from `lowest` to `highest`. Requires: a paged index.
-    /// Cost: a loop over vectors, where a look-up per entity takes as long as copying its component.
+    /// Cost: a vectorised loop, whereas a look-up per entity takes as long as copying its component.
     SHOAL_API bool is_free(std::uint32_t lowest, std::uint32_t highest) const;
-    /// Gives consecutive rows from `first_row` on to those entities at the front that `living`, an EntityManager, says
-    /// live and for whose indices nothing is kept. Calls note(span, are_run) for them in order; with `are_run` the ids
-    /// of the span are consecutive. Returns how many they are. Requires: reserved; a paged index.
+    /// Gives consecutive rows from `first_row` on to the leading entities, up to the first that is dead according to
+    /// `living`, an EntityManager, or whose index has an entry. Calls note(span, are_run) for them in order; with
+    /// `are_run` the ids of the span are consecutive. Returns how many there were. Requires: reserved; a paged index.
     template <class Living, class Note>
     std::uint32_t set_leading(std::span<const Entity> entities, const Living& living, std::uint32_t first_row,
                               Note&& note);
@@ -95,7 +95,7 @@ public:
     template <class Visit, class Fetch>
     SHOAL_INLINE void find_each(std::span<const Entity> entities, std::size_t far, Visit&& visit, Fetch&& fetch) const;
 
-    /// Fetches the entry of `entity` into the cache. Inline, or g++ drops the call, which has no effect that it knows.
+    /// Prefetches the entry of `entity`. Inline, because g++ would drop the call, which has no effect that it knows of.
     SHOAL_INLINE void prefetch(Entity entity) const {
         if (entity.index() < num_flat_) __builtin_prefetch(flat_ + entity.index());
     }
@@ -107,7 +107,7 @@ public:
         return reserve_more(num_more, max_index);
     }
 
-    /// Sets the row of `entity`, replacing any generation on its index. Requires: reserved; a non-null entity;
+    /// Sets the row of `entity`, replacing any generation at its index. Requires: reserved; a non-null entity;
     /// with identity, row == entity.index().
     void set(Entity entity, std::uint32_t row) {
         SHOAL_ASSERT(entity && (kind_ != RowIndexKind::kPaged || entity.index() < num_flat_),
@@ -118,7 +118,7 @@ public:
             set_other(entity, row);
     }
 
-    /// Returns the entry to write for `entity` when nothing is kept for its index and there is room, else nullptr.
+    /// Returns the entry to write for `entity` if nothing is kept for its index and there is room, else nullptr.
     /// Requires: a paged index; a non-null entity.
     EntityBits* free_entry(Entity entity) {
         if (SHOAL_UNLIKELY(entity.index() > max_index_)) return nullptr;
@@ -126,13 +126,13 @@ public:
         return SHOAL_LIKELY(*entry == 0) ? entry : nullptr;
     }
 
-    /// Forgets `entity` if its row is `row`. An entry of a newer entity on the same index stays.
+    /// Removes the entry of `entity` if its row is `row`. An entry of a newer entity with the same index stays.
     SHOAL_API void erase(Entity entity, std::uint32_t row);
 
-    /// Forgets all; keeps memory unless `release`.
+    /// Removes all entries; keeps memory unless `release`.
     SHOAL_API void clear(bool release = false);
 
-    /// Bytes: `used` by entries in use, `committed` by touched pages as far as is known.
+    /// Units: bytes; `used` by entries in use, `committed` by touched pages as far as known.
     SHOAL_API MemoryUse memory_use() const;
 
     SHOAL_API ~RowIndex();
@@ -147,15 +147,15 @@ private:
         bool is_used() const { return static_cast<bool>(entity); }
     };
 
-    static constexpr std::size_t kRunLength = 512;  // entities looked at in one go: their entries stay in the cache
+    static constexpr std::size_t kRunLength = 512;  // entities looked at together: their entries stay in the cache
 
     SHOAL_API bool set_run(std::span<const Entity> entities, std::uint32_t first_row);
-    /// Pure: loops keep what they have read before it.
+    /// Pure: loops need not reload what they read before the call.
     SHOAL_API std::uint32_t find_other(Entity entity) const __attribute__((pure));
     SHOAL_API std::uint32_t find_any_other(Entity entity) const;
     SHOAL_API void set_other(Entity entity, std::uint32_t row);
     SHOAL_API Status reserve_more(std::uint32_t num_more, std::uint32_t max_index);
-    /// Entity indices that a flat index has address space for.
+    /// The number of entity indices that a flat index has address space for.
     std::size_t capacity() const { return num_flat_ + generations_.capacity(); }
     std::size_t slot_of(std::uint32_t entity_index) const;
     Status grow_flat(std::uint32_t num_more, std::size_t num_indices);
@@ -170,7 +170,7 @@ private:
     EntityBits* flat_ = nullptr;     // paged: by entity index: generation above row, 0 is empty
     std::size_t num_flat_ = 0;       // entries that flat_ has address space for
     PagePool* pool_;
-    std::size_t block_bytes_ = 0;  // of the block of pool_ that flat_ is; 0: it lies in paged_
+    std::size_t block_bytes_ = 0;  // of the block of pool_ that flat_ is; 0: flat_ is in paged_
     PageArray<EntityBits> paged_;
     PageArray<Generation> generations_;  // identity: indexed by entity index, 0 is a hole
     PageArray<Slot> slots_;              // hash
@@ -201,12 +201,12 @@ SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::siz
                                       Fetch&& fetch) const {
     const std::span<const EntityBits> flat = entries();
     std::size_t i = 0;
-    // Without a test per entity, because every index is inside.
+    // Without a test per entity, because every index is in range.
     if (covers(entities)) {
         const auto row_of = [&](std::size_t k) { return row_in(flat[entities[k].index()], entities[k]); };
         for (; far != 0 && i + far < entities.size(); ++i) {
             __builtin_prefetch(flat.data() + entities[i + far].index());
-            // A stale id fetches the present row of its index, and an id without an entry row 0: cheaper than a test.
+            // A stale id prefetches the current row of its index, an id without an entry row 0: cheaper than a test.
             fetch(static_cast<std::uint32_t>(flat[entities[i + far / 2].index()] & kIndexMask));
             visit(i, row_of(i));
         }

@@ -1,13 +1,13 @@
 #pragma once
-// Links between the rows of a table, in columns beside its elements: two groups, either of which a table may have.
+// Links between the rows of a table, in columns beside its elements. A table may have either group, or both.
 //
-//     chain   {next, previous}                        the rows of one entity; whoever keeps the chain knows its head
+//     chain   {next, previous}                        the rows of one entity; the owner of the chain knows its head
 //     tree    {parent, first child, next, previous}   siblings are a list, headed by their parent
 //
 // A link is a row, or kNilRow. Every link has one that leads back (a child's parent, the next row's previous row), so
-// whatever names a row is found without a search. Links are right before and after each call; between begin_swap() and
-// end_swap() the caller swaps the rows.
-// Thread: that of the table.
+// that the links to a row are found without a search. Links are valid before and after each call; between begin_swap()
+// and end_swap() the caller swaps the rows.
+// Thread: as for the table.
 
 #include "shoal/base/detail/row_range.h"
 #include "shoal/base/status.h"
@@ -34,26 +34,26 @@ public:
     bool has_tree() const { return has_tree_; }
     bool has_any() const { return has_chain_ || has_tree_; }
     std::uint32_t num_columns() const { return (has_chain_ ? 2 : 0) + (has_tree_ ? 4 : 0); }
-    /// Says where the columns lie. Shape: num_columns() columns, the chain's first; nullptr while there are none.
+    /// Sets the addresses of the columns. Shape: num_columns(), the chain's first; nullptr while there are none.
     SHOAL_API void place(std::span<std::uint32_t* const> columns);
     const std::uint32_t* column(LinkColumn link) const { return links_[static_cast<int>(link)]; }
 
-    /// Rows that were added are linked to nothing.
+    /// Clears the links of added rows.
     SHOAL_API void clear(RowRange rows);
-    /// Unlinks a row that goes: children become roots, the chain closes. Returns the row after it in its chain.
+    /// Unlinks a row that will be removed: children become roots, the chain closes. Returns the next row of its chain.
     SHOAL_API std::uint32_t leave(std::uint32_t row);
-    /// Makes whatever names `from` name `to`, to where the row is then copied. Requires: nothing names `to`.
+    /// Redirects all links to `from` to `to`, where the caller then copies the row. Requires: no link leads to `to`.
     SHOAL_API void move(std::uint32_t from, std::uint32_t to);
     SHOAL_API void begin_swap(std::uint32_t a, std::uint32_t b);
     SHOAL_API void end_swap(std::uint32_t a, std::uint32_t b);
-    /// Row rows.begin + i has moved to new_rows[i], with its links. Requires: no link leads out of `rows`.
+    /// Corrects the links after row rows.begin + i has moved to new_rows[i]. Requires: no link leads out of `rows`.
     SHOAL_API void permute(RowRange rows, const std::uint32_t* new_rows);
 
-    /// Puts an unlinked row before the head of a chain, or makes it one of its own (kNilRow).
+    /// Puts an unlinked row before the head of a chain, or makes it a chain of its own if `head` is kNilRow.
     SHOAL_API void push_chain(std::uint32_t row, std::uint32_t head);
-    /// Makes `child` the first child of `parent`, or a root with kNilRow. Requires: parent is no descendant.
+    /// Makes `child` the first child of `parent`, or a root with kNilRow. Requires: `parent` is not a descendant.
     SHOAL_API void link_tree(std::uint32_t child, std::uint32_t parent);
-    /// Links childless roots: row first + i to first + parents[i], or to none (kNilRow). Requires: parents[i] < i.
+    /// Links childless roots: row first + i to parent first + parents[i], or none (kNilRow). Requires: parents[i] < i.
     SHOAL_API void link_trees(std::uint32_t first, std::span<const std::uint32_t> parents);
 
     /// Checks that every link leads to a row, and back. `table` names the table in the message. Cost: O(rows).

@@ -1,6 +1,6 @@
 #pragma once
 // Moves single rows from one table to another by a plan. A path keeps the addresses of all columns, which Table::take()
-// looks up for every row. They hold until the columns of either table move. For plain rows only.
+// looks up for every row. They are valid until the columns of either table move. For plain rows only.
 //
 //     plan       kept columns           dropped columns
 //     columns    {from, to} ...         {from, nullptr} ...
@@ -16,21 +16,21 @@ class RowPath {
 public:
     struct Column {
         std::byte* from;
-        std::byte* to;  ///< nullptr: the row loses it
+        std::byte* to;  ///< nullptr: the row loses the column
     };
 
     RowPath() = default;
-    RowPath(RowPath&&) = default;  // but no copies: the ends are addresses in the array
+    RowPath(RowPath&&) = default;  // not copied: the ends are addresses in the array
     RowPath& operator=(RowPath&&) = default;
 
     const TakePlan* plan() const { return plan_; }
     const Array<Column>& columns() const { return columns_; }
 
-    /// Follows a plan from now on; addresses are not known yet. Lifetime: the plan outlives its use.
+    /// Follows a plan from now on; addresses are not known yet. Requires: the plan outlives its use here.
     void follow(const TakePlan& plan) { plan_ = &plan, placements_ = 0; }
     /// Looks the addresses up. Returns false, and keeps none, unless the rows of both tables are plain.
     SHOAL_API bool look_up(Table& from, Table& to);
-    /// Whether the addresses hold. A placement only grows, so the sum is the same only if neither has changed.
+    /// Whether the addresses are valid. Placements only grow, so the sum is the same only if neither has changed.
     SHOAL_INLINE bool is_known(const Table& from, const Table& to) const {
         return from.placement() + to.placement() == placements_;
     }
@@ -69,7 +69,7 @@ private:
     }
 
     const TakePlan* plan_ = nullptr;
-    std::uint64_t placements_ = 0;  // of both tables when the addresses were looked up, added up; 0: they were not
+    std::uint64_t placements_ = 0;  // the sum of both tables' when the addresses were looked up; 0: they were not
     Array<Column> columns_{Owner("row path")};  // in the order of the plan: kept, then dropped
     ColumnsBySize::Ends<Column> kept_ends_, dropped_ends_;
 };

@@ -2,10 +2,10 @@
 // In checked builds, finds rows and views that are used after the rows of their table were removed or moved. In other
 // builds all of this is empty and costs nothing.
 //
-//     a table    rows     grows when rows are removed or moved: a row number may mean another row then
-//                views    grows then too, and when columns come to lie elsewhere: an address may be of something else
+//     a table    rows     grows when rows are removed or moved: a row number may then mean another row
+//                views    grows then too, and when columns move in memory: an address may then be of something else
 //
-// Rows that are added to columns that stay where they are change neither: what was looked up before is still right.
+// Adding rows to columns that stay where they are changes neither: what was looked up before is still valid.
 // Thread: as for the table.
 
 #include "shoal/base/detail/config.h"
@@ -21,7 +21,7 @@ struct FieldLayout;
 
 namespace shoal::detail {
 #if SHOAL_CHECKED
-/// Ends the program: a view of a field (-1: of a component) is older than a change of the rows.
+/// Ends the program: a view of a field (-1: of a component) is older than the last change of the rows.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_stale_view(const Schema& component, int field);
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_stale_batch();
 template <auto kMember>
@@ -40,7 +40,7 @@ struct RowVersions {
     void views_changed() { ++views; }
 };
 
-/// What a row number remembers of its table. Made from nothing, it is right for every table.
+/// What a row number remembers of its table. Default-constructed, it is valid for every table.
 class KnownRow {
 public:
     KnownRow() = default;
@@ -56,7 +56,7 @@ private:
     std::uint64_t version_ = 0;
 };
 
-/// The base of views of rows. One that watches a table ends the program when it is used after the rows have changed.
+/// The base of views of rows. A view that watches a table ends the program if it is used after the rows have changed.
 class WatchedView {
 public:
     /// The message names the field.
@@ -64,7 +64,7 @@ public:
     void watch(const Table& table) {
         watch(table.row_versions(), &refuse_stale_view_of<kMember>);
     }
-    /// The same for the columns of a component from `first` on. Those of a const T are asked for to read.
+    /// The same for the columns of a component from `first` on. A const T means that they are only read.
     template <auto kMember, class T, class Table>
     void watch(const Table& table, std::uint32_t first) {
         using Layout = FieldLayout<kMember>;

@@ -2,7 +2,7 @@
 // A schema lists a component's fields once: name, type, default, unit, range, layout. It drives the columns of a
 // table, growth, row moves, the blob, the text compiler and every report; nothing else lists the fields.
 //
-// The same fields can lie in three ways (position is a Vec3, mass a float; rows 0, 1, 2 ...):
+// The same fields can be laid out in three ways (position is a Vec3, mass a float; rows 0, 1, 2 ...):
 //
 //     apart (the default)    mass      m0 m1 m2        position  xyz0 xyz1 xyz2
 //     split                  mass      m0 m1 m2        position  x0 x1 x2   y0 y1 y2   z0 z1 z2
@@ -22,7 +22,7 @@ namespace shoal {
 
 inline constexpr std::uint32_t kMaxFields = 64;
 
-/// Returns "kept", "cleared" or "dies_too", as schema files say it; "none" for a field that is no relation.
+/// Returns "kept", "cleared" or "dies_too", as in schema files; "none" for a field that is not a relation.
 SHOAL_API std::string_view relation_name(Relation relation);
 
 /// A component's identity: the XXH3-64 hash of its name. Never an address, RTTI or registration order.
@@ -37,15 +37,15 @@ struct EnumeratorDefinition {
 
 /// A field as it is declared. Zero means none: no unit, no range, a zero default.
 struct FieldDefinition {
-    std::string name{};  ///< of a field of a struct within the component: "aabbox.min"
+    std::string name{};  ///< for a field of a struct within the component: "aabbox.min"
     FieldType type = FieldType::kFloat;
     FieldType element_type = FieldType(0);  ///< of a blob array
-    std::uint32_t array_length = 0;         ///< 0: one value, otherwise a fixed array of as many
-    std::uint32_t value_bytes = 0;      ///< for enum (1, 2, 4, 8), fixed string (capacity) and opaque; else 0 or right
-    std::uint32_t value_alignment = 0;  ///< for opaque; else 0 or right
-    std::uint32_t struct_offset = kPacked;  ///< bytes from the start of the C++ struct; kPacked: laid out as C would
+    std::uint32_t array_length = 0;         ///< 0: one value, otherwise the length of a fixed array
+    std::uint32_t value_bytes = 0;      ///< for enum (1, 2, 4, 8), fixed string (capacity), opaque; else 0 or the size
+    std::uint32_t value_alignment = 0;  ///< for opaque; else 0 or the alignment
+    std::uint32_t struct_offset = kPacked;  ///< bytes from the start of the C++ struct; kPacked: laid out as in C
     bool split = false, shorthand = false;  ///< shorthand: in text, its value may stand for the component
-    std::string keys{};  ///< of a blob array: text gives it as a mapping, whose keys this blob array gets
+    std::string keys{};  ///< of a blob array: text has it as a mapping; the blob array named here gets the keys
     Relation relation = Relation::kNone;  ///< of a field of type entity
     bool has_range = false;
     double minimum = 0;  ///< with has_range: the least and greatest number allowed in text, inclusive
@@ -63,15 +63,15 @@ struct ComponentDefinition {
     std::string name{};
     std::uint32_t version = 1;
     bool whole = false;              ///< all fields in one column
-    bool enableable = false;         ///< comes and goes often: a bit per row instead of a move
+    bool enableable = false;         ///< added and removed often: a bit per row instead of a move
     bool many = false;               ///< an entity may have several
     bool singleton = false;          ///< a world has one; it is kept whole
-    std::uint32_t struct_bytes = 0;  ///< 0: laid out as C would
+    std::uint32_t struct_bytes = 0;  ///< 0: laid out as in C
     std::uint32_t struct_alignment = 0;
     Array<FieldDefinition> fields{kProgramOwner};
 };
 
-/// A field of a schema: its definition with every size and place filled in.
+/// A field of a schema: its definition with all sizes, offsets and columns filled in.
 struct Field : FieldDefinition {
     std::uint32_t size = 0;          ///< bytes in the struct image: value_bytes x max(array_length, 1)
     std::uint32_t first_column = 0;  ///< its first column, as an index into Schema::columns()
@@ -94,13 +94,13 @@ struct ColumnDefinition {
 
 class Schema {
 public:
-    /// Errors: no or a bad name, more than 64 fields, two fields with one name, a size that does not fit the type,
-    /// an enum without names or with two alike, an opaque field in a whole component, a default outside the range
-    /// or of the wrong size, fields that lie over each other or outside the struct, more than 64 bytes of alignment;
+    /// Errors: a missing or bad name, more than 64 fields, two fields with one name, a size that does not fit the type,
+    /// an enum without names or with duplicate names, an opaque field in a whole component, a default outside the range
+    /// or of the wrong size, fields that overlap or are outside the struct, more than 64 bytes of alignment;
     /// the message names the component and the field.
     SHOAL_API static Result<Schema> make(ComponentDefinition definition);
-    /// Returns the schema of a table whose rows hold several components: their columns and struct images one behind
-    /// the other, their fields as "component.field". It is named "first+second+third".
+    /// Returns the schema of a table whose rows hold several components: concatenates their columns and struct images,
+    /// and names their fields "component.field". It is named "first+second+third".
     SHOAL_API static Schema combine(std::span<const Schema* const> components);
     SHOAL_API Schema(const Schema& other);
     SHOAL_API Schema(Schema&& other) noexcept;
@@ -138,10 +138,10 @@ public:
     /// Bytes of one row over all columns.
     std::uint32_t row_bytes() const { return row_bytes_; }
     bool has_opaque() const { return has_opaque_; }
-    /// Whether a field of this type occurs, such as FieldType::kEntity.
+    /// Whether a field has this type, such as FieldType::kEntity.
     bool has(FieldType type) const { return type_mask_ >> static_cast<int>(type) & 1; }
 
-    /// Equal for schemas whose columns have the same names, types and places: their columns can be copied whole.
+    /// Equal for schemas whose columns have the same names, types and positions: their columns can be copied whole.
     std::uint64_t layout_hash() const { return layout_hash_; }
     /// Returns a text such as "point_mass v1 {mass float, position vec3 split}" for messages.
     SHOAL_API std::string to_text() const;
@@ -170,7 +170,7 @@ private:
     friend struct SchemaMaker;
 };
 
-/// Turns `LikeThis` into `like_this`: the name of a struct into that of its component.
+/// Turns `LikeThis` into `like_this`: the name of a struct into the name of its component.
 SHOAL_API std::string snake_case(std::string_view name);
 
 }  // namespace shoal

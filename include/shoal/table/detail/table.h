@@ -1,5 +1,5 @@
 #pragma once
-// A table is how data lies in memory: packed columns, row i of every column belonging to one component.
+// A table stores components in packed columns: row i of every column belongs to one component.
 //
 //     row            0    1    2   ...  num_rows-1 | capacity
 //     entity         e0   e1   e2                  |           the owner of each row
@@ -8,12 +8,12 @@
 //
 // Rows are packed: when one is removed, the last row moves into its place. A table consists of parts: the storage of
 // the columns, the links between rows, the stamps of the last writes, and the row index that is attached to it. It
-// moves a row in all of them at once. Whoever writes to a column marks what it has written:
+// moves a row in all of them at once. Code that writes to a column marks the rows that it has written:
 // per column and block of 1,024 rows, the table keeps the stamp of the last write. The destructor of an opaque value
-// runs after its row is gone, when the table is consistent: it may remove other rows. The destructor of a value that
-// was moved from must not change tables, nor must the assignment of a value.
+// runs after its row was removed, when the table is consistent: it may remove other rows. The destructor of a
+// moved-from value must not change tables, nor must the assignment of a value.
 // Thread: structural calls from one thread at a time; between them columns may be read from any thread, and written
-// by several threads as long as no two write one cache line.
+// by several threads as long as no two of them write to the same cache line.
 
 #include "shoal/table/detail/column_storage.h"
 #include "shoal/table/detail/packed_rows.h"
@@ -40,7 +40,7 @@ struct TableOptions {
 
 class Table {
 public:
-    /// Holds nothing until rows are added. `schema` and `pool` outlive the table.
+    /// Allocates nothing until rows are added. Requires: `schema` and `pool` outlive the table.
     SHOAL_API Table(const Schema& schema, PagePool& pool, const TableOptions& options = {});
 
     const Schema& schema() const { return storage_.schema(); }
@@ -53,7 +53,7 @@ public:
     std::span<const Entity> entities() const { return {storage_.owners(), num_rows()}; }
     /// Shape: num_rows() elements of schema().column(column).element_bytes.
     const std::byte* column(std::uint32_t column) const { return storage_.column(column); }
-    /// Marks the rows (all of them) of a column as written and returns its first element.
+    /// Marks the rows of a column (by default all) as written and returns its first element.
     std::byte* write_column(std::uint32_t column) { return write_column(column, {0, num_rows()}); }
     std::byte* write_column(std::uint32_t column, RowRange rows) {
         mark_written(column, rows);
@@ -66,21 +66,22 @@ public:
         stamps_.mark(column, row);
         return storage_.element(column, row);
     }
-    /// Marks one row as written. Requires: the caller has tested that the column and the row exist.
+    /// Marks one row as written. Requires: the column and the row exist.
     SHOAL_INLINE void mark_existing(std::uint32_t column, std::uint32_t row) {
         SHOAL_CHECK(row < num_rows() && column < schema().num_columns(), "the column or the row does not exist");
         if constexpr (SHOAL_CHECKED != 0) ask_write_guard(*this, column);
         stamps_.mark_existing(column, row);
     }
-    /// Marks rows[i] as written where bit i is set, while other threads mark rows of the column, too.
+    /// Marks rows[i] as written where bit i is set. Other threads may mark rows of the column at the same time.
     SHOAL_API void mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen);
-    /// Marks rows as written: for a pass that has written to an unmarked_column().
+    /// Marks rows as written, for a pass that has written to an unmarked_column().
     SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
-    /// The same for rows that exist, several from the first one of a block on. Returns whether they are such rows.
+    /// The same for several existing rows that start at a block and stay in it. For others, marks none and returns
+    /// false.
     SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
         return SHOAL_CHECKED == 0 && rows.end <= num_rows() && stamps_.mark_block(column, rows);
     }
-    /// The same for all rows, in columns that exist. Returns whether the rows are several, in one block.
+    /// The same for all rows, in columns that exist. Returns false unless there are several rows, all in one block.
     SHOAL_INLINE bool mark_only_block(const std::uint16_t* columns_end, std::size_t num_columns) {
         return SHOAL_CHECKED == 0 && stamps_.mark_only_block(columns_end, num_columns, num_rows());
     }
@@ -88,25 +89,25 @@ public:
     void stamp_row(std::uint32_t row) { stamps_.mark_row(row); }
     /// Returns a column for a pass that calls mark_written() itself when it ends.
     std::byte* unmarked_column(std::uint32_t column) { return storage_.column(column); }
-    /// Where a column lies, now and when it has come to lie elsewhere: those of a component are side by side.
+    /// The address of a column, kept up to date when it moves; the columns of a component are side by side.
     /// Lifetime: the table.
     const PhysicalColumn& physical_column(std::uint32_t column) const { return storage_.physical_column(column); }
-    /// Whether `address` is in the memory of the columns: what is there may change with every structural call.
+    /// Whether `address` is in the memory of the columns, which any structural call may change.
     bool contains(const void* address) const { return storage_.contains(address); }
-    /// Grows when columns come to lie elsewhere or is_plain() changes; while it stays, addresses may be kept. Not 0.
+    /// Grows when columns move in memory or is_plain() changes; while it stays the same, addresses are valid. Never 0.
     std::uint64_t placement() const { return storage_.placement(); }
     const detail::RowVersions& row_versions() const { return storage_.row_versions(); }
 
-    /// Fetches a row's elements into the cache; kNilRow is ignored.
+    /// Prefetches a row's elements; kNilRow is ignored.
     SHOAL_INLINE void prefetch(std::uint32_t row) const { storage_.prefetch(row); }
 
     // --- adding rows ---------------------------------------------------------------------------------------------
 
-    /// Makes room for `count` more rows. Errors: capacity or memory is short; nothing has changed.
+    /// Makes room for `count` more rows. Errors: not enough capacity or memory; nothing has changed.
     SHOAL_API Status reserve(std::uint32_t count);
     bool has_room() const { return storage_.has_room(); }
-    /// Appends rows owned by `owners` and returns the first. Elements hold arbitrary bytes (opaque ones are made by
-    /// default) until the caller fills them; the index is not told. Requires: reserved.
+    /// Appends rows owned by `owners` and returns the first. Elements hold arbitrary bytes (opaque ones are
+    /// default-constructed) until the caller fills them; the index is not updated. Requires: reserved.
     SHOAL_API std::uint32_t append(std::span<const Entity> owners);
     /// Appends one row; as above, but requires room only if has_room() is false.
     std::uint32_t append_one(Entity owner) {
@@ -120,8 +121,8 @@ public:
     /// Appends rows and returns a span for their owners, which the caller fills at once. Requires: reserved.
     SHOAL_API std::span<Entity> append_unowned(std::uint32_t count);
     /// Moves rows of another table to the end of this one, updates the index, and returns the first. Elements that
-    /// `from` lacks hold arbitrary bytes (opaque ones are made by default). Requires: reserved; `plan` is made for the
-    /// schemas; both tables share one paged index, or have none; neither has links; several rows are plain in both.
+    /// `from` lacks hold arbitrary bytes (opaque ones are default-constructed). Requires: reserved; `plan` fits the
+    /// schemas; both tables share one paged index, or have none; neither has links; for several rows, both are plain.
     SHOAL_API std::uint32_t take(Table& from, RowList rows, const TakePlan& plan);
     /// The same for one row.
     std::uint32_t take(Table& from, std::uint32_t row, const TakePlan& plan) {
@@ -130,28 +131,28 @@ public:
     }
     /// With an identity index: gives row owner.index() its owner. Rows before it without an owner are holes: their
     /// owner is null, their fields keep harmless values. The elements of the row hold arbitrary bytes (opaque ones are
-    /// made by default) until the caller fills them. Requires: reserved; the index has room; the row is a hole, or past
-    /// the last row.
+    /// default-constructed) until the caller fills them. Requires: reserved; the index has room; the row is a hole, or
+    /// past the last row.
     SHOAL_API void occupy(Entity owner);
     std::uint32_t num_holes() const { return num_holes_; }
 
-    /// Shows rows that somebody else keeps, in place of those that it showed before, for a store of code that knows no
-    /// tables. Index, links and stamps are the caller's: they are told of nothing.
+    /// Shows rows in the caller's memory instead of those that it showed before, for stores that do not keep tables
+    /// themselves. The caller maintains index, links and stamps: they are not updated.
     /// Shape: owners: by row; columns: one per Schema::columns(), aligned to 64 bytes, with room up to the next 64
     /// bytes; links: next and previous of each row if the table has chains. Requires: it never had rows of its own.
-    /// Lifetime: until the next call, which comes before any of the memory goes.
+    /// Lifetime: the memory stays valid until the next call.
     SHOAL_API void show(std::span<Entity> owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
 
     // --- removing and moving rows --------------------------------------------------------------------------------
 
-    /// Whether rows are bytes and nothing more: no opaque columns and no links.
+    /// Whether rows are only bytes: no opaque columns and no links.
     bool is_plain() const { return is_plain_; }
     /// Whether rows are plain and found by a paged index.
     bool is_packed() const { return is_packed_; }
 
     /// Removes a row; the last row moves into its place, or, with an identity index, a hole stays (trailing holes are
-    /// removed). Links to it end: children become roots, the chain closes. The index forgets it.
+    /// removed). Links to it are removed: children become roots, the chain closes. So is its index entry.
     SHOAL_INLINE void remove(std::uint32_t row) {
         if (SHOAL_UNLIKELY(!is_packed_)) return remove_unpacked(row);
         SHOAL_ASSERT(row < num_rows(), "the row does not exist");
@@ -164,7 +165,7 @@ public:
     /// Removes the rows that these entities own, except those of entities alive in `spared`, and returns how many it
     /// removed. Requires: an index; `owners` is not of this table.
     SHOAL_API std::uint32_t remove_owned(std::span<const Entity> owners, const EntityManager* spared = nullptr);
-    /// The same for one; copy_row(to, from) copies the elements of a row. Requires: is_packed().
+    /// The same for one owner; copy_row(to, from) copies the elements of a row. Requires: is_packed().
     template <class CopyRow>
     SHOAL_INLINE bool remove_owned(Entity owner, CopyRow&& copy_row) {
         PackedRows rows = packed_rows();
@@ -172,11 +173,11 @@ public:
         storage_.cut(rows.num_rows);
         return true;
     }
-    /// Removes all rows of the dead and returns how many; if rows are packed, the others keep their order. Requires: an
-    /// index.
+    /// Removes all rows of dead entities and returns how many; if rows are packed, the others keep their order.
+    /// Requires: an index.
     SHOAL_API std::uint32_t remove_dead(const EntityManager& entities);
-    /// Removes rows, none named twice; the last rows that stay move into their places. The index is told of moved rows
-    /// only: the entries of the removed owners are the caller's. Requires: is_plain(), paged index or none.
+    /// Removes rows, none named twice; the last remaining rows move into their places. The index is updated for moved
+    /// rows only: the caller removes the entries of the removed owners. Requires: is_plain(), paged index or none.
     SHOAL_API void remove_rows(RowList rows);
     /// The same for one row that already holds the elements of the last row. Requires: is_packed().
     SHOAL_INLINE void close_row(std::uint32_t row) {
@@ -189,14 +190,14 @@ public:
     SHOAL_API void clear();
     /// Swaps two rows, links and index included.
     SHOAL_API void swap(std::uint32_t a, std::uint32_t b);
-    /// Row rows.begin + i becomes what row from[i] was. Requires: no chain, nothing opaque, no link out of `rows`.
+    /// Moves row from[i] to rows.begin + i. Requires: no chain, nothing opaque, no link leads out of `rows`.
     SHOAL_API void permute(RowRange rows, std::span<const std::uint32_t> from);
 
-    // --- filling rows (all take rows that exist) -----------------------------------------------------------------
+    // --- filling existing rows -----------------------------------------------------------------------------------
 
-    /// Gives every row of `rows` the component of one struct image. Requires: no opaque fields.
+    /// Copies one struct image to every row of `rows`. Requires: no opaque fields.
     void fill(RowRange rows, const std::byte* image) { scatter(rows, image, 0); }
-    /// Row rows.begin + i gets images[i]. Shape: `stride` bytes from image to image; 0: one for all rows.
+    /// Copies images[i] to row rows.begin + i. Shape: `stride` bytes from image to image; 0: one for all rows.
     /// Requires: as above.
     SHOAL_API void scatter(RowRange rows, const std::byte* images, std::size_t stride);
     /// Copies whole columns into `rows`. Shape: one pointer for each of the first schema columns, rows.size() elements
@@ -205,7 +206,7 @@ public:
 
     // --- index and links -----------------------------------------------------------------------------------------
 
-    /// Attaches the row index that the table keeps up to date, and which outlives it. nullptr detaches the index.
+    /// Attaches a row index, which the table keeps up to date. It outlives the table. nullptr detaches the index.
     SHOAL_API void attach_index(RowIndex* index);
     RowIndex* index() const { return index_; }
 
@@ -219,54 +220,54 @@ public:
     /// Makes `child` the first child of `parent`, or a root if that is kNilRow. Requires: a tree; `parent` does not
     /// descend from `child`.
     SHOAL_API void link_tree(std::uint32_t child, std::uint32_t parent);
-    /// Links childless roots: row first + i to first + parents[i], or to none (kNilRow). Requires: parents[i] < i.
+    /// Links childless roots: row first + i to parent first + parents[i], or none (kNilRow). Requires: parents[i] < i.
     SHOAL_API void link_trees(std::uint32_t first, std::span<const std::uint32_t> parents);
 
     // --- stamps --------------------------------------------------------------------------------------
 
-    /// Writes from now on carry `stamp`. Requires: no less than before.
+    /// Sets the stamp of writes from now on. Requires: not less than before.
     void set_stamp(std::uint64_t stamp) { stamps_.set_now(stamp); }
     std::uint64_t stamp() const { return stamps_.now(); }
     /// Returns the stamp of the last write to a block of 1,024 rows of a column, added and moved rows included.
     std::uint64_t written_stamp(std::uint32_t column, std::uint32_t block) const {
         return stamps_.written(column, block);
     }
-    /// Returns the stamp with which rows were last added to a block or moved into it. Rows that were removed at the end
-    /// leave none.
+    /// Returns the stamp with which rows were last added to a block or moved into it. Removing rows at the end
+    /// does not change it.
     std::uint64_t placed_stamp(std::uint32_t block) const { return stamps_.placed(block); }
     /// Returns which rows of a block of a column in a snapshot were written at `since` or later, added and moved
-    /// rows included, and which were added or moved. Marks of some 128 stamps are kept: for earlier writes it returns
-    /// all of 1,024 rows.
+    /// rows included; placed_since(): which were added or moved. Marks of some 128 stamps are kept: for earlier writes,
+    /// all rows of a block of 1,024 are returned.
     SnapshotMarks written_since(std::uint32_t column, std::uint32_t snapshot_block, std::uint64_t since) const;
     SnapshotMarks placed_since(std::uint32_t snapshot_block, std::uint64_t since) const;
 
     // --- saving --------------------------------------------------------------------------------------------------
 
     /// Writes all rows: owners, columns, links and stamps; columns by the names of their fields. Refuses opaque fields.
-    /// If the writer checks values, also those that no load would take.
+    /// If the writer checks values, also refuses values that load() would not accept.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// What save() refuses of the values of the column that the writer has written last.
+    /// Refuses values that save() would refuse, in the column that the writer has written last.
     SHOAL_API void refuse_bad_values(SnapshotWriter& to, std::uint32_t column) const;
-    /// Puts rows that save() wrote in place of those that are there. The index is the caller's. Errors: no memory, or
-    /// it does not fit this table; no row is there then.
+    /// Replaces all rows by those that save() wrote. The caller updates the index. Errors: no memory, or the data
+    /// does not fit this table; the table is then empty.
     SHOAL_API Status load(SnapshotReader& from);
 
     // --- memory and health ---------------------------------------------------------------------------------------
 
-    /// To be called once a frame: gives back pages that the last few calls found unused.
+    /// Must be called once a frame: frees pages that the last few calls found unused.
     void settle_memory() {
         if (storage_.settle()) note_places();
     }
-    /// Gives back all memory that is not needed, at once.
+    /// Frees all memory that is not needed, at once.
     SHOAL_API void shrink();
     MemoryUse memory_use() const { return storage_.memory_use(); }
-    /// How often the rows were copied: to a range of their own, or to a larger one when the first was reserved too
+    /// How often the rows were copied: to a range of their own, or to a larger one if the first reservation was too
     /// small.
     std::uint32_t num_promotions() const { return storage_.num_promotions(); }
     bool in_slab() const { return storage_.in_slab(); }
 
-    /// Checks everything that the table promises: places, alignment, index, links, stamps. Cost: O(rows).
-    /// Errors: names what is broken and in which row.
+    /// Checks all invariants of the table: addresses, alignment, index, links, stamps. Cost: O(rows).
+    /// Errors: an invariant is broken; the message names it and the row.
     SHOAL_API Status validate() const;
 
 private:

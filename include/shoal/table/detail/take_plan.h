@@ -1,9 +1,9 @@
 #pragma once
-// How rows go from tables of one schema to tables of another: which columns they keep. A plan is made once for two
+// How rows move from tables of one schema to tables of another: which columns they keep. A plan is made once for two
 // schemas and serves all their tables; see Table::take().
 //
 //     from    position  velocity  food             kept     position -> position, velocity -> velocity
-//     to      position  velocity  mass             dropped  food;  mass is new, and the caller's to fill
+//     to      position  velocity  mass             dropped  food;  mass is new: the caller fills it
 //
 // Thread: immutable once made; any thread.
 
@@ -16,13 +16,13 @@ class TakePlan {
 public:
     using Column = ColumnsBySize::Column;
 
-    /// The columns that begin at `from` become those that begin at `to`. Shape: `columns` describes them.
+    /// Keeps the columns that begin at `from`, as those that begin at `to`. Shape: `columns` describes them.
     SHOAL_API void keep(std::uint32_t from, std::uint32_t to, std::span<const ColumnDefinition> columns);
-    /// The columns that begin at `from` are not in the other schema.
+    /// Drops the columns that begin at `from`, which the other schema lacks.
     SHOAL_API void drop(std::uint32_t from, std::span<const ColumnDefinition> columns);
 
-    const ColumnsBySize& kept() const { return kept_; }        ///< those of bytes
-    const ColumnsBySize& dropped() const { return dropped_; }  ///< those of bytes; `to` means nothing
+    const ColumnsBySize& kept() const { return kept_; }        ///< without opaque columns
+    const ColumnsBySize& dropped() const { return dropped_; }  ///< without opaque columns; `to` is unused
     const Array<Column>& kept_opaque() const { return kept_opaque_; }
 
 private:

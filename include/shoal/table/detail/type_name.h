@@ -5,7 +5,7 @@
 
 namespace shoal {
 
-/// Returns what a component type is called in C++, if its name comes from there: "child_of" is ChildOf.
+/// Returns the C++ name of a component type that is named after its struct: "child_of" is ChildOf.
 inline std::string type_name_of(std::string_view component) {
     std::string name;
     bool begins_word = true;

@@ -1,5 +1,5 @@
 #pragma once
-// Finds values that are none: bytes from a file that no program could have written as a bool, an enum or a text.
+// Finds invalid values: bytes from a file that no program could have written as a bool, an enum or a text.
 // Thread: any.
 
 #include "shoal/entity/entity.h"
@@ -32,7 +32,7 @@ struct FieldRows {
     std::uint64_t count = 0;
 };
 
-/// Returns the first value that is not valid, or nullptr. valid(place) tells of one.
+/// Returns the first value for which valid(place) is false, or nullptr.
 template <class Valid>
 const std::byte* find_invalid_value(const Field& field, const FieldRows& rows, Valid valid) {
     const bool packed = rows.stride == field.size;
@@ -51,14 +51,14 @@ struct BadValue {
     const char* problem = "";          ///< such as "a bool that is neither 0 nor 1"
     explicit operator bool() const { return place != nullptr; }
 };
-/// Whether some bytes are no value of the field, so that find_bad_value() can find any.
+/// Whether some bytes are not a value of the field, so that find_bad_value() can find any.
 inline bool can_be_bad(const Field& field) {
     return field.type == FieldType::kBool || field.type == FieldType::kEnum || field.type == FieldType::kFixedString;
 }
-/// Checks the values of bools, enums and fixed strings. All bytes are valid for other types; what refers to something
-/// is checked by who knows it. Cost: none for those other types.
+/// Checks the values of bools, enums and fixed strings. All bytes are valid for other types; references are checked
+/// elsewhere, where their targets are known. Cost: none for those other types.
 SHOAL_API BadValue find_bad_value(const Field& field, const FieldRows& rows);
-/// Returns why a value is not written, and what to do.
+/// Returns a message why a value is not written, and what to do.
 SHOAL_API std::string bad_value_text(const Schema& schema, const Field& field, std::string_view problem, Entity owner);
 
 }  // namespace shoal

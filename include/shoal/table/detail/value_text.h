@@ -1,5 +1,5 @@
 #pragma once
-// How the values of fields are written as text, by dumps of blobs, descriptions of entities and messages: enums by
+// Writes the values of fields as text, for dumps of blobs, descriptions of entities and messages: enums by
 // name, string ids by their text if it is known and as `#` and the hash if not, vectors and arrays as lists.
 //
 //     DocumentBuilder builder;
@@ -21,12 +21,12 @@ struct ValueType {
     FieldType element_type = FieldType(0);  ///< of a blob array
     std::uint32_t array_length = 0;         ///< 0: one value
     std::uint32_t value_bytes = 0;          ///< of one value
-    /// The names of an enum, as far as they are known. Lifetime: that of the schema.
+    /// The names of an enum, as far as they are known. Lifetime: the schema.
     std::span<const EnumeratorDefinition> enumerators{};
 
     std::uint32_t num_values() const { return array_length == 0 ? 1 : array_length; }
     std::uint32_t num_bytes() const { return value_bytes * num_values(); }
-    /// The same, whatever the enumerators are called.
+    /// Compares the types, except the names of enumerators.
     SHOAL_API bool operator==(const ValueType& other) const;
     /// Returns a text with an article for messages: "a vec3", "an int32", "an array of 4 floats".
     SHOAL_API std::string to_text() const;
@@ -38,10 +38,10 @@ ValueType value_type_of() {
     return {info.type, info.element_type, info.array_length, info.value_bytes, {}};
 }
 
-/// What the text of a value needs besides its bytes.
+/// What is needed to write a value as text, besides its bytes.
 class SHOAL_API ValueNames {
 public:
-    /// Returns the text of a string id or a resource id, or an empty text. Lifetime: that of what has the text.
+    /// Returns the text of a string id or a resource id, or an empty text. Lifetime: the object that has the text.
     virtual std::string_view text(StringId id) const = 0;
     /// Writes an entity: as `12:3`, or null.
     SHOAL_API virtual void write_entity(DocumentBuilder& builder, Entity entity) const;
@@ -52,7 +52,7 @@ protected:
     ~ValueNames() = default;
 };
 
-/// Texts of a string table, which outlives it, or none.
+/// Names with the texts of a string table, which outlives them, or without texts.
 class SHOAL_API PlainNames final : public ValueNames {
 public:
     explicit PlainNames(const StringTable* texts = nullptr) : texts_(texts) {}
@@ -62,7 +62,7 @@ private:
     const StringTable* texts_;
 };
 
-/// Adds a value to the tree that is being built. Opaque values, and enum values without a name, become null.
+/// Adds a value to the document being built. Opaque values become null, enum values without a name numbers.
 SHOAL_API void write_value(DocumentBuilder& builder, const ValueType& type, const std::byte* bytes,
                            const ValueNames& names);
 /// Adds `#` and the digits of a hash.

@@ -1,5 +1,5 @@
 #pragma once
-// From a field type to the C++ type of its values, for code that learns at run time which type a field has.
+// Maps a field type to the C++ type of its values, for code that learns the type at run time.
 // Thread: any.
 
 #include "shoal/base/detail/bytes.h"
@@ -46,8 +46,8 @@ void visit_value(FieldType type, const std::byte* bytes, Visit&& visit) {
     }
 }
 
-/// Whether the numbers are the same in the lowest `num_bytes` bytes: names of an enum may be of signed or unsigned
-/// values.
+/// Whether the numbers are equal in their lowest `num_bytes` bytes: the values of an enum may be signed or
+/// unsigned.
 SHOAL_API bool is_enum_value(const std::byte* bytes, std::uint32_t num_bytes, std::int64_t value);
 
 }  // namespace shoal
