@@ -20,7 +20,7 @@ bool is_number(const ValueType& type) {
 }
 bool is_floating(FieldType type) { return type == FieldType::kFloat || type == FieldType::kDouble; }
 
-/// Converts a number to the type of `wanted`. Returns false if it is not one of its values.
+/// Converts a number to the type of `wanted`. Returns false if that type cannot hold it.
 template <class To, class From>
 bool convert_number(From from, To& wanted) {
     if constexpr (std::is_floating_point_v<From> && std::is_floating_point_v<To>) {
@@ -41,7 +41,7 @@ bool convert_number(From from, To& wanted) {
 template <class T>
 inline constexpr bool kIsNumber = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 
-/// Writes the number `from` as one of type `to`. Requires: both are numbers.
+/// Converts a number from type `from` to type `to`. Requires: both are types of numbers.
 bool convert_number(FieldType from, const std::byte* bytes, FieldType to, std::byte* out) {
     bool fits = false;
     visit_value(from, bytes, [&](const auto& number) {
@@ -56,7 +56,7 @@ bool convert_number(FieldType from, const std::byte* bytes, FieldType to, std::b
     return fits;
 }
 
-/// Returns what can be done about a value of another type, to be added to a message.
+/// Returns a hint for a message about a value of another type.
 std::string type_hint(std::string_view name, const ValueType& wanted, const ValueType& given) {
     if (wanted.array_length != 0) return {};
     if (wanted.type == FieldType::kEnum) {

@@ -13,7 +13,7 @@ namespace {
 static_assert(kElementsPerSnapshotBlock % kRowsPerStampBlock == 0 && kRowsPerChangeMark == kElementsPerSnapshotMark);
 constexpr std::size_t kMarksPerBlock = kRowsPerStampBlock / kRowsPerChangeMark;
 constexpr std::uint32_t kBlocksPerSnapshotBlock = kElementsPerSnapshotBlock / kRowsPerStampBlock;
-constexpr std::size_t kMarksAtOnce = 16;     // marks are kept in multiples of so many, which loops without a rest need
+constexpr std::size_t kMarksAtOnce = 16;     // marks are kept in multiples of this, so that loops need no remainder
 constexpr std::uint64_t kStepsOfBase = 128;  // marks of the last stamps stay when base moves on
 
 std::size_t num_blocks_of(std::uint64_t num_rows) {
@@ -58,14 +58,14 @@ ChangeStamps::Line ChangeStamps::column(std::uint32_t column) const {
             const_cast<ChangeMark*>(marks_.data()) + column * num_marks_};
 }
 
-/// The last block of a small table has fewer.
+/// Returns the number of marks in a block; the last block of a small table has fewer.
 std::size_t ChangeStamps::marks_in(std::uint32_t block) const {
     return std::min(kMarksPerBlock, num_marks_ - block * kMarksPerBlock);
 }
 
 // --- writing -----------------------------------------------------------------------------------------------------
 
-/// Stamps blocks that are written from their first row on, as loops do, or more than half.
+/// Stamps blocks that are written from their first row on, as in loops, or that are written by more than half.
 SHOAL_INLINE void ChangeStamps::mark(const Line& line, RowRange rows) const {
     if (rows.begin == rows.end) return;
     const std::size_t first = rows.begin / kRowsPerChangeMark, last = (rows.end - 1) / kRowsPerChangeMark;
@@ -96,7 +96,7 @@ void ChangeStamps::mark(std::uint32_t column, RowRange rows) {
     mark(this->column(column), rows);
 }
 
-/// A mark that is there is not made again: then threads only read its cache line.
+/// A mark that is already set is not written again: threads then only read its cache line.
 void ChangeStamps::mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen) {
     SHOAL_ASSERT(column < num_columns_, "the column does not exist");
     auto* const marks = reinterpret_cast<std::uint8_t*>(this->column(column).marks);
@@ -115,7 +115,7 @@ void ChangeStamps::mark_rows(RowRange rows) {
     mark(this->rows(), rows);
 }
 
-/// Puts marks of the first `steps` stamps after base into the stamps, and shifts those after them.
+/// Moves the marks of the first `steps` stamps after base into the stamps, and shifts later marks.
 void ChangeStamps::fold(const Line& line, std::uint64_t steps) const {
     const auto limit = static_cast<std::uint8_t>(std::min(steps, kMaxMark));
     for (std::uint32_t block = 0; block < num_blocks_; ++block) {
@@ -137,7 +137,7 @@ void ChangeStamps::move_base(std::uint64_t stamp) {
     base_ = base;
 }
 
-// --- asking ------------------------------------------------------------------------------------------------------
+// --- queries -----------------------------------------------------------------------------------------------------
 
 std::uint64_t ChangeStamps::written(const Line& line, std::uint32_t block) const {
     const std::uint8_t mark = highest_mark(line.marks + block * kMarksPerBlock, marks_in(block));
@@ -154,7 +154,7 @@ std::uint64_t ChangeStamps::placed(std::uint32_t block) const {
     return written(rows(), block);
 }
 
-/// Adds the rows that were written at `since` or later: all of a block where its stamp says no more.
+/// Adds the rows that were written at `since` or later: all rows of a block if only its stamp is known.
 void ChangeStamps::add_written(const Line& line, std::uint32_t snapshot_block, std::uint64_t since,
                                SnapshotMarks& to) const {
     const std::uint64_t least = since <= base_ ? 1 : since - base_;
@@ -197,7 +197,7 @@ void ChangeStamps::save(SnapshotWriter& to, std::uint32_t num_rows) const {
     Array<std::uint64_t> used{Owner("table")};  // [rows, column 0, ...][block]
     used.reserve((num_columns_ + 1) * num_used);
     for (std::uint32_t block = 0; block < num_used; ++block) used.push_back(placed(block));
-    // What a column has from before the rows of its block were placed says nothing: blocks that were empty keep such.
+    // Stamps of a column from before the rows of its block were placed mean nothing; blocks that were empty keep them.
     for (std::uint32_t c = 0; c < num_columns_; ++c)
         for (std::uint32_t block = 0; block < num_used; ++block)
             used.push_back(std::max(written(column(c), block), used[block]));

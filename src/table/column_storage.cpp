@@ -1,6 +1,6 @@
-// Where the columns of a table lie: a block of a slab while it is small, then a range of its own. A table that is
-// filled at once, as by a spawn, lies in a block of large pages that it shares with others: a page fault costs 1.4 us
-// for 4 KiB and 0.1 ms for 2 MiB, seven times less for the same memory, if only it is used.
+// The memory of a table's columns: a block of a slab while it is small, then a range of its own. A table that is
+// filled at once, as by a spawn, is in a block of large pages that it shares with others: a page fault costs 1.4 us
+// for 4 KiB and 0.1 ms for 2 MiB, seven times less for the same memory, provided that all of it is used.
 //
 // In a range each column has a frame that starts on a 2 MiB boundary, so that large pages can serve it from its first
 // row on; the column itself starts up to three cache lines and three pages later, at another distance in each of 16
@@ -9,7 +9,7 @@
 //     |<- frame of column 0 ------------>|<- frame of column 1 ---------------->|
 //     |column 0 ...                      | 64 B |column 1 ...                   |
 //
-// The cache lines are so few because they are paid for: a column may waste one page and 5 % of its rows, and needs
+// There are so few cache lines because they cost memory: a column may waste one page and 5 % of its rows, and needs
 // more than one page beyond its rows only when these fill all but the stagger of their last page.
 
 #include "shoal/table/detail/column_storage.h"
@@ -23,14 +23,14 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kPromotionBytes = std::size_t(64) << 10;     // of rows; more of them get a range
-constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // less is no reason to take a page of 2 MiB
+constexpr std::size_t kPromotionBytes = std::size_t(64) << 10;     // of rows; larger tables get a range
+constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // less does not justify a page of 2 MiB
 constexpr std::size_t kLargeColumnBytes = std::size_t(16) << 20;   // from here on the last page may be a large one
 constexpr std::size_t kStaggerLines = 4;                           // starts within a page, one cache line apart
 constexpr std::size_t kStaggerPages = 4;
 constexpr std::size_t kMaxStaggerBytes = kStaggerPages * kPageBytes;
-constexpr std::uint32_t kRowsAhead = 64;  // made ready beyond those asked for, and 1 in 64
-constexpr std::uint32_t kPatience = 8;    // calls of settle before pages go
+constexpr std::uint32_t kRowsAhead = 64;  // made ready beyond the requested ones, plus 1 in 64 of these
+constexpr std::uint32_t kPatience = 8;    // calls of settle before pages are freed
 
 std::size_t column_bytes(std::uint32_t rows, std::uint32_t element_bytes) {
     return round_up(std::size_t(rows) * element_bytes, kCacheLineBytes);
@@ -42,8 +42,8 @@ std::size_t stagger(std::size_t column) {
 static_assert((kStaggerLines - 1) * kCacheLineBytes <= (kPageBytes - (kStaggerLines - 1) * kCacheLineBytes) / 20,
               "see above: 5 % of the rows pay for the stagger");
 
-/// A column that may fill a large page starts in one. Shorter ones, of tables with a small capacity, lie in pages side
-/// by side.
+/// A column that may fill a large page starts in one. Shorter columns, of tables with a small capacity, are in
+/// consecutive pages.
 struct Frame {
     Frame(std::size_t offset, std::uint32_t rows, std::uint32_t element_bytes) {
         const std::size_t bytes = kMaxStaggerBytes + column_bytes(rows, element_bytes);
@@ -54,7 +54,7 @@ struct Frame {
     std::size_t begin, end;  // in the range
 };
 
-/// Bytes from the start of frame `c` that should lie in large pages while `rows` rows are in use and `ready_rows` may
+/// Bytes from the start of frame `c` that should be in large pages while `rows` rows are in use and `ready_rows` may
 /// be.
 std::size_t wanted_large_bytes(std::size_t c, std::uint32_t element_bytes, std::uint32_t rows,
                                std::uint32_t ready_rows) {
@@ -72,8 +72,8 @@ std::size_t block_bytes(const Columns& columns, std::uint32_t rows) {
     return bytes;
 }
 
-/// Blocks are an odd number of granules: many of one size side by side then begin in all cache sets, and not over and
-/// over in the same few.
+/// Blocks are an odd number of granules: many consecutive blocks of one size then begin in all cache sets, instead of
+/// always in the same few.
 std::size_t round_up_to_odd_granules(std::size_t bytes) {
     return (round_up(bytes, PagePool::kGranuleBytes) / PagePool::kGranuleBytes | 1) * PagePool::kGranuleBytes;
 }
@@ -95,7 +95,7 @@ bool has_large_pages_beyond(const Columns& columns, std::uint32_t rows) {
 ColumnStorage::ColumnStorage(const Schema& schema, PagePool& pool, std::uint32_t max_rows, std::uint32_t num_links)
     : schema_(&schema), pool_(&pool), max_rows_(max_rows) {
     static std::atomic<std::uint64_t> num_made{0};
-    placement_ += num_made.fetch_add(1, std::memory_order_relaxed) << 32;  // no two tables have one that is the same
+    placement_ += num_made.fetch_add(1, std::memory_order_relaxed) << 32;  // no two tables have the same placement
     SHOAL_ASSERT(max_rows > 0 && (kIndexBits == 32 || max_rows <= kIndexMask + 1),
                  "a table's capacity is 1 row to as many as there are entity indices (2^22 by default)");
     for (const ColumnDefinition& column : schema.columns()) {
@@ -218,7 +218,7 @@ void ColumnStorage::OpaqueRow::for_each(Visit&& visit) {
     }
 }
 
-// --- places ------------------------------------------------------------------------------------------------------
+// --- memory ------------------------------------------------------------------------------------------------------
 
 void ColumnStorage::place_in_block(std::byte* block, std::uint32_t rows) {
     for (PhysicalColumn& column : columns_) {
@@ -261,7 +261,7 @@ Status ColumnStorage::reserve(std::uint32_t count) {
     return {};
 }
 
-/// Moves the rows to a place that has room for `rows` rows. Errors: no memory; nothing has changed.
+/// Moves the rows to memory that has room for `rows` rows. Errors: no memory; nothing has changed.
 Status ColumnStorage::grow(std::uint32_t rows) {
     const std::size_t bytes = block_bytes(columns_, rows);
     const bool at_once = num_rows_ == 0 && range_.data == nullptr && bytes >= kLeastSharedBytes;
@@ -272,7 +272,7 @@ Status ColumnStorage::grow(std::uint32_t rows) {
     return move_to_range(rows);
 }
 
-/// Moves the rows of a small table to a block that holds `rows` rows, and what `spare_bytes` more give room for.
+/// Moves the rows of a small table to a block for `rows` rows, and as many more as fit into `spare_bytes`.
 Status ColumnStorage::move_to_block(std::uint32_t rows, std::size_t spare_bytes) {
     const std::size_t wanted = round_up_to_odd_granules(block_bytes(columns_, rows) + spare_bytes);
     const std::size_t bytes =
@@ -286,7 +286,7 @@ Status ColumnStorage::move_to_block(std::uint32_t rows, std::size_t spare_bytes)
     return {};
 }
 
-/// Moves the rows to a block for `rows` rows among others in large pages. Returns whether there is one.
+/// Moves the rows to a block for `rows` rows in large pages that tables share. Returns false if none is available.
 bool ColumnStorage::move_to_shared(std::uint32_t rows) {
     const std::size_t bytes = round_up(block_bytes(columns_, rows), PagePool::kGranuleBytes);
     if (bytes <= kPromotionBytes || bytes > PagePool::kMaxSharedBytes) return false;
@@ -314,7 +314,7 @@ void ColumnStorage::free_block() {
     slab_bytes_ = 0;
 }
 
-/// Moves the rows to a range of their own. The reservation is halved down to what is needed.
+/// Moves the rows to a range of their own. If address space is short, halves the reservation, down to what is needed.
 Status ColumnStorage::move_to_range(std::uint32_t rows) {
     std::size_t touched_hint = 0;
     std::uint32_t room = max_rows_, spare = std::min(rows / 2, max_rows_ - rows);
@@ -323,7 +323,7 @@ Status ColumnStorage::move_to_range(std::uint32_t rows) {
         room /= 2;
         range = pool_->take_range(range_bytes(columns_, room), shape_ + room, &touched_hint);
     }
-    // Where address space is limited, that may be more than the share of a table. With room to spare it seldom moves.
+    // Where address space is limited, that may be more than a table's share. With room to spare, it seldom moves.
     for (bool is_last = false; !range && !is_last; spare /= 2) {
         is_last = spare == 0;
         room = rows + spare;
@@ -385,7 +385,7 @@ void ColumnStorage::release() {
     free_block();
     const std::uint32_t touched = std::max(touched_rows_, num_rows_);
     if (range_.data != nullptr) {
-        // The next owner knows of pages by `touched` only: large ones beyond, made ready and never used, must go.
+        // The next owner knows only `touched` pages: large pages beyond, made ready but never used, must be discarded.
         if (has_large_pages_beyond(columns_, touched)) discard_beyond(touched);
         pool_->give_range(range_, shape_ + capacity_, committed_bytes(touched), touched);
     }
@@ -419,16 +419,16 @@ MemoryUse ColumnStorage::memory_use() const {
     return use;
 }
 
-/// Whether more is committed than the rows, 5 % and a page per column.
+/// Whether more is committed than the rows need, plus 5 % and a page per column.
 bool ColumnStorage::is_wasteful() const {
     if (num_rows_ == 0) return capacity_ > 0;
-    if (slab_bytes_ == 0 && range_.data == nullptr) return false;  // the rows lie elsewhere
+    if (slab_bytes_ == 0 && range_.data == nullptr) return false;  // the rows are in foreign memory
     const std::size_t used = num_rows_ * row_bytes_;
     if (slab_bytes_ != 0) {
         const std::size_t spare = slab_bytes_ - used;
         if (spare > used + columns_.size() * PagePool::kGranuleBytes) return true;
         if (spare <= columns_.size() * kPageBytes)
-            return false;  // most tables; the rest of what is allowed is not needed
+            return false;  // most tables: no need to compute the rest of what is allowed
     }
     std::size_t allowed = 0;
     for (const PhysicalColumn& column : columns_) {
@@ -456,7 +456,7 @@ void ColumnStorage::shrink() {
         discard_beyond(num_rows_);
     } else if (slab_bytes_ != 0) {
         const std::size_t bytes = round_up_to_odd_granules(block_bytes(columns_, num_rows_));
-        // If no smaller block is available, it keeps the one it has.
+        // If no smaller block is available, the table keeps its block.
         if (bytes < slab_bytes_ && !move_to_shared(num_rows_) && bytes <= kPromotionBytes)
             static_cast<void>(move_to_block(num_rows_, 0).ok());
     }
@@ -482,7 +482,7 @@ void ColumnStorage::discard_beyond(std::uint32_t rows) {
     ready_rows_ = rows;
 }
 
-// --- rows that lie elsewhere -------------------------------------------------------------------------------------
+// --- rows in foreign memory --------------------------------------------------------------------------------------
 
 void ColumnStorage::show(std::uint32_t num_rows, Entity* owners, std::span<std::byte* const> columns,
                          std::span<std::uint32_t* const> links) {
@@ -509,7 +509,7 @@ Status ColumnStorage::validate() const {
     if (num_rows_ > ready_rows_ || ready_rows_ > capacity_ || capacity_ > max_rows_)
         return broken(concat("rows ", num_rows_, ", ready ", ready_rows_, ", room ", capacity_, " are not in order"));
     const std::byte* begin = slab_bytes_ != 0 ? block_ : range_.data;
-    if (begin == nullptr) return {};  // what lies elsewhere is not of this table
+    if (begin == nullptr) return {};  // foreign memory is not checked
     const std::byte* end = begin + (slab_bytes_ != 0 ? slab_bytes_ : range_.num_bytes);
     const std::byte* previous_end = begin;
     for (std::uint32_t c = 0; capacity_ > 0 && c < columns_.size(); ++c) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kMatrixRows = 3;
 constexpr std::string_view kPosition = "position";
 
-/// Follows the parts of a field that a name lists.
+/// Resolves a name part by part.
 class PartFinder {
 public:
     PartFinder(const Schema& schema, std::string_view name) : schema_(schema), name_(name) {}
@@ -30,7 +30,7 @@ public:
     }
 
 private:
-    /// Returns the part of the name that names a field: "aabbox.min" of "aabbox.min.x". No field is inside of another.
+    /// Returns the part of the name that names a field: "aabbox.min" of "aabbox.min.x". No field is inside another.
     std::string_view field_name() const {
         const std::size_t end = std::min(name_.find('['), name_.size());
         for (std::size_t at = name_.find('.'); at < end; at = name_.find('.', at + 1))
@@ -38,7 +38,7 @@ private:
         if (schema_.find_field(name_.substr(0, end)) >= 0) return name_.substr(0, end);
         return name_.substr(0, name_.find_first_of(".["));
     }
-    /// Whether the name begins with "position", and the only field is a matrix, whose name may be left out.
+    /// Whether the name begins with "position" and the only field is a matrix, whose name may be omitted.
     bool is_position_of_only_matrix() const {
         return has_only_matrix() && name_.substr(0, name_.find_first_of(".[")) == kPosition &&
                schema_.find_field(kPosition) < 0;
@@ -58,7 +58,7 @@ private:
     Status enter_field(std::string_view field_name) {
         const int found = schema_.find_field(field_name);
         if (found < 0) {
-            const std::string hint = has_only_matrix()  // "rotation" is close to "position" in its letters only
+            const std::string hint = has_only_matrix()  // "rotation" is close to "position" only in its letters
                                          ? concat("it has ", schema_.fields()[0].name, ", and its position")
                                          : hint_for(field_name, field_names(schema_));
             return Status::error(concat(quoted(schema_.name()), " has no field ", quoted(field_name), "; ", hint));
@@ -115,14 +115,14 @@ private:
         return {};
     }
 
-    /// Narrows a matrix to the last column of its rows, which `length` characters have named.
+    /// Narrows a matrix to the last column of its rows; `length` is the length of the name that was used for it.
     void enter_position(std::string_view& rest, std::size_t length) {
         narrow({FieldType::kVec3, FieldType(0), 0, sizeof(Vec3), {}}, offsetof(Vec4, w));
         part_.lane_stride = sizeof(Vec4);
         rest.remove_prefix(length);
     }
 
-    /// Narrows the part to `count` bytes from `offset` on.
+    /// Narrows the part to a value of `type` at `offset`.
     void narrow(ValueType type, std::uint32_t offset) {
         part_.type = type;
         part_.offset_in_field += offset;
@@ -139,7 +139,7 @@ private:
     FieldPart part_;
 };
 
-/// Calls copy(offset from where the part begins, offset in the value, bytes): once if its bytes lie side by side.
+/// Calls copy(offset from the start of the part, offset in the value, bytes): once if its bytes are contiguous.
 template <class Copy>
 void for_each_run(const FieldPart& part, std::size_t bytes, Copy&& copy) {
     if (part.lane_stride == 0) return copy(0, 0, bytes);

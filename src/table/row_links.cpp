@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::uint32_t kSwapMark = 0xFFFFFFFE;  // stands for a row in the middle of a three-step swap
+constexpr std::uint32_t kSwapMark = 0xFFFFFFFE;  // replaces a row number during a three-step swap
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void RowLinks::clear(RowRange rows) {
 
 // --- one row -----------------------------------------------------------------------------------------------------
 
-/// Takes a row out of a list of rows. What heads the list is the caller's.
+/// Removes a row from a list of rows. The caller updates the head of the list.
 void RowLinks::leave_list(LinkColumn next_link, LinkColumn previous_link, std::uint32_t row) {
     const std::uint32_t next = std::exchange(at(next_link, row), kNilRow);
     const std::uint32_t previous = std::exchange(at(previous_link, row), kNilRow);
@@ -58,7 +58,7 @@ std::uint32_t RowLinks::leave(std::uint32_t row) {
     return next;
 }
 
-/// Calls visit(link) for every link that may name `row`. Links of the row itself may say kSwapMark, which then means
+/// Calls visit(link) for every link that may lead to `row`. Links of the row itself may be kSwapMark, which then means
 /// the row `marked`.
 template <class Visit>
 void RowLinks::for_each_link_to(std::uint32_t row, std::uint32_t marked, Visit&& visit) {
@@ -89,8 +89,8 @@ void RowLinks::move(std::uint32_t from, std::uint32_t to) {
     });
 }
 
-/// Rows may be neighbours of each other. So first every link to a becomes the mark and every link to b becomes a; then
-/// the caller swaps the rows; then every mark becomes b.
+/// The rows may be linked to each other. Therefore every link to a first becomes the mark and every link to b becomes
+/// a; then the caller swaps the rows; then every mark becomes b.
 void RowLinks::begin_swap(std::uint32_t a, std::uint32_t b) {
     for_each_link_to(a, kNilRow, [&](std::uint32_t& link) {
         if (link == a) link = kSwapMark;
@@ -101,7 +101,7 @@ void RowLinks::begin_swap(std::uint32_t a, std::uint32_t b) {
 }
 
 void RowLinks::end_swap(std::uint32_t a, std::uint32_t b) {
-    // What was row a lies at b now, with its own links; its neighbours, maybe row a too, still say the mark.
+    // Row a is now at b, with its own links. Its neighbours, perhaps including row a, still point to the mark.
     for_each_link_to(b, a, [&](std::uint32_t& link) {
         if (link == kSwapMark) link = b;
     });
@@ -138,7 +138,7 @@ void RowLinks::link_trees(std::uint32_t first, std::span<const std::uint32_t> pa
     std::uint32_t* const first_child = &at(LinkColumn::kTreeFirstChild, 0);
     std::uint32_t* const next = &at(LinkColumn::kTreeNext, 0);
     std::uint32_t* const previous = &at(LinkColumn::kTreePrevious, 0);
-    // From the last to the first, so that each child comes before the siblings that are linked already.
+    // From the last to the first, so that each child is put before the siblings that are already linked.
     for (std::size_t i = parents.size(); i-- > 0;) {
         if (parents[i] == kNilRow) continue;
         SHOAL_ASSERT(parents[i] < i, "a parent does not come before its child");
@@ -192,7 +192,7 @@ Status RowLinks::validate(std::uint32_t num_rows, std::string_view table) const 
         }
     }
     if (num_linked != num_enumerated) return broken(table, "a child is missing from its parent's list", 0);
-    // From the roots down, each row is reached once; those of a cycle are not.
+    // From the roots down, each row is reached once, except the rows of a cycle.
     std::uint32_t num_reached = 0;
     for (std::uint32_t root = 0; has_tree_ && root < num_rows; ++root)
         for (std::uint32_t row = parent[root] == kNilRow ? root : kNilRow; row != kNilRow;) {

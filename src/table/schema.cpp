@@ -24,7 +24,7 @@ bool is_identifier(std::string_view name) {
     return std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
-/// Returns whether a field can have this name: identifiers with points between them.
+/// Returns whether a field can have this name: identifiers with dots between them.
 bool is_field_name(std::string_view name) {
     for (std::size_t at = 0; at <= name.size();) {
         const std::size_t end = std::min(name.find('.', at), name.size());
@@ -78,7 +78,7 @@ struct SchemaMaker {
         return check_groups();
     }
 
-    /// A name stands for a field or for a struct of fields, and texts have one short way to write a component.
+    /// Checks that a name is either a field or a struct of fields, and that at most one field is a shorthand.
     Status check_groups() const {
         const FieldDefinition* shorthand = nullptr;
         for (const FieldDefinition& field : definition.fields) {
@@ -144,7 +144,7 @@ struct SchemaMaker {
         return {};
     }
 
-    /// Fills in what the type decides, and checks what the definition says of it.
+    /// Fills in what follows from the type, and checks what the definition gives.
     Status complete_type(Field& field) const {
         if (!is_field_name(field.name))
             return fail(field, "is not a name; use letters, digits and underscores, and start with a letter");
@@ -189,7 +189,7 @@ struct SchemaMaker {
                            [value](const EnumeratorDefinition& e) { return e.value == value; });
     }
 
-    /// An enum without a default gets 0, or its first value when no name stands for 0.
+    /// An enum without a default gets 0, or its first value if no name stands for 0.
     static void choose_enum_default(Field& field) {
         if (field.type != FieldType::kEnum || !field.default_value.empty() || is_enumerator(field, 0)) return;
         const std::int64_t value = field.enumerators.front().value;
@@ -219,7 +219,7 @@ struct SchemaMaker {
         return {};
     }
 
-    /// Checks where the field lies in the struct, beside those before it.
+    /// Checks the field's offset in the struct, against the struct's size and the fields before it.
     Status check_place(const Field& field) const {
         if (field.struct_offset > kMaxStructBytes || field.size > kMaxStructBytes - field.struct_offset)
             return fail(field,

@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-/// Of the owners.
+/// The rows of a block whose owners were placed at `since` or later.
 SnapshotMarks placed_in_table(const void* table, std::uint32_t, std::uint32_t block, std::uint64_t since) {
     return static_cast<const Table*>(table)->placed_since(block, since);
 }
@@ -23,8 +23,8 @@ struct BadRow {
     std::uint32_t row;
     const char* problem;
 };
-/// Finds the first of some rows that has an owner and a value that is none, or their end. The bytes of a hole are
-/// nobody's.
+/// Finds the first of some rows that has an owner and an invalid value, or returns their end. A hole contains
+/// garbage.
 BadRow find_bad_row(const Field& field, const FieldRows& all, RowRange rows, std::span<const Entity> owners) {
     while (rows.begin != rows.end) {
         const BadValue bad = find_bad_value(
@@ -42,7 +42,7 @@ BadRow find_bad_row(const Field& field, const FieldRows& all, RowRange rows, std
 std::string saved_column_name(const Schema& schema, std::uint32_t column) {
     const ColumnDefinition& definition = schema.column(column);
     if (definition.field_index == ColumnDefinition::kWholeComponent) {
-        // Of the component type: a table with several has several such columns.
+        // Named after the first field: a table of several component types has several such columns.
         for (const Field& field : schema.fields())
             if (field.first_column == column) return concat("field/", field.name, "...");
     }
@@ -105,7 +105,7 @@ void Table::save(SnapshotWriter& to) const {
     stamps_.save(to, num_rows());
 }
 
-/// Looks only at what the state before does not have.
+/// Looks only at blocks that may have changed since the previous snapshot.
 void Table::refuse_bad_values(SnapshotWriter& to, std::uint32_t column) const {
     if (!to.checks_values() || num_rows() == 0) return;
     const std::uint32_t stride = schema().column(column).element_bytes;
@@ -140,7 +140,7 @@ Status Table::load(SnapshotReader& from) {
     storage_.renew_placement();
     const std::uint64_t renewed = storage_.placement();
     if (Status status = storage_.reserve(new_rows); !status) return status;
-    const bool is_in_place = storage_.placement() == renewed;  // the bytes of the rows that were
+    const bool is_in_place = storage_.placement() == renewed;  // the bytes of the old rows are still there
     note_places();
     storage_.extend(new_rows);
     if (num_rows() != 0) links_.clear({0, num_rows()});
@@ -150,8 +150,8 @@ Status Table::load(SnapshotReader& from) {
     return status;
 }
 
-/// Reads what the rows hold. `source`: what the columns are called that lie here still, or 0. Errors: something is
-/// missing or does not fit; rows are arbitrary then.
+/// Reads the data of the rows. `source` identifies the old columns if they are still in this memory, or is 0. Errors:
+/// something is missing or does not fit; rows then hold arbitrary bytes.
 Status Table::load_rows(SnapshotReader& from, std::uint64_t source) {
     from.gather_columns();
     if (Status status = from.column("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows(), source);
@@ -182,7 +182,7 @@ Status Table::load_rows(SnapshotReader& from, std::uint64_t source) {
     return stamps_.load(from, num_rows());
 }
 
-/// Errors: bytes are no value of their field.
+/// Errors: bytes are not a value of their field.
 Status Table::check_values(SnapshotReader& from) const {
     for (const Field& field : schema().fields()) {
         if (field.opaque != nullptr || field.num_columns != 1 || num_rows() == 0) continue;
@@ -195,7 +195,7 @@ Status Table::check_values(SnapshotReader& from) const {
     return {};
 }
 
-/// Leaves no row. The index is the caller's.
+/// Removes all rows. The caller updates the index.
 void Table::clear_rows() {
     storage_.cut(0);
     num_holes_ = 0;

@@ -1,4 +1,4 @@
-// Checks of everything that a table promises, for tests and for checked builds.
+// Checks all invariants of a table, for tests and checked builds.
 
 #include "shoal/base/text.h"
 #include "shoal/table/detail/table.h"
@@ -27,13 +27,13 @@ Status Table::validate() const {
     return validate_chains();
 }
 
-/// Whether a newer entity on the index of `owner` has taken its entry: `owner` is dead and waits to be collected.
+/// Whether a newer entity with the index of `owner` has taken its entry: `owner` is dead and waits to be collected.
 bool Table::is_displaced(Entity owner) const {
     const std::uint32_t row = index_->find_any_generation(owner);
     return row < num_rows() && entities()[row] != owner && entities()[row].index() == owner.index();
 }
 
-/// Whether the index has exactly the rows of their owners. Without a branch for each row; false may also mean that an
+/// Whether the index has exactly the rows of their owners. Has no branch per row; false may also mean that an
 /// owner is displaced.
 bool Table::has_exact_index() const {
     if (!is_packed_ || !index_->covers(entities())) return false;

@@ -14,12 +14,12 @@
 namespace shoal {
 namespace {
 
-/// Rows may hold any bytes, text formats may not.
+/// Rows may hold any bytes, but text formats may not.
 void write_text(DocumentBuilder& builder, std::string_view text) {
     builder.string(is_utf8(text) ? text : "(not UTF-8)");
 }
 
-/// Writes what visit_value() finds.
+/// Writes the values that visit_value() finds.
 struct ValueWriter {
     DocumentBuilder& builder;
     const ValueNames& names;
