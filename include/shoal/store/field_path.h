@@ -3,7 +3,7 @@
 //
 //     "body.position"          a field of the component type "body"
 //     "body.position.x"        a part of a field: x, y, z or w, an element [i] of an array, a row [i] of a matrix
-//     "world_pose.position"    where the only field, a matrix, puts its origin: "world_pose.matrix.position"
+//     "world_pose.position"    the origin of the only field, a matrix: short for "world_pose.matrix.position"
 //     "tag[1].tag"             with `many`: the second component of the entity; without a number, the first
 //
 //     Result<FieldPath> position = world.find_field("body.position");  // looks the name up once
@@ -15,10 +15,10 @@
 //     return position->write(bodies[1], Vec3{4, 5, 6});
 //
 // A world makes paths; World::get() and World::set() read and write single values.
-// Writing goes through the store: setting a transform moves its children. What the setters of a store ask for holds
+// Writing goes through the store: setting a transform moves its children. The requirements of the store's setters apply
 // here too: do not overwrite a tag, which TagManager would not notice. Ranges of a schema limit text and are not
-// checked. What a store computes, such as "world_pose.matrix" and "child_of.parent", is read; writing it is an error
-// that says what to call. The text of an entity is its index and its generation: "12:3", or "null".
+// checked. Values that a store computes, such as "world_pose.matrix" and "child_of.parent", can be read; writing them
+// is an error that says what to call. The text of an entity is its index and its generation: "12:3", or "null".
 // Lifetime: until the store is detached or destroyed.
 // Thread: reading as for const calls of the store. A pass may write if it declares that it writes the field.
 
@@ -31,8 +31,8 @@ namespace shoal {
 
 class FieldPath {
 public:
-    /// Looks a name up in `stores`. Errors: the name is not a path; there is no such component type, field or part; the
-    /// field is opaque. The message says what there is. Lifetime: all arguments but `name` outlive the path.
+    /// Looks a name up in the stores of a directory. Errors: the name is not a path; the component type, field or part
+    /// does not exist; the field is opaque. The message lists what exists. Lifetime: the directory outlives the path.
     SHOAL_API static Result<FieldPath> find_in(const ComponentDirectory& directory, std::string_view name);
 
     /// The name that it was found by.
@@ -47,7 +47,7 @@ public:
         return part_.type == value_type_of<T>();
     }
 
-    /// Returns the value, or nothing if the entity is dead or has no such component or it is disabled.
+    /// Returns the value, or nothing if the entity is dead, does not have the component, or has it disabled.
     /// Requires: is<T>(). Cost: a look-up in the store, and a copy.
     template <PlainValue T>
     FoundValue<T> find(Entity entity) const {
@@ -56,9 +56,9 @@ public:
         if (!copy_value(entity, reinterpret_cast<std::byte*>(found.data()))) return nullptr;
         return found;
     }
-    /// Errors: the entity is dead or has no such component, or the component is disabled; the message says which.
+    /// Returns the value. Errors: the entity is dead, does not have the component, or has it disabled; see the message.
     SHOAL_API Result<AnyValue> read(Entity entity) const;
-    /// The same with a type that is known. Errors: as above; the field has another type.
+    /// The same with a known type. Errors: as above; the field has another type.
     template <PlainValue T>
     Result<T> read(Entity entity) const {
         if (!is<T>()) return type_error(value_type_of<T>());
@@ -66,25 +66,25 @@ public:
         if (!copy_value(entity, reinterpret_cast<std::byte*>(&value))) return absence(entity);
         return value;
     }
-    /// Sets the value and marks it as written. Numbers and texts are converted as AnyValue::convert() does.
-    /// Errors: as for read(); the value has another type or does not fit, or it is the text of an entity that does not
-    /// live; the store does not take it. Nothing has changed.
+    /// Sets the value and marks it as written. Numbers and texts are converted as by AnyValue::convert().
+    /// Errors: as for read(); the value has another type or does not fit, or it is the text of an entity that is
+    /// dead; the store does not accept it. Nothing has changed.
     ///
-    /// convert() returns the value that write() would set, and sets nothing, to check a value before its entity exists.
-    /// Its type is type(). Errors: those of write(), except for what depends on who has the
-    /// field, and what the store does not take. Ranges are not checked by either: a schema limits what sources say.
+    /// convert() returns the value that write() would set, without setting it, to check a value before its entity
+    /// exists. Its type is type(). Errors: those of write(), except the ones that depend on the entity
+    /// or on the store. Neither call checks ranges: a schema limits only the values in sources.
     /// Cost: of write(), a look-up in the store; of both, a copy.
     SHOAL_API Status write(Entity entity, const AnyValue& value) const;
     SHOAL_API Result<AnyValue> convert(const AnyValue& value) const;
 
-    /// The error for an entity that is dead or has no component of that name.
+    /// Returns the error for an entity that is dead or has no component of this name.
     static SHOAL_API Status absence_of(const EntityManager& entities, Entity entity, std::string_view component);
-    /// The same for one whose row was looked up: it has none, or a disabled one.
+    /// The same for an entity whose row was looked up: it has no component, or a disabled one.
     static SHOAL_API Status absence_at(const ComponentRow& at, const EntityManager& entities, Entity entity,
                                        std::string_view component);
-    /// Writes field number `number` of a row that store.find_row() returned, for callers that know its C++ type: it is
-    /// `field` there. Shape: field.size bytes. Errors: it is another field in the store, or the store does not take the
-    /// value. Nothing has changed. Requires: the row has the component.
+    /// Writes field number `number` of a row that store.find_row() returned, for callers that know its C++ type, where
+    /// it is `field`. Shape: field.size bytes. Errors: it is another field in the store, or the store does not accept
+    /// the value. Nothing has changed. Requires: the row has the component.
     static SHOAL_API Status write_at(Store& store, const ComponentRow& at, std::uint32_t number, const Field& field,
                                      const std::byte* value);
 
@@ -93,7 +93,7 @@ private:
 
     SHOAL_API bool copy_value(Entity entity, std::byte* value) const;
     SHOAL_API Status type_error(const ValueType& wanted) const;
-    /// Says why an entity has no value. Requires: it has none.
+    /// Returns why an entity has no value. Requires: it has none.
     SHOAL_API Status absence(Entity entity) const;
     ComponentRow find_row(Entity entity) const;
 

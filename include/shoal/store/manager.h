@@ -11,7 +11,7 @@
 //     Column v = masses.write_column<&PointMass::velocity>();        // marks the column as written
 //     for (std::size_t row = 0; row < v.size(); ++row) v[row].z -= 9.81f * dt;
 //
-// The manager alone decides where a field lies; `split` and `whole` in the declaration change that, not this code.
+// Only the manager decides where a field is; `split` and `whole` in the declaration change that, not this code.
 // Thread: as for ComponentManager.
 
 #include "shoal/store/detail/component_manager.h"
@@ -26,7 +26,7 @@ class Manager {
     static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
 
 public:
-    /// `entities` and `pool` outlive the manager.
+    /// Requires: `entities` and `pool` outlive the manager.
     Manager(EntityManager& entities, PagePool& pool, const ManagerOptions& options = {})
         : core_(schema_of<T>(), entities, pool, options) {
         for (const Field& field : core_.schema().fields())
@@ -38,8 +38,8 @@ public:
 
     // --- structural calls ----------------------------------------------------------------------------------------
 
-    /// Gives `entity` a component, or sets the one it has (with `many`: adds another, which comes first).
-    /// Returns the nil instance when the entity is not alive. Errors: no memory; nothing has changed.
+    /// Adds a component to `entity`, or sets the one it has (with `many`: adds another before the others).
+    /// Returns the nil instance if the entity is not alive. Errors: no memory; nothing has changed.
     SHOAL_INLINE Result<Instance> add(Entity entity, T value = T{}) {
         const std::uint32_t row = core_.rows().try_append(entity);
         if (SHOAL_UNLIKELY(row == kNilRow)) return add_through_span(entity, std::move(value));
@@ -53,13 +53,13 @@ public:
                       "a manager has no bit per row, so it keeps no disabled components; keep the type in a database");
         return kNilInstance;
     }
-    /// Gives each of `entities` a component with this value. See ComponentManager::add.
+    /// Adds a component with this value to each of `entities`. See ComponentManager::add.
     Result<AddCounts> add(std::span<const Entity> entities, const T& value = T{})
         requires std::is_copy_assignable_v<T>
     {
         return add_values(entities, &value, 0);
     }
-    /// Gives each of `entities` a component with its own value. Shape: as many values as entities.
+    /// Adds a component with its own value to each of `entities`. Shape: as many values as entities.
     Result<AddCounts> add(std::span<const Entity> entities, std::span<const T> values)
         requires std::is_copy_assignable_v<T>
     {
@@ -67,15 +67,15 @@ public:
         return add_values(entities, values.data(), 1);
     }
 
-    /// Gives each of `entities` a component, and lets fill(rows) write the values into the columns: see NewRows. What
-    /// it does not write has its default, also where there was a component. Entities that are not alive have no rows.
-    /// Errors: as above; `fill` was not called. Requires: `fill` makes no structural calls to this manager.
+    /// Adds a component to each of `entities`, and calls fill(rows) to write the values into the columns: see NewRows.
+    /// Values that it does not write are defaults, even if the entity had a component. Entities that are not alive have
+    /// no rows. Errors: as above; `fill` was not called. Requires: `fill` makes no structural calls to this manager.
     template <class Fill>
     Result<AddCounts> add_in_place(std::span<const Entity> entities, Fill&& fill)
         requires(std::is_copy_assignable_v<T> && std::is_invocable_v<Fill&, const NewRows&>)
     {
         static_assert(!DescriptionOf<T>::kMany, "an entity may have several of these; add them with their values");
-        // The list may be that of the owners, to which rows are added.
+        // The list may be the table's own list of owners, which this call changes.
         const StableSpan<Entity> stable(entities, core_.table().entities());
         Result<AddCounts> counts = add(stable.get());
         if (!counts) return counts;
@@ -110,7 +110,7 @@ public:
 
     // --- single fields -------------------------------------------------------------------------------------------
 
-    /// Returns a field of an instance: by reference, or by value when it is split. Requires: the instance is not nil.
+    /// Returns a field of an instance: by reference, or by value if it is split. Requires: the instance is not nil.
     template <auto kMember>
     decltype(auto) get(Instance instance) const {
         core_.rows().require(instance);
@@ -137,7 +137,7 @@ public:
 
     // --- columns -------------------------------------------------------------------------------------------------
 
-    /// Shape: num_rows(). Lifetime: until the next structural call; see column.h for what checked builds find.
+    /// Shape: num_rows(). Lifetime: until the next structural call; see column.h for what checked builds detect.
     std::span<const Entity> entities() const { return core_.table().entities(); }
     template <auto kMember>
     ReadColumn<kMember> column() const {
@@ -145,7 +145,7 @@ public:
         return make_column<kMember, const ValueOf<kMember>>([&](std::uint32_t c) { return core_.table().column(c); },
                                                             offset<kMember>(), num_rows(), core_.table(), 0);
     }
-    /// Marks the rows (all of them) as written and returns the whole column.
+    /// Marks the rows (by default all) as written and returns the whole column.
     template <auto kMember>
     WriteColumn<kMember> write_column() {
         return write_column<kMember>({0, num_rows()});
@@ -158,8 +158,8 @@ public:
             core_.table(), 0);
     }
 
-    /// Writes the field of each entity to `out`, `missing` where there is none, and returns how many have one.
-    /// Shape: as many values as entities. Cost: look-ups are fetched ahead, three times faster than one by one.
+    /// Writes the field of each entity to `out`, or `missing` if it has none, and returns how many have one.
+    /// Shape: as many values as entities. Cost: look-ups are prefetched: three times faster than one by one.
     template <auto kMember>
     std::size_t gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,
                        const ValueOf<kMember>& missing = {}) const {
@@ -219,7 +219,7 @@ private:
             [&](std::uint32_t c) { return core_.table().write_element(c, instance.row); }, offset<kMember>(), 1)[0];
     }
 
-    /// By value: an address given away would keep add() from holding its value in registers.
+    /// By value: if its address were passed, add() could not hold its value in registers.
     SHOAL_NOINLINE Result<Instance> add_through_span(Entity entity, T value) {
         Result<AddCounts> counts = add_values(std::span<const Entity>(&entity, 1), &value, 0);
         if (!counts) return counts.status();
