@@ -1,5 +1,5 @@
 #pragma once
-// A component directory knows which store keeps which component type. Commands, the spawner, fields by name, plugins
+// A component directory knows which store keeps each component type. Commands, the spawner, fields by name, plugins
 // and scripts find stores through it. A world owns one; it also works without a world:
 //
 //     ComponentDirectory directory(entities);
@@ -9,11 +9,11 @@
 //
 //     component type --directory--> store --its tables--> rows
 //
-// Each component type is kept by one store. A store may show queries others beside those, such as what it computes.
+// Each component type is kept by one store. A store may also show further types to queries, such as computed ones.
 //
-// The commands that passes ask for belong to the directory. A world carries them out when it settles. A program without
+// The commands of passes belong to the directory. A world carries them out when it settles. A program without
 // a world calls WaitingCommands::of_directory(directory).apply() before it settles the stores (see waiting_commands.h).
-// A database that is in no other directory is in one of its own, and carries them out itself.
+// A database that is in no other directory has one of its own, and carries out the commands itself.
 // Thread: one structural thread; between its calls, const calls from any thread.
 
 #include "shoal/base/detail/array.h"
@@ -29,22 +29,22 @@ namespace shoal {
 
 class WaitingCommands;
 
-/// Who has a directory, such as a world. It makes stores, and is told when one ends.
+/// The owner of a directory, such as a world. It makes stores, and is told when one is destroyed.
 class DirectoryOwner {
 public:
-    /// Makes the store of a component type that nobody keeps, if it has one of its own; nullptr: it has none.
-    /// Errors: it cannot be made; the message says what is missing.
+    /// Makes the store of a component type that no store keeps, if the type has a store of its own; otherwise returns
+    /// nullptr. Errors: it cannot be made; the message says what is missing.
     virtual Result<Store*> make_store_of(const Schema& component) = 0;
-    /// Returns the schema of the component type of this name for which make_store_of() makes a store of its own, or
-    /// nullptr: there is none.
+    /// Returns the schema of the component type of this name if make_store_of() makes a store of its own for it;
+    /// otherwise nullptr.
     virtual const Schema* find_built_in(ComponentId name) const = 0;
-    /// Returns the store that is to keep a component type which commands name and which has no store of its own.
+    /// Returns the store that will keep a component type which commands name and which has no store of its own.
     virtual Result<Store*> choose_store_for(const Schema& component) = 0;
-    /// Errors: the component type would do nothing in this store, or may not be there.
+    /// Errors: the component type would have no effect in this store, or is not allowed there.
     virtual Status check_store(const Store& store, const Schema& component) const = 0;
-    /// Told of a store that was added.
+    /// Called when a store was added.
     virtual void note_store(Store& store) = 0;
-    /// Told of a store that ends while it is in the directory, before it is taken out.
+    /// Called when a store is destroyed while it is in the directory, before it is taken out.
     virtual void forget_store(Store& store) = 0;
 
 protected:
@@ -60,9 +60,9 @@ struct KeptComponent {
 
 class ComponentDirectory {
 public:
-    /// `entities` outlives the directory, and so does `owner`; nullptr: nobody makes stores.
+    /// Requires: `entities` and `owner` outlive the directory. Without an owner, no stores are made automatically.
     SHOAL_API explicit ComponentDirectory(EntityManager& entities, DirectoryOwner* owner = nullptr);
-    /// Its stores are in no directory then.
+    /// Leaves its stores in no directory.
     SHOAL_API ~ComponentDirectory();
     ComponentDirectory(const ComponentDirectory&) = delete;
     ComponentDirectory& operator=(const ComponentDirectory&) = delete;
@@ -72,19 +72,19 @@ public:
     // --- stores --------------------------------------------------------------------------------------------------
 
     /// Adds a store, which keeps its component types from now on.
-    /// Errors: another store keeps one of them, or the owner refuses it; the store is in another directory than its
+    /// Errors: another store keeps one of them, or the owner refuses it; the store is in a directory other than its
     /// own; commands wait in its own.
     /// Nothing has changed. Requires: no passes run.
     SHOAL_API Status add(Store& store);
-    /// Adds a store that the directory owns from now on: it ends with destroy(object), in end_stores() or destroy().
-    /// Requires: add() takes it.
+    /// Adds a store that the directory owns from now on: end_stores() or destroy() call destroy(object).
+    /// Requires: add() accepts it.
     SHOAL_API void own(Store& store, void* object, void (*destroy)(void* object));
-    /// Makes a store as S(entities, pool, arguments...), and owns it. A Manager<T> is known as the face of its core.
-    /// Requires: none of its component types has a store; no passes run. Lifetime: `pool` outlives the directory.
+    /// Makes a store as S(entities, pool, arguments...), and owns it. A Manager<T> is registered as the face of its
+    /// core. Requires: none of its component types has a store; no passes run; `pool` outlives the directory.
     template <class S, class... Arguments>
     S& make(PagePool& pool, Arguments&&... arguments) {
         static_assert(alignof(S) <= alignof(std::max_align_t));
-        if (is_held_) entities_.hold(false);  // so that own() ends the program, and says what was made
+        if (is_held_) entities_.hold(false);  // so that own() ends the program, with a message that says what was made
         S* const made = make_owned<S>("world", entities_, pool, std::forward<Arguments>(arguments)...);
         const auto end = [](void* object) { destroy_owned("world", static_cast<S*>(object)); };
         if constexpr (std::is_base_of_v<Store, S>) {
@@ -96,22 +96,23 @@ public:
         return *made;
     }
     bool owns(const Store& store) const { return find_owned(store) != owned_.size(); }
-    /// Removes a store, of which the owner is told. In a world, detach() tells its services before. Requires: it is
-    /// here; no passes run.
+    /// Removes a store, and tells the owner. In a world, call detach(), which first tells its services. Requires: the
+    /// store is here; no passes run.
     SHOAL_API void remove(Store& store);
 
-    // For the owner, and for what brings a world into another state. Requires, for each: no passes run.
+    // For the owner, and for code that loads another state into a world. Requires, for each: no passes run.
 
-    /// Removes a store that the directory owns, if it is here, and ends it.
+    /// Removes a store that the directory owns, if it is here, and destroys it.
     SHOAL_API void destroy(Store& store);
-    /// How many the directory owns, with those that were removed; and ends those that came after the first `num_owned`.
+    /// How many stores the directory owns, with removed ones. destroy_after() destroys all except the first
+    /// `num_owned`.
     std::size_t num_owned() const { return owned_.size(); }
     SHOAL_API void destroy_after(std::size_t num_owned);
-    /// Drops the commands, removes all stores, and ends those that the directory owns, the last one first. Nobody is
-    /// told.
+    /// Drops the commands, removes all stores, and destroys those that the directory owns, the last one first. The
+    /// owner is not told.
     SHOAL_API void end_stores();
-    /// Puts a store in the place of another one, for the same component type. Nobody is told. Requires: `before` is
-    /// here, `after` nowhere. One that is owned stays so.
+    /// Replaces a store by another one for the same component type. The owner is not told. An owned store stays owned.
+    /// Requires: `before` is here, `after` in no directory.
     SHOAL_API void replace(Store& before, Store& after);
     bool has(const Store& store) const { return store.component_directory() == this; }
     /// All stores, in the order in which they were added. Lifetime: until a store is added or removed.
@@ -123,45 +124,45 @@ public:
     std::size_t num_types() const { return keepers_.size(); }
     /// Returns the store that keeps a component type, or nullptr. Cost: a look-up.
     Store* find(ComponentId component) const { return keepers_.find_or(component, nullptr); }
-    /// Returns the store of a component type, or else one that shows it, with its schema there.
+    /// Returns the store that keeps a component type, or else one that shows it, with its schema there.
     SHOAL_API KeptComponent find_kept(ComponentId component) const;
     /// Returns the schema with which a store keeps a component type, or nullptr.
     SHOAL_API const Schema* find_schema(ComponentId component) const;
-    /// Returns the store that keeps a component type, or shows it in this layout beside those that it keeps, or
+    /// Returns the store that keeps a component type, or one that shows it in this layout, or
     /// nullptr.
     SHOAL_API Store* find_shown(const Schema& component) const;
-    /// The same, and lets the owner make the store of a type that has one of its own; nullptr: nobody keeps it, and it
-    /// has none.
+    /// The same, but lets the owner make the store of a type that has one of its own. Returns nullptr if no store keeps
+    /// it and it has none of its own.
     SHOAL_API Result<Store*> require(const Schema& component);
-    /// The same as require() for what a program cannot go on without: the program ends with the message of an error.
+    /// The same as require() for stores that a program cannot do without: an error ends the program with its message.
     SHOAL_API Store* require_or_end(const Schema& component);
     /// Lets the owner make the store of a built-in component type of this name, if there is one and no store keeps it.
     /// Errors: it cannot be made.
     SHOAL_API Status require_built_in(ComponentId name);
-    /// Returns the store of class S that keeps a component type; nullptr: nobody keeps it, or a store of another class.
+    /// Returns the store of class S that keeps a component type; nullptr: no store keeps it, or one of another class.
     template <class S>
     S* find_as(ComponentId component) const {
         return dynamic_cast<S*>(find(component));
     }
-    /// The same for a command. If the component type has no store, the owner chooses one for it; without an owner, the
-    /// first that takes it keeps it from now on. Errors: no store takes it.
+    /// The same as require() for a command. If the component type has no store, the owner chooses one for it; without
+    /// an owner, the first store that accepts it keeps it from now on. Errors: no store accepts it.
     SHOAL_API Result<Store*> require_for_command(const Schema& component);
 
-    /// Errors: another store keeps the component type, or the owner refuses it.
+    /// Checks whether a store may keep a component type. Errors: another store keeps it, or the owner refuses it.
     SHOAL_API Status check(const Store& store, const Schema& component) const;
-    /// Lets a store keep a further component type. Errors: as above; the store takes no others
+    /// Lets a store keep a further component type. Errors: as above; the store accepts no further types
     /// (Store::take_component()).
     SHOAL_API Status claim(Store& store, const Schema& component);
     template <class T>
     Status claim(Store& store) {
         return claim(store, schema_of<T>());
     }
-    /// Told by a store that it keeps a further component type. Requires: check() has said that it may.
+    /// Called by a store that keeps a further component type. Requires: check() has allowed it.
     void note(Store& store, ComponentId component) { keepers_.set(component, &store); }
 
-    // --- all of them together ------------------------------------------------------------------------------------
+    // --- all stores together -------------------------------------------------------------------------------------
 
-    /// The components that the directory has once.
+    /// The singleton components of the directory.
     Singletons& singletons() { return singletons_; }
     const Singletons& singletons() const { return singletons_; }
 
@@ -172,19 +173,19 @@ public:
 
     /// The stamp that writes to the stores carry: each settle opens the next one.
     std::uint64_t stamp() const { return stamp_; }
-    /// For who settles the stores, or loads them. Requires: no passes run.
+    /// For code that settles or loads the stores. Requires: no passes run.
     void set_stamp(std::uint64_t stamp) { stamp_ = stamp; }
 
     // --- for the command room ------------------------------------------------------------------------------------
 
-    /// The commands that wait; nullptr: nobody has asked for any. Thread: any.
+    /// The waiting commands; nullptr: none were ever asked for. Thread: any.
     WaitingCommands* commands() const { return __atomic_load_n(&commands_, __ATOMIC_ACQUIRE); }
-    /// Gives the directory `made`, which release(made) ends with it. Returns `made`, or what another thread gave it
-    /// first.
+    /// Gives the directory `made`, which it destroys at its end by release(made). Returns `made`, or the object that
+    /// another thread set first.
     /// Thread: any.
     SHOAL_API WaitingCommands& set_commands(WaitingCommands& made, void (*release)(WaitingCommands&));
-    /// Drops the commands, as the end of the directory does. What destructors of values ask for meanwhile is dropped,
-    /// too.
+    /// Drops the commands, as the directory's destructor does. Commands that destructors of values ask for are also
+    /// dropped.
     SHOAL_API void end_commands();
 
 private:

@@ -1,12 +1,12 @@
 #pragma once
-// A component manager is a store for one component type that consists of its rows and nothing else: one table, one
-// index from entity to row, and a policy for death. This is the type-erased core; manager.h puts a typed face on it.
+// A component manager is a store for one component type that consists only of its rows: one table, one
+// index from entity to row, and a policy for dead entities. This is the type-erased core; manager.h adds a typed face.
 //
 //     entity --index--> row 0..n-1 --table--> columns
 //
-// An entity has one component here, or, when the schema says `many`, a chain of them. Rows are packed: an Instance (a
-// row) is valid until the next structural call, an Entity for ever. owned_rows.h tells how rows are added and removed,
-// and what happens to them when entities die.
+// An entity has one component here or, if the schema is `many`, a chain of them. Rows are packed: an Instance (a
+// row) is valid until the next structural call, an Entity for ever. owned_rows.h explains how rows are added and
+// removed, and what happens to them when entities die.
 // Thread: structural calls from the world's structural thread; const calls from any thread between passes.
 
 #include "shoal/store/detail/owned_rows.h"
@@ -22,7 +22,7 @@ struct ManagerOptions {
 
 class ComponentManager final : public Store {
 public:
-    /// `entities` and `pool` outlive the manager. Requires: `many` needs a paged or hash index.
+    /// Requires: `entities` and `pool` outlive the manager; with `many`, the index is paged or hash.
     SHOAL_API ComponentManager(const Schema& schema, EntityManager& entities, PagePool& pool,
                                const ManagerOptions& options = {});
     SHOAL_API ~ComponentManager() override;
@@ -31,7 +31,7 @@ public:
     EntityManager& entity_manager() { return rows_.entity_manager(); }
     const EntityManager& entity_manager() const { return rows_.entity_manager(); }
 
-    /// Adds a component to each living entity. Where there is one already it is set instead, unless the schema says
+    /// Adds a component to each living entity. If it already has one, that is set instead, unless the schema is
     /// `many`. Errors: no memory or the capacity is reached (an entity that occurs twice may need room twice); nothing
     /// has changed.
     Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context) {
@@ -41,11 +41,11 @@ public:
     SHOAL_API Result<AddCounts> add_images(std::span<const Entity> entities, const std::byte* images,
                                            std::size_t stride);
 
-    /// Makes room for `count` more components, of entities that live or are made next. Errors: no memory, or the
+    /// Makes room for `count` more components, of entities that live now or are created next. Errors: no memory, or the
     /// capacity is reached; nothing has changed.
     Status reserve(std::size_t count) { return rows_.reserve(count); }
 
-    /// Removes all components of these entities and returns how many rows that were. Others are skipped.
+    /// Removes all components of these entities and returns how many rows there were. Other entities are skipped.
     std::uint32_t remove(std::span<const Entity> entities) { return rows_.remove(entities); }
     /// Removes one instance. Requires: it is not nil.
     SHOAL_API void remove(Instance instance);
@@ -68,7 +68,7 @@ public:
     std::uint32_t num_rows() const { return rows_.num_rows(); }
     /// The number of components: rows without the holes.
     std::uint32_t num_components() const { return rows_.num_owned(); }
-    /// Grows with every row that is added, removed or moved: while it stays, what was derived from rows holds.
+    /// Grows with every row that is added, removed or moved: while it stays the same, data derived from rows is valid.
     std::uint64_t num_structural_changes() const { return rows_.num_structural_changes(); }
 
     /// Removes rows of dead entities, found by random probes: see OwnedRows::collect.

@@ -1,5 +1,5 @@
 #pragma once
-// Finds out which entities have gained, lost or changed a component since the last time, in any store.
+// Finds out which entities have gained, lost or changed a component since the last comparison, in any store.
 //
 //     ComponentMirror mirror(bodies.core(), schema_of<Body>());  // remembers who has a Body now
 //     mirror.watch_field(0);                                     // and its velocity
@@ -8,17 +8,16 @@
 //     for (const Entity entity : mirror.added()) born.push_back(entity);  // and removed(), changed()
 //
 // A mirror remembers the owner of each row, and the columns of watched fields. It compares only the blocks of rows that
-// have been written since, because tables keep a stamp for each. So the store's own calls do nothing for it and cost
-// what they cost without it.
+// were written since, because tables keep a stamp for each. The store's own calls do no extra work for it.
 //
 //     table     e7 e2 e9 | e4 e5                    block 0 has a new stamp, block 1 has not
 //     mirror    e7 e3 e9 | e4 e5                    e2 was added, e3 was removed
 //
-// What came and went in between is not seen. A row that has moved, to another table too, is the same component. A
-// disabled component counts as not there. With `many`, an entity is listed once for each component that
-// it has gained or lost. The order of all lists is that of the rows.
+// Components that were added and removed in between are not seen. A row that has moved, even to another table, is the
+// same component. A disabled component counts as absent. With `many`, an entity is listed once for each component that
+// it has gained or lost. All lists are in the order of the rows.
 // Lifetime: the store outlives it. Thread: the structural thread of the store.
-// Cost: 4 bytes a row (8 with 64-bit ids), and the bytes of watched fields; comparing a block takes a few hundred ns.
+// Cost: 4 bytes per row (8 with 64-bit ids), and the bytes of watched fields; comparing a block takes a few hundred ns.
 // Blocks whose owners depend on links to parents (Owned, ChildOf) are all compared each time.
 
 #include "shoal/base/detail/bit_set.h"
@@ -29,7 +28,7 @@ namespace shoal {
 
 class ComponentMirror {
 public:
-    /// What counts as the last time: the rows of now, or that there were none.
+    /// What the first comparison compares with: the current rows, or no rows.
     enum class Start : std::uint8_t { kRowsOfNow, kNoRows };
 
     SHOAL_API ComponentMirror(Store& store, const Schema& component, Start start = Start::kRowsOfNow);
@@ -39,61 +38,61 @@ public:
     Store& store() const { return store_; }
     const Schema& component() const { return component_; }
 
-    /// Compares the values of a field from now on. For rows that were there the last time, what it is now counts as
-    /// what it was then. Requires: the field is not opaque, the store keeps it in a column, and an entity has one
+    /// Compares the values of a field from now on. For rows of the last comparison, the current value counts as the
+    /// previous one. Requires: the field is not opaque, the store keeps it in a column, and an entity has one
     /// component of the type.
     SHOAL_API void watch_field(std::uint32_t field);
     /// Keeps the values of all fields, so that removed_values() and changed_values() are complete. Requires: no field
     /// is opaque; otherwise as watch_field().
     SHOAL_API void keep_values();
 
-    /// From now on, compare() takes the values of those that were added. Requires: as keep_values().
+    /// From now on, compare() copies the values of added components. Requires: as for keep_values().
     SHOAL_API void take_added_values();
 
-    /// Finds what differs from the last time, and remembers what is there now.
+    /// Finds the differences from the last comparison, and remembers the current rows.
     SHOAL_API void compare();
 
-    // --- what the last compare() found: until the next one -------------------------------------------------------
+    // --- the results of the last compare(), valid until the next one ---------------------------------------------
 
     std::span<const Entity> added() const { return added_; }
     std::span<const Entity> removed() const { return removed_; }
-    /// Those that have the component now as they had it before, and of which a watched field differs.
+    /// Entities that had the component before and still have it, with another value in a watched field.
     std::span<const Entity> changed() const { return changed_; }
-    /// What the components that were added are, if take_added_values() was called. Shape: a struct image for each
+    /// The values of the added components, if take_added_values() was called. Shape: a struct image for each
     /// entity.
     const std::byte* added_values() const { return added_values_.data(); }
-    /// What watched fields were before. Shape: a struct image for each entity; other fields have their defaults.
+    /// The previous values of watched fields. Shape: a struct image for each entity; other fields have their defaults.
     const std::byte* removed_values() const { return removed_values_.data(); }
     const std::byte* changed_values() const { return changed_values_.data(); }
 
-    /// Writes what is remembered. Requires: nothing of what the last compare() found is needed any more.
+    /// Writes what is remembered. Requires: the results of the last compare() are no longer needed.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Remembers what save() wrote, and returns true. If that was of another component type or other fields, or is not
-    /// there, starts anew, and returns false. Errors: it does not fit; nothing is remembered then. Requires: the store
+    /// Remembers what save() wrote, and returns true. If that is missing, or was of another component type or other
+    /// fields, starts anew and returns false. Errors: it does not fit; nothing is remembered then. Requires: the store
     /// was loaded.
     SHOAL_API Result<bool> load(SnapshotReader& from, Start otherwise = Start::kRowsOfNow);
 
-    /// Calls visit(context, field, value) for the texts and read-only arrays of the component type among the values
-    /// that are remembered: fields of string ids and of arrays. Shape: value: field.size bytes, not aligned.
+    /// Calls visit(context, field, value) for each remembered value that is a text or a read-only array: fields
+    /// of string ids and of arrays. Shape: value: field.size bytes, not aligned.
     SHOAL_API void visit_texts(void (*visit)(void* context, const Field& field, const std::byte* value),
                                void* context) const;
 
-    /// Bookkeeping memory of what is remembered.
+    /// The bookkeeping memory of what is remembered.
     SHOAL_API std::size_t num_bytes() const;
 
 private:
     using Bytes = Array<std::byte>;
 
-    /// What a table held.
+    /// The remembered contents of a table.
     struct Picture {
         ComponentTable table;
         bool is_listed = true;
-        std::uint64_t stamp = 0;                          // writes since then carry it, or a later one
+        std::uint64_t stamp = 0;                          // later writes have this stamp or a later one
         Array<Entity> owners{Owner("component mirror")};  // by row; null: no component
         Array<Bytes> columns{Owner("component mirror")};  // of columns_, by row
     };
 
-    /// Rows of a table whose owners came, one behind the other; `first`: how many came before them.
+    /// Consecutive rows of a table with new owners; `first`: how many new owners precede them.
     struct RowSpan {
         std::uint32_t picture, row, first, count;
     };
@@ -129,14 +128,14 @@ private:
     Store& store_;
     Schema component_;
     std::uint64_t watched_fields_ = 0;
-    Array<Column> columns_{Owner("component mirror")};  // those that are kept
+    Array<Column> columns_{Owner("component mirror")};  // the kept columns
     Array<ComponentTable> tables_{Owner("component mirror")};
     Array<Picture> pictures_{Owner("component mirror")};
     HashMap<std::uint64_t, std::uint32_t> picture_of_{Owner("component mirror")};  // by the number of the table
     Array<RowSpan> came_runs_{Owner("component mirror")};
     Array<Entity> came_{Owner("component mirror")}, gone_{Owner("component mirror")};
     Bytes came_values_{Owner("component mirror")}, gone_values_{Owner("component mirror")};
-    Array<Column> added_columns_{Owner("component mirror")};  // of which the values of those that were added are taken
+    Array<Column> added_columns_{Owner("component mirror")};  // columns whose values are copied for added components
     std::span<const Entity> added_;                           // of a picture, came_ or added_list_
     Array<Entity> added_list_{Owner("component mirror")}, removed_{Owner("component mirror")},
         changed_{Owner("component mirror")};

@@ -1,24 +1,24 @@
 #pragma once
-// Rows that entities own: what every store does with its rows, once. A table, the index from an entity to its row, and
-// a policy for death; adding, spawning, removing and settling keep the three in step.
+// Rows that entities own, as every store needs them: a table, the index from an entity to its row, and
+// a policy for dead entities. Adding, spawning, removing and settling keep the three in step.
 //
 //     entity --index--> row 0..n-1 --table--> columns
 //        |                 ^
 //        `---- deaths -----'
 //
-// When an entity dies, the policy says when its rows are removed:
+// When an entity dies, the policy determines when its rows are removed:
 //     at settle       when the world settles, from the entity manager's list of deaths (the default)
-//     by callback     inside EntityManager::destroy: for components that hold what must be released at once
+//     by callback     inside EntityManager::destroy: for components whose resources must be released at once
 //     random probe    when the world settles: looks at random rows until four in a row are alive. Costs almost nothing
 //                     when few die
 //
-// A ComponentManager is a store that consists of such rows and nothing else. A store that keeps more (links between
+// A ComponentManager is a store that consists only of such rows. A store that keeps more (links between
 // rows, a block in another table, a sum) holds an OwnedRows as a member and forwards the functions of Store to it, as
 // OwnershipManager, TransformManager, ModelPoseManager and examples/06_own_manager.cpp do. A store whose rows cannot be
-// removed on their own removes those of the dead itself: OwnedRowsOptions::remove_dead.
+// removed on their own removes the rows of dead entities itself: OwnedRowsOptions::remove_dead.
 //
 // Rows are packed and one row belongs to one entity; with `many` in the schema an entity has a chain of rows. With an
-// identity index the row is the entity's index, and rows without an owner (holes) lie between the others.
+// identity index the row is the entity's index, and there are rows without an owner (holes) between the others.
 // Thread: structural calls from the world's structural thread; const calls from any thread between passes. While a loop
 // runs over the rows (see RowLock), or while the passes of a world run, structural calls end the program.
 
@@ -32,8 +32,8 @@ class OwnersByValue;
 
 enum class DeathPolicy : std::uint8_t { kAtSettle, kByCallback, kRandomProbe };
 
-/// A row of a store. Lifetime: until the store's next structural call; checked builds find what a store gave and is
-/// older.
+/// A row of a store. Lifetime: until the store's next structural call; checked builds detect older rows that a store
+/// returned.
 struct Instance {
     std::uint32_t row = kNilRow;
     [[no_unique_address]] detail::KnownRow known{};  ///< empty in unchecked builds
@@ -44,10 +44,10 @@ struct Instance {
 };
 inline constexpr Instance kNilInstance{};
 
-/// What became of the entities of a span.
+/// What happened to the entities of a span.
 struct AddCounts {
     std::uint32_t num_added = 0;
-    std::uint32_t num_set = 0;      ///< had a row already, or occurred twice: the value was replaced
+    std::uint32_t num_set = 0;      ///< already had a row, or occurred twice: the value was replaced
     std::uint32_t num_skipped = 0;  ///< not alive
 };
 
@@ -56,10 +56,10 @@ struct CollectCounts {
     std::uint32_t num_removed = 0;
 };
 
-/// Gives rows their values: row rows.begin + k gets the value meant for entity `first_source + k` of the span.
+/// Writes the values of rows: row rows.begin + k gets the value for entity number `first_source + k` of the span.
 using FillRows = void (*)(void* context, Table& table, RowRange rows, std::size_t first_source);
 
-/// Removes the rows of those of `entities` that are dead, and what the store keeps beside them. Some may have no row.
+/// Removes the rows of dead entities of `entities`, and what the store keeps beside them. Some may have no row.
 using RemoveDead = void (*)(void* store, std::span<const Entity> entities);
 
 struct OwnedRowsOptions {
@@ -67,19 +67,19 @@ struct OwnedRowsOptions {
     DeathPolicy death = DeathPolicy::kAtSettle;
     std::uint32_t max_collected = 0xFFFFFFFF;  ///< random probe: rows removed per settle at most
     std::uint32_t capacity_rows = kDefaultCapacityRows;
-    /// What the table holds, where that is more than the component or something else; outlives the rows. spawn() and
+    /// The schema of the table if it is not the component's; outlives the rows. spawn() and
     /// append_batch() require that the component's columns come first.
     const Schema* row_schema = nullptr;
     bool tree = false;                 ///< rows link to parents, children and siblings
-    RemoveDead remove_dead = nullptr;  ///< nullptr: the rows are removed, and nothing else. Requires: no random probe
-    bool follows_deaths = true;        ///< false: the store removes rows of the dead itself, and never settles these
-    void* store = nullptr;             ///< what remove_dead is called with
-    const char* kind = "a store";      ///< what Store::kind() of the store says
+    RemoveDead remove_dead = nullptr;  ///< nullptr: only the rows are removed. Requires: no random probe
+    bool follows_deaths = true;        ///< false: the store itself removes rows of dead entities, and never settles
+    void* store = nullptr;             ///< the first argument of remove_dead
+    const char* kind = "a store";      ///< Store::kind() of the store
 };
 
 class OwnedRows {
 public:
-    /// `entities` and `pool` outlive the rows. Requires: `many` needs a paged or hash index.
+    /// Requires: `entities` and `pool` outlive the rows; with `many`, the index is paged or hash.
     SHOAL_API OwnedRows(const Schema& component, EntityManager& entities, PagePool& pool,
                         const OwnedRowsOptions& options = {});
     SHOAL_API ~OwnedRows();
@@ -104,19 +104,19 @@ public:
         require(instance);
         return table_.entities()[instance.row];
     }
-    /// Ends the program if there is no such row: an instance is nil, or older than a structural call.
+    /// Ends the program if there is no such row: the instance is nil, or older than a structural call.
     void require(Instance instance) const {
         if (SHOAL_UNLIKELY(instance.row >= table_.num_rows() || !instance.known.is_right_for(table_.row_versions())))
             refuse_row(instance);
     }
     Instance instance_at(std::uint32_t row) const { return {row, detail::KnownRow(table_.row_versions())}; }
     Instance instance(Entity entity) const { return instance_at(find(entity)); }
-    /// Holes included.
+    /// Including holes.
     std::uint32_t num_rows() const { return table_.num_rows(); }
     /// Without holes.
     std::uint32_t num_owned() const { return table_.num_rows() - table_.num_holes(); }
-    /// Grows with every row that is added, removed or moved by a call of this class: while it stays, what was derived
-    /// from rows holds.
+    /// Grows with every row that is added, removed or moved by a call of this class: while it stays the same, data
+    /// derived from rows is valid.
     std::uint64_t num_structural_changes() const { return num_structural_changes_; }
     /// Returns the owners by the value of their string id (see owners_by_value.h). The first call makes the lists.
     /// Requires: a component with one field, a string id. Thread: any, between structural calls.
@@ -124,12 +124,12 @@ public:
 
     // --- adding --------------------------------------------------------------------------------------------------
 
-    /// Gives each living entity a row with the value that `fill` writes. Where there is one already it is set instead,
-    /// unless the schema says `many`. Errors: no memory or the capacity is reached (an entity that occurs twice may
+    /// Gives each living entity a row with the value that `fill` writes. If it already has one, that is set instead,
+    /// unless the schema is `many`. Errors: no memory or the capacity is reached (an entity that occurs twice may
     /// need room twice); nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context);
 
-    /// Makes room for what add() of these entities needs. Errors: as add().
+    /// Makes room for add() of these entities. Errors: as for add().
     SHOAL_API Status reserve_for(std::span<const Entity> entities);
     /// The same for a store whose rows are all that a command changes: see Store::prepare_values().
     SHOAL_API Result<bool> prepare_values(std::span<const Entity> entities, bool removes);
@@ -140,15 +140,15 @@ public:
 
     /// Makes room for `count` more rows, of entities with indices up to `highest_index`. Errors: as above.
     SHOAL_API Status reserve(std::size_t count, std::uint32_t highest_index);
-    /// The same for entities that live, or are made next.
+    /// The same for entities that live now or are created next.
     SHOAL_API Status reserve(std::size_t count);
-    /// Gives a living entity that has no row one, and returns it; with `many`, another one, which comes first. Elements
-    /// hold arbitrary bytes until the caller fills them. Requires: reserved; nothing stale (see remove_stale).
+    /// Gives a row to a living entity that has none, and returns it; with `many`, adds another before the others.
+    /// Elements hold arbitrary bytes until the caller fills them. Requires: reserved; nothing stale (see remove_stale).
     SHOAL_API std::uint32_t append(Entity entity);
-    /// Gives each entity a row, in the order of the span, if all are alive and no row is left on any of their indices.
+    /// Gives each entity a row, in the order of the span, if all are alive and none of their indices has a row.
     /// Otherwise returns false and changes nothing. Requires: reserved; a paged index, no `many`.
     SHOAL_API bool append_all(std::span<const Entity> entities);
-    /// Appends one row for a living entity that has none, when neither table nor index needs memory; else returns
+    /// Appends one row for a living entity that has none, if neither table nor index needs memory; else returns
     /// kNilRow.
     SHOAL_INLINE std::uint32_t try_append(Entity entity) {
         require_unlocked("add()");
@@ -165,30 +165,30 @@ public:
 
     /// Adds a batch: see Store::spawn.
     SHOAL_API Status spawn(const SpawnBatch& batch);
-    /// The first half of it: asserts what Store::spawn requires, removes what older entities left on the indices of the
-    /// new ones, and makes room. Errors: an owner has a row already; no memory. No row is added.
+    /// The first half of spawn(): asserts what Store::spawn requires, removes rows that older entities left at the
+    /// indices of the new ones, and makes room. Errors: an owner already has a row; no memory. No row is added.
     SHOAL_API Status reserve_batch(const SpawnBatch& batch);
-    /// The second half: one row per component and copy, copy by copy, with its owner, its columns, and references to
-    /// the entities of its copy. Requires: reserve_batch(); no identity index.
+    /// The second half: adds one row per component and copy, copy by copy, with its owner, its columns, and references
+    /// to the entities of its copy. Requires: reserve_batch(); no identity index.
     SHOAL_API RowRange append_batch(const SpawnBatch& batch);
 
-    /// Shows rows that the code of a store keeps itself, in place of those that it showed before, and finds them: for a
-    /// store that comes in a plugin. Rows with another owner than before are marked as written. No other call of this
-    /// class adds or removes rows then, so OwnedRowsOptions::remove_dead is set.
-    /// Shape: owners, next: by row; next is the next row of the same entity, and empty unless the schema says `many`;
+    /// Shows rows in a store's own memory instead of those that it showed before, and indexes them: for stores in
+    /// plugins. Rows with a new owner are marked as written. No other call of this
+    /// class may add or remove rows then, so OwnedRowsOptions::remove_dead is set.
+    /// Shape: owners, next: by row; next is the next row of the same entity, and empty unless the schema is `many`;
     /// columns: see Table::show(). Errors: no memory for the index; an entity has two rows, or a row has no owner, or
-    /// the rows of an entity do not follow each other. Then no row is shown.
+    /// the rows of an entity are not one chain. Then no row is shown.
     /// Lifetime of owners and columns: until the next call. Cost: compares the owners; with `many`, writes all links.
     SHOAL_API Status show(std::span<Entity> owners, std::span<std::byte* const> columns,
                           std::span<const std::uint32_t> next);
 
     // --- removing ------------------------------------------------------------------------------------------------
 
-    /// Removes all rows of these entities and returns how many there were. Others are skipped. The span may be this
-    /// table's own.
+    /// Removes all rows of these entities and returns how many there were. Other entities are skipped. The span may be
+    /// this table's own.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
     SHOAL_API void remove_row(std::uint32_t row);
-    /// Removes what an older entity on the index of `entity` left. Returns whether `entity` has a row itself.
+    /// Removes rows that an older entity with the index of `entity` left. Returns whether `entity` itself has a row.
     SHOAL_API bool remove_stale(Entity entity);
     /// Removes everything and keeps the memory.
     SHOAL_API void clear();
@@ -203,35 +203,35 @@ public:
         return true;
     }
 
-    // --- death and time ------------------------------------------------------------------------------------------
+    // --- dead entities and settling ------------------------------------------------------------------------------
 
-    /// Removes the rows of the dead, as the policy says, and settles the table: see Store::settle.
+    /// Removes the rows of dead entities by the policy, and settles the table: see Store::settle.
     void settle(const SettleContext& context) {
         remove_dead(context);
         settle_table(context);
     }
-    /// The first half of it.
+    /// The first half of settle().
     void remove_dead(const SettleContext& context) {
         require_unlocked("settle()");
         const bool is_at_settle = options_.death == DeathPolicy::kAtSettle;
         if (!is_at_settle || entities_.death_position(cursor_) != entities_.deaths_end()) remove_by_policy(context);
     }
-    /// The second half: gives memory back and opens a stamp.
+    /// The second half: frees memory and opens a stamp.
     SHOAL_API void settle_table(const SettleContext& context);
-    /// Removes all rows, gives all memory back and follows deaths no more: when another store has taken the place of
-    /// this one, to which paths and queries may still refer.
+    /// Removes all rows, frees all memory and no longer follows deaths, for a store that was replaced
+    /// but to which paths and queries may still refer.
     SHOAL_API void retire();
     /// Removes rows of dead entities, found by random probes, until four probes in a row find living ones or
     /// `max_removed` rows are removed.
-    /// Cost: four probes when nobody died, none when empty; holes are not probed. Source: Frykholm, part 2.
+    /// Cost: four probes if none died, none if empty; holes are not probed. Source: Frykholm, part 2.
     SHOAL_API CollectCounts collect(Random& random, std::uint32_t max_removed);
 
     // --- saving --------------------------------------------------------------------------------------------------
 
-    /// Writes all rows, and which deaths it has not looked at yet.
+    /// Writes all rows, and which deaths were not yet processed.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Puts rows that save() wrote in place of those that are there. Errors: no memory, or they do not fit; no row is
-    /// there then. Requires: the entity manager has been loaded; they are its own rows (see show()).
+    /// Replaces all rows by those that save() wrote. Errors: no memory, or they do not fit; there are then no
+    /// rows. Requires: the entity manager was loaded; the rows are its own (see show()).
     SHOAL_API Status load(SnapshotReader& from);
 
     // --- locks ---------------------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ public:
     void unlock() { __atomic_fetch_sub(&num_locks_, 1u, __ATOMIC_RELAXED); }
     /// The same while passes run: see Store::hold_rows.
     void hold(bool hold) { __atomic_fetch_add(&num_locks_, hold ? kPassesRun : 0u - kPassesRun, __ATOMIC_RELAXED); }
-    /// Whether any of both holds. Thread: any.
+    /// Whether there is a lock or a hold. Thread: any.
     bool is_held() const { return __atomic_load_n(&num_locks_, __ATOMIC_RELAXED) != 0; }
     /// Asserts that no loop runs over the rows: for calls that move rows and are allowed in passes.
     /// `call` is the name of the call, for the message.
@@ -254,7 +254,7 @@ public:
 
     // --- reports -------------------------------------------------------------------------------------------------
 
-    /// What Store asks for.
+    /// For the functions of Store.
     SHOAL_API std::span<const Schema* const> schemas() const;
     SHOAL_API OwnedColumns find_columns(const Schema& component);
     SHOAL_API std::span<const Table* const> tables() const;
@@ -295,11 +295,11 @@ private:
     const Table* table_pointer_ = &table_;
     DeathCursor cursor_;
     DestructionCallback callback_;
-    std::uint64_t removed_all_at_ = 0;  // the number of deaths when random probes last had all dead rows removed
+    std::uint64_t removed_all_at_ = 0;  // with random probes: the number of deaths when all dead rows were last removed
     std::uint32_t num_locks_ = 0;       // of loops, and kPassesRun for each world whose passes run
     std::uint64_t num_structural_changes_ = 0;
     bool plain_index_ = false;                                // paged, one row per entity
-    Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows, of the changes of counted_at_
+    Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows, at the time of counted_at_
     std::uint64_t counted_at_ = ~std::uint64_t(0);
     PagePool& pool_;
     OwnersByValue* owners_by_value_ = nullptr;
