@@ -104,8 +104,7 @@ public:
 
     /// Removes a store that the directory owns, if it is here, and destroys it.
     SHOAL_API void destroy(Store& store);
-    /// How many stores the directory owns, with removed ones. destroy_after() destroys all except the first
-    /// `num_owned`.
+    /// How many stores the directory owns, with removed ones. destroy_after() destroys all after the first `num_owned`.
     std::size_t num_owned() const { return owned_.size(); }
     SHOAL_API void destroy_after(std::size_t num_owned);
     /// Drops the commands, removes all stores, and destroys those that the directory owns, the last one first. The

@@ -8,7 +8,8 @@
 //     for (const Entity entity : mirror.added()) born.push_back(entity);  // and removed(), changed()
 //
 // A mirror remembers the owner of each row, and the columns of watched fields. It compares only the blocks of rows that
-// were written since, because tables keep a stamp for each. The store's own calls do no extra work for it.
+// were written since the last comparison, because tables keep a stamp for each block. The store's own calls do no extra
+// work for it.
 //
 //     table     e7 e2 e9 | e4 e5                    block 0 has a new stamp, block 1 has not
 //     mirror    e7 e3 e9 | e4 e5                    e2 was added, e3 was removed

@@ -2,14 +2,14 @@
 // The owners of rows by the value of their string id: the entities of each tag.
 //
 //     rows          e3 "swims"     e7 "glows"     e3 "glows"
-//     lists         "swims": e3    "glows": e3 e7              one behind the other
+//     lists         "swims": e3    "glows": e3 e7              one after the other
 //     rows_of()     "glows": row 0 is of e3, row 1 of e7       a table with an index, which queries join with others
 //
-// The lists are made in one pass over all rows, when they are asked for and rows have come or gone since. An entity is
-// in the list of a value once; its place follows from the rows alone. Rows of one value are made for those that are
+// The lists are made in one pass over all rows, when they are asked for and rows were added or removed since. An entity
+// is in the list of a value once; its position depends only on the rows. Rows of one value are made when they are first
 // asked for, and follow the lists.
 // Lifetime: that of the rows. Thread: living() as a structural call of the rows, the others from any thread between
-// such calls. Cost: O(rows) after rows came or went, and O(result) for each value that rows_of() was asked for.
+// such calls. Cost: O(rows) after rows were added or removed, and O(result) for each value given to rows_of().
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/store/detail/owned_rows.h"
@@ -18,7 +18,7 @@ namespace shoal {
 
 class OwnersByValue {
 public:
-    /// Requires: the component has one field, a string id, which is written when rows are added, and not later.
+    /// Requires: the component has one field, a string id, which is written when rows are added and not changed later.
     SHOAL_API OwnersByValue(OwnedRows& rows, PagePool& pool);
     SHOAL_API ~OwnersByValue();
     OwnersByValue(const OwnersByValue&) = delete;
@@ -29,10 +29,10 @@ public:
     /// Returns the living owners of rows with this value, each once.
     /// Lifetime: until the next structural call, or until an entity dies.
     SHOAL_API std::span<const Entity> living(StringId value);
-    /// Returns the same as rows without fields, as of the last refresh(); those of the dead stay until their rows are
-    /// removed from the source. Lifetime: that of this object; no structural calls by others.
+    /// Returns the same as rows without fields, as of the last refresh(); rows of dead entities stay until their rows
+    /// are removed from the source. Lifetime: this object. Requires: the caller makes no structural calls.
     SHOAL_API OwnedRows& rows_of(StringId value);
-    /// Lets all rows follow the source. Cost: nothing while no row of the source has come or gone.
+    /// Brings all rows up to date with the source. Cost: nothing while no row of the source was added or removed.
     SHOAL_API void refresh();
 
 private:
@@ -41,7 +41,7 @@ private:
         StringId value;
         std::uint32_t begin = 0;
         std::uint32_t count = 0;
-        std::uint64_t num_deaths = 0;  // num_deaths_ when dead entities were last left out
+        std::uint64_t num_deaths = 0;  // num_deaths_ when dead entities were last removed
     };
     class Guard;
 
@@ -61,7 +61,7 @@ private:
     std::uint64_t num_deaths_ = 0;  // batches of entities that were destroyed since living() was first called
     std::uint64_t built_at_;        // num_structural_changes() of the source when the lists were made
     Array<List> lists_{Owner("owners by value")};
-    HashMap<StringId, std::uint32_t> list_by_value_{Owner("owners by value")};  // place in lists_
+    HashMap<StringId, std::uint32_t> list_by_value_{Owner("owners by value")};  // index in lists_
     Array<Entity> owners_{Owner("owners by value")};                            // list after list
     HashMap<StringId, OwnedRows*> rows_by_value_{Owner("owners by value")};
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The entities that refer to another one through a field: what a RelationIndex (relation_index.h) gives to a loop.
+// The entities that refer to another one through a field, for loops: what a RelationIndex (relation_index.h) returns.
 // Lifetime: until the index is refreshed. Thread: any, between refreshes.
 
 #include "shoal/entity/entity.h"
@@ -11,7 +11,7 @@ namespace shoal {
 
 namespace detail {
 
-/// A reference in the list of its target. Links are entity indices of referrers, and 0 is none.
+/// A reference in the list of its target. Links are entity indices of referrers; 0 is none.
 struct ReferenceLink {
     Entity referrer, target;  ///< null: no reference
     std::uint32_t next = 0, previous = 0;
@@ -20,7 +20,7 @@ struct ReferenceLink {
 }  // namespace detail
 
 /// The entities that refer to one target, in an unspecified order that is the same in every run. Algorithms of the
-/// standard library go over them as over a list.
+/// standard library can iterate over them.
 class Referrers {
 public:
     class Iterator {
@@ -45,7 +45,7 @@ public:
         friend class Referrers;
         Iterator(const detail::ReferenceLink* links, std::uint32_t at, Entity target)
             : links_(links), at_(at), target_(target) {
-            // References to an older entity on the index of the target are in the same list.
+            // References to an older entity with the index of the target are in the same list.
             while (at_ != 0 && links_[at_].target != target_) at_ = links_[at_].next;
         }
 

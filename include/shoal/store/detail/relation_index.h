@@ -1,5 +1,5 @@
 #pragma once
-// Who refers to an entity through one field of a component: found without a search.
+// Finds the entities that refer to an entity through one field of a component, without a search.
 //
 //     struct Missile {
 //         Entity target;
@@ -9,7 +9,7 @@
 //     by target      e7 -> missile e20 <-> missile e31        a list for each target
 //                    e9 -> missile e22
 //
-// The lists are brought up to date by refresh(), from what a ComponentMirror finds; the field is written like any
+// refresh() brings the lists up to date, using a ComponentMirror; the field is written like any
 // other. World does this when it settles, for every field that is declared a relation: see Relations::referrers().
 // Lifetime: store and entities outlive it. Thread: refresh() and clear_references() as structural calls of the store;
 // const calls from any thread between them.
@@ -35,24 +35,24 @@ public:
     std::uint32_t field() const { return field_; }
     Relation relation() const { return component().fields()[field_].relation; }
 
-    /// Takes over what the rows say now, and appends the targets of new references that do not live. Ids that were
+    /// Brings the lists up to date with the rows, and appends dead targets of new references. Ids that were
     /// never given out count as null.
     SHOAL_API void refresh(Array<Entity>& dead_targets);
-    /// Returns who refers to an entity, dead or alive.
+    /// Returns the entities that refer to an entity, dead or alive.
     SHOAL_API Referrers referrers(Entity target) const;
     /// Forgets the reference of an entity, such as one that has died.
     SHOAL_API void forget(Entity referrer);
-    /// Makes the references to an entity null, in the rows too. After a refresh(), a row that refers to it anew counts
-    /// as changed.
+    /// Makes the references to an entity null, also in the rows. After a refresh(), a row that refers to it again
+    /// counts as changed.
     SHOAL_API void clear_references(Entity target);
     /// Whether rows were cleared since the last refresh().
     bool has_cleared() const { return has_cleared_; }
-    /// Forgets the references of the dead, and appends the targets that do not live any more. Cost: O(indices).
+    /// Forgets the references of dead entities, and appends dead targets. Cost: O(indices).
     SHOAL_API void find_dead(Array<Entity>& dead_targets);
-    /// Writes the lists, whose order depends on what was referred to when.
+    /// Writes the lists, whose order depends on the order in which references were made.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Takes over what save() wrote; without it, knows no references until the next refresh(). Errors: the lists do not
-    /// fit each other; no reference is known then.
+    /// Loads what save() wrote; if that is missing, knows no references until the next refresh(). Errors: the lists
+    /// contradict each other; no references are known then.
     SHOAL_API Status load(SnapshotReader& from);
     /// Checks the lists. Errors: a link does not lead back. Cost: O(indices).
     SHOAL_API Status validate() const;

@@ -1,6 +1,6 @@
 #pragma once
-// Singletons: components that a directory of stores has once, such as the wind. All of them are of one entity, and each
-// is the only row of a manager, so they are saved, reported and observed as every other component.
+// Singletons: components that a directory of stores has once, such as the wind. All of them belong to one entity, and
+// each is the only row of a manager, so they are saved, reported and observed like any other component.
 //
 //     SHOAL_COMPONENT((Wind, singleton), force)
 //
@@ -26,14 +26,14 @@ class Singletons {
 public:
     explicit Singletons(ComponentDirectory& directory) : directory_(directory) {}
 
-    /// Returns the manager of a singleton, which has one row. Both are made if need be.
-    /// Requires: the schema says so, and no store keeps the type in another layout; if they are made, no passes run.
+    /// Returns the manager of a singleton, which has one row. Makes manager and row if necessary.
+    /// Requires: the schema is `singleton`, and no store keeps the type in another layout; to make them, no passes run.
     SHOAL_API ComponentManager& require(const Schema& component);
-    /// The same for reading. Requires: there is one, from a call, a query or a blob that named it.
+    /// The same for reading. Requires: it exists, because a call, a query or a blob named it.
     SHOAL_API const ComponentManager& require(const Schema& component) const;
     /// Marks a singleton as written, and returns its columns, which are its struct. Requires: as above; no passes run.
     SHOAL_API std::byte* write(const Schema& component);
-    /// The same for a type of C++, declared `SHOAL_COMPONENT((Wind, singleton), force)`: write() and require().
+    /// write() and require() for a C++ type, declared `SHOAL_COMPONENT((Wind, singleton), force)`.
     template <class T>
     T& of() {
         require_declared<T>();
@@ -44,20 +44,20 @@ public:
         require_declared<T>();
         return *reinterpret_cast<const T*>(read(schema_of<T>()));
     }
-    /// Gives a manager its row, if it has none. Errors: its schema allows several; ids or memory run out.
+    /// Gives a manager its row, if it has none. Errors: its schema allows several rows; ids or memory run out.
     SHOAL_API Status make_row(ComponentManager& manager);
-    /// Returns the entity that has them; null before there is one.
+    /// Returns the entity that has the singletons; null before there is one.
     Entity entity() const { return entity_; }
 
-    /// Lets go of an entity that has died.
+    /// Forgets the entity if it has died.
     SHOAL_API void note_deaths();
     /// Destroys the entity.
     SHOAL_API void destroy();
 
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Errors: no such entity lives.
+    /// Errors: the saved entity is not alive.
     SHOAL_API Status load(SnapshotReader& from);
-    /// Gives those that a state does not have their defaults. Errors: one has several rows, or one of the dead.
+    /// Gives defaults to singletons that the state does not have. Errors: one has several rows, or a dead entity's row.
     SHOAL_API Status finish_load(SnapshotReader& from);
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// A span that was passed to a call that changes rows: it may show a column of the very table that the call reorders.
+// A span that was passed to a call that changes rows: it may be a column of the table that the call reorders.
 //
 //     const StableSpan stable(given, own);  // copied only if the two share memory
 //     for (Entity entity : stable.get()) remove(entity);
@@ -29,9 +29,9 @@ public:
     StableSpan(const StableSpan&) = delete;
     StableSpan& operator=(const StableSpan&) = delete;
 
-    /// Lifetime: that of this, and of the given span.
+    /// Lifetime: this object and the given span.
     std::span<const T> get() const { return span_; }
-    /// For a call that learns late what it changes: to be called before, once it is known that the span lies there.
+    /// For calls that learn late which table they change: call it before the change if the span is in that table.
     void copy() {
         copy_.assign(span_.begin(), span_.end());
         span_ = copy_;

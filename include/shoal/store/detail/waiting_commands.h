@@ -1,10 +1,10 @@
 #pragma once
 // The commands that wait in a directory of stores: how they are carried out, saved and searched. command/commands.h
-// says what commands are, and what they do.
+// explains commands.
 //
 //     Commands --record--> lists of chunks --apply()--> entities, and the stores of the directory
 //
-// Thread: between passes, but of_directory() and here() from any thread.
+// Thread: between passes, except of_directory() and here(): any thread.
 
 #include "shoal/store/store.h"
 
@@ -17,31 +17,31 @@ class Commands;
 class ComponentDirectory;
 struct SpawnOverride;
 
-/// What a command does to the texts of an entity.
+/// The change that a command makes to the texts of an entity.
 enum class TextChange : std::uint8_t { kName, kTag, kUntag };
 
-/// What commands need beside stores: who spawns, copies, keeps texts, and knows what saved commands refer to. A world
-/// is one.
+/// What commands need besides stores: an object that spawns, copies, keeps texts, and knows what saved commands refer
+/// to, such as a world.
 class CommandHost {
 public:
-    /// Spawns copies of a blob. `firsts` live and have nothing yet: they become blob entity 0 of each copy. Entities
-    /// for which the blob names no zone lie in `zone`; kNoZone: the stores decide. `overrides` are of the copies.
-    /// Returns how many entities there are now. Shape: poses: as firsts, or empty. Errors: nothing was spawned, and
-    /// `firsts` are destroyed.
+    /// Spawns copies of a blob. `firsts` are alive and still empty: they become blob entity 0 of each copy. Entities
+    /// for which the blob names no zone are put into `zone`; kNoZone: the stores decide. `overrides` apply to the
+    /// copies. Returns how many entities were spawned. Shape: poses: as firsts, or empty. Errors: nothing was spawned,
+    /// and `firsts` are destroyed.
     virtual Result<std::uint32_t> spawn(const Blob& blob, std::span<const Entity> firsts,
                                         std::span<const RootPose> poses, Zone zone,
                                         std::span<const SpawnOverride> overrides) = 0;
-    /// The same for copies of a living entity and all below it; with poses, that is where the copies lie.
+    /// The same for copies of a living entity and all its descendants; `poses` are the poses of the copies.
     virtual Result<std::uint32_t> copy(Entity original, std::span<const Entity> firsts,
                                        std::span<const RootPose> poses) = 0;
-    /// Names a living entity, gives it a tag, or takes one away; the host keeps the text.
-    /// Errors: there is no such text for a tag; no memory; another text has the same hash. Nothing has changed.
+    /// Names a living entity, or adds or removes a tag; the host keeps the text.
+    /// Errors: the text cannot be a tag; no memory; another text has the same hash. Nothing has changed.
     virtual Status change_text(TextChange change, Entity entity, std::string_view text) = 0;
 
-    /// Errors: a store would not take these images, or poses, though all are values.
+    /// Errors: a store would not accept these images or poses, although all are valid values.
     virtual Status check_images(const Schema& schema, std::span<const std::byte> images) const = 0;
     virtual Status check_poses(std::span<const RootPose> poses) const = 0;
-    /// Returns the name under which find_blob() finds a blob, or nothing: it does not.
+    /// Returns the name under which find_blob() finds a blob, or an empty name.
     virtual std::string_view name_of_blob(const Blob& blob) const = 0;
     virtual const Blob* find_blob(ResourceId resource) const = 0;
 
@@ -51,27 +51,27 @@ protected:
 
 class WaitingCommands {
 public:
-    /// Returns the commands that wait in a directory; the first call makes the object. Thread: any. (The room command
-    /// has the body, and all that commands are.)
+    /// Returns the commands that wait in a directory; the first call makes the object. Thread: any. (The command room
+    /// implements it.)
     SHOAL_API static WaitingCommands& of_directory(ComponentDirectory& directory);
     WaitingCommands(const WaitingCommands&) = delete;
     WaitingCommands& operator=(const WaitingCommands&) = delete;
 
-    /// Returns the commands of the pass that the calling thread runs, or those from outside of passes. Thread: any.
+    /// Returns the commands of the pass that the calling thread runs, or those from outside passes. Thread: any.
     virtual Commands& here() = 0;
 
-    /// From now on, commands that spawn, copy, name and tag ask `host`, which outlives them; nullptr: they are refused.
+    /// From now on, commands that spawn, copy, name and tag use `host`, which outlives them; nullptr: they are refused.
     void set_host(CommandHost* host) { host_ = host; }
     CommandHost* host() const { return host_; }
 
-    /// Carries all out and adds what was done to `counts`, if any.
+    /// Carries out all commands and adds what was done to `counts`, if not null.
     virtual void apply(SettleCounts* counts) = 0;
     /// Whether apply() runs now.
     virtual bool is_applying() const = 0;
-    /// Drops them.
+    /// Drops all commands.
     virtual void discard() = 0;
 
-    /// Returns how many wait.
+    /// Returns how many commands wait.
     std::uint64_t num_waiting() {
         std::uint64_t sum = 0;
         count([](void* context, std::uint32_t, std::string_view,
@@ -79,7 +79,7 @@ public:
               &sum);
         return sum;
     }
-    /// Returns the place in the order of passes, from 1, of the first that has asked for something; 0: none waits.
+    /// Returns the position, from 1, of the first pass whose commands wait; 0: none.
     std::uint32_t first_waiting_pass() {
         std::uint32_t first = 0;
         count(
@@ -90,28 +90,28 @@ public:
             &first);
         return first;
     }
-    /// Calls visit(context, pass, kind, count) for what passes have asked for, some kinds of a pass several times.
-    /// `pass`: its place, as above; 0: outside of passes. `kind`: "destroyed", "created", "moved", "added", "removed",
-    /// "spawned", "copied", "called" or "set". `count`: of entities.
+    /// Calls visit(context, pass, kind, count) for the waiting commands; some kinds of a pass several times.
+    /// `pass`: its position, as above; 0: outside passes. `kind`: "destroyed", "created", "moved", "added", "removed",
+    /// "spawned", "copied", "called" or "set". `count`: the number of entities.
     virtual void count(void (*visit)(void* context, std::uint32_t pass, std::string_view kind, std::uint64_t count),
                        void* context) = 0;
-    /// Appends the component types that they name, some of them several times, and behind that of a field which is set
-    /// the schema of its value, of the same name. Lifetime: as long as they wait.
+    /// Appends the component types that they name, some several times. After the component type of a field to set,
+    /// appends the schema of its value, which has the same name. Lifetime: as long as they wait.
     virtual void list_schemas(Array<const Schema*>& schemas) = 0;
-    /// Returns how many values refer to arrays of `resource`, or spawn it.
+    /// Returns how many values refer to arrays of `resource`, plus how many commands spawn it.
     virtual std::uint64_t count_pins(ResourceId resource) = 0;
-    /// Calls visit(context, element_type, array) with a copy of each read-only array in values. The copy takes the
-    /// place of the array if visit() returns that it has changed it.
+    /// Calls visit(context, element_type, array) with a copy of each read-only array in values. The copy replaces
+    /// the array if visit() returns true, because it has changed it.
     virtual void visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
                               void* context) = 0;
-    /// Calls visit(context, bytes) for values that may have ids of texts: string ids and numbers of 32 bits, and all
-    /// that spawns override.
+    /// Calls visit(context, bytes) for values that may contain ids of texts: string ids and numbers of 32 bits, and all
+    /// overrides of spawns.
     virtual void visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) = 0;
 
-    /// Writes those that wait, as "commands". The writer refuses those that cannot be saved.
+    /// Writes the waiting commands, as "commands". Refuses commands that cannot be saved.
     virtual void save(SnapshotWriter& to) = 0;
-    /// Puts what save() wrote, which may be false, in place of what waits. `saved`: schemas of component types that no
-    /// store keeps. Errors: it does not fit; nothing waits then.
+    /// Replaces the waiting commands by what save() wrote, which may be corrupt. `saved`: schemas of component types
+    /// that no store keeps. Errors: it does not fit; nothing waits then.
     virtual Status load(SnapshotReader& from, std::span<const Schema> saved = {}) = 0;
 
 protected:

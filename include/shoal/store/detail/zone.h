@@ -1,6 +1,6 @@
 #pragma once
-// A zone is a plain number that is part of where an entity lies: rows of different zones never share a table, so a
-// loop over some zones reads nothing of the others. What it means is the program's business: a tile of the map (see
+// A zone is a plain number that each entity has: rows of different zones never share a table, so a
+// loop over some zones reads nothing of the others. The program decides what it means: a tile of the map (see
 // grid_zones.h), or a state such as asleep or on the ground.
 //
 //     ZoneSet near = {3, 4};        bits   0 0 0 1 1
@@ -19,13 +19,13 @@ namespace shoal {
 using Zone = std::uint32_t;
 /// Zones are 0 to kMaxZones - 1. Dense numbers keep zone sets short.
 inline constexpr Zone kMaxZones = 1u << 22;
-/// No zone is named; something else decides.
+/// No zone is given; something else decides.
 inline constexpr Zone kNoZone = 0xFFFFFFFF;
 
 namespace detail {
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_zone(Zone zone);
 }
-/// Ends the program, and names the zone, if it is not below kMaxZones.
+/// Ends the program with a message that names the zone if it is not below kMaxZones.
 inline void require_zone(Zone zone) {
     if (SHOAL_UNLIKELY(zone >= kMaxZones)) detail::refuse_zone(zone);
 }
@@ -41,7 +41,7 @@ public:
     bool contains(Zone zone) const { return bits_.test(zone); }
     /// Requires: zone < kMaxZones.
     void insert(Zone zone) { insert_range(zone, zone + 1); }
-    /// Adds the zones begin to end - 1. Requires: end <= kMaxZones.
+    /// Adds the zones from begin to end - 1. Requires: end <= kMaxZones.
     SHOAL_API void insert_range(Zone begin, Zone end);
     void erase(Zone zone) { bits_.reset(zone); }
     /// Adds all of `other`.
@@ -63,9 +63,9 @@ private:
     BitSet bits_{Owner("zone set")};
 };
 
-/// Zones that change while queries and passes refer to them, such as those that a machine owns: a loop visits those
-/// that are in it when the loop begins. After a change, call Schedule::zones_changed() for the passes that name it.
-/// Lifetime: it outlives the queries. Thread: changed between passes, read by any thread.
+/// A set of zones that changes while queries and passes refer to it, such as those that a machine owns: a loop visits
+/// the zones that are in it when the loop begins. After a change, call Schedule::zones_changed() for the passes that
+/// name it. Lifetime: it outlives the queries. Thread: changed between passes, read by any thread.
 class LiveZones {
 public:
     explicit LiveZones(const ZoneSet& zones) : zones_(zones) {}
