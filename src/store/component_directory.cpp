@@ -34,7 +34,7 @@ Status ComponentDirectory::add(Store& store) {
     return {};
 }
 
-/// Ends the program because a pass has made a store, often by the first use of what is kept there.
+/// Ends the program because a pass has made a store, often by the first use of one of its component types.
 void ComponentDirectory::refuse_held(const Store& store) {
     std::string names, values;
     for (const Schema* schema : store.schemas()) {
@@ -55,7 +55,7 @@ void ComponentDirectory::remove(Store& store) {
     leave(store);
 }
 
-/// The store may have ended but for its base class, so it is not asked for its component types.
+/// Only the base class of the store may be left, so the store is not asked for its component types.
 void ComponentDirectory::erase(Store& store) {
     stores_.erase(std::remove(stores_.begin(), stores_.end(), &store), stores_.end());
     store.component_directory_ = store.alone_in_;
@@ -76,7 +76,7 @@ void ComponentDirectory::clear() {
 }
 
 void ComponentDirectory::end_stores() {
-    end_commands();  // whose values may refer to what the stores have
+    end_commands();  // first, because their values may refer to what the stores keep
     clear();
     destroy_after(0);
     singletons_.destroy();
@@ -97,7 +97,7 @@ void ComponentDirectory::replace(Store& before, Store& after) {
     for (const Schema* schema : after.schemas()) note(after, schema->id());
 }
 
-// --- stores that it owns -----------------------------------------------------------------------------------------
+// --- owned stores ------------------------------------------------------------------------------------------------
 
 void ComponentDirectory::own(Store& store, void* object, void (*destroy)(void* object)) {
     owned_.push_back({&store, object, destroy});
@@ -106,7 +106,7 @@ void ComponentDirectory::own(Store& store, void* object, void (*destroy)(void* o
     SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
 }
 
-/// Returns its number among the stores that the directory owns, or how many these are.
+/// Returns the index of a store among the owned stores, or their number if it is not owned.
 std::size_t ComponentDirectory::find_owned(const Store& store) const {
     std::size_t i = 0;
     while (i < owned_.size() && owned_[i].store != &store) ++i;
@@ -135,7 +135,7 @@ void ComponentDirectory::destroy_after(std::size_t num_owned) {
     }
 }
 
-// --- all of them together ----------------------------------------------------------------------------------------
+// --- all stores together -----------------------------------------------------------------------------------------
 
 void ComponentDirectory::hold(bool holds) {
     is_held_ = holds;
@@ -220,7 +220,7 @@ Status ComponentDirectory::claim(Store& store, const Schema& component) {
 // --- commands ----------------------------------------------------------------------------------------------------
 
 WaitingCommands& ComponentDirectory::set_commands(WaitingCommands& made, void (*release)(WaitingCommands&)) {
-    __atomic_store_n(&release_commands_, release, __ATOMIC_RELAXED);  // the same for all
+    __atomic_store_n(&release_commands_, release, __ATOMIC_RELAXED);  // all threads set the same
     WaitingCommands* known = nullptr;
     const bool is_first =
         __atomic_compare_exchange_n(&commands_, &known, &made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);

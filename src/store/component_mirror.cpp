@@ -13,7 +13,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::uint32_t kRowsAtOnce = 16;  // are compared together; if they differ, one by one
+constexpr std::uint32_t kRowsAtOnce = 16;  // rows that are compared together; if they differ, one by one
 
 /// The entity that has the component of a row now, or null.
 Entity holder(const ComponentTable& at, std::uint32_t row) {
@@ -22,11 +22,11 @@ Entity holder(const ComponentTable& at, std::uint32_t row) {
     return is_enabled && has_parent ? at.table->entities()[row] : kNullEntity;
 }
 
-/// Whether the owners of rows are all who have the component.
+/// Whether all owners of rows have the component.
 bool owners_tell(const ComponentTable& at) { return at.enabled_bits == nullptr && !at.needs_parent; }
 
-/// The number of a table, which no other has had. Tables may lie at one address one after the other: whether they do is
-/// up to the allocator, and observers would be told in another order.
+/// The number of a table, which no other table ever had. An address would not do: whether a later table gets the same
+/// address depends on the allocator, which would change the order in which observers are called.
 std::uint64_t number_of(const Table& table) { return table.placement() >> 32; }
 
 const std::byte* element_of(const ComponentTable& at, const Schema& component, std::uint32_t column,
@@ -34,8 +34,8 @@ const std::byte* element_of(const ComponentTable& at, const Schema& component, s
     return at.table->column(at.first_column + column) + std::size_t(row) * component.columns()[column].element_bytes;
 }
 
-/// Where the entities of a list stand in it. Each place is taken once, the first of an entity first.
-/// Cost: that of a look-up, also for an entity that the list has often, as a false save may say.
+/// The positions of entities in a list. Each position is taken once, in ascending order for each entity.
+/// Cost: a look-up, even for an entity that is in the list many times, as in a corrupt save.
 class ListIndices {
 public:
     static constexpr std::uint32_t kNone = ~0u;
@@ -48,7 +48,7 @@ public:
             if (!is_new) next_[place] = std::exchange(*first, place);
         }
     }
-    /// Returns the next place of an entity, or kNone.
+    /// Returns the next position of an entity, or kNone.
     std::uint32_t take(Entity entity) {
         std::uint32_t* const first = first_.find(entity.id);
         if (first == nullptr || *first == kNone) return kNone;
@@ -56,8 +56,8 @@ public:
     }
 
 private:
-    HashMap<std::uint64_t, std::uint32_t> first_{Owner("component mirror")};  // of each entity, that was not taken
-    Array<std::uint32_t> next_{Owner("component mirror")};                    // of the same entity, by place
+    HashMap<std::uint64_t, std::uint32_t> first_{Owner("component mirror")};  // by entity: the first not yet taken
+    Array<std::uint32_t> next_{Owner("component mirror")};                    // by position: the next of its entity
 };
 
 }  // namespace
@@ -142,7 +142,7 @@ void ComponentMirror::visit_texts(void (*visit)(void* context, const Field& fiel
     }
 }
 
-/// Remembers rows as they are: some that were there, or those that come after all of them.
+/// Remembers rows as they are now: rows that were already remembered, or all rows after those.
 void ComponentMirror::take_rows(Picture& picture, RowRange rows) {
     const ComponentTable& at = picture.table;
     const Entity* const owners = at.table->entities().data();
@@ -166,7 +166,7 @@ void ComponentMirror::take_rows(Picture& picture, RowRange rows) {
     }
 }
 
-/// Appends the struct images of rows, whose elements of columns[i] are those at data_of(i). Other fields have their
+/// Appends the struct images of rows. The elements of columns[i] are at data_of(i); other fields have their
 /// defaults.
 template <class DataOf>
 void ComponentMirror::append_images(std::uint32_t count, std::span<const Column> columns, DataOf&& data_of,
@@ -186,7 +186,7 @@ void ComponentMirror::append_images(std::uint32_t count, std::span<const Column>
     }
 }
 
-/// Appends the struct images of rows as they were.
+/// Appends the struct images of rows as they are remembered.
 void ComponentMirror::append_images(const Picture& picture, RowRange rows, Bytes& images) const {
     const auto data_of = [&](std::size_t c) {
         return picture.columns[c].data() +
@@ -207,7 +207,7 @@ void ComponentMirror::compare() {
     drop_pictures();
 }
 
-/// Makes a picture for each table that has none yet. Tables that are not there any more count as empty.
+/// Makes a picture for each table that has none yet. Tables that no longer exist count as empty.
 void ComponentMirror::find_pictures() {
     for (Picture& picture : pictures_) picture.is_listed = false;
     tables_.clear();
@@ -237,7 +237,7 @@ void ComponentMirror::compare_picture(std::uint32_t number) {
     const ComponentTable& at = picture.table;
     const auto num_before = static_cast<std::uint32_t>(picture.owners.size());
     const std::uint32_t num_rows = picture.is_listed ? at.table->num_rows() : 0;
-    // Rows that both have, block by block. Then those that only one has.
+    // First the rows that both have, block by block. Then those that only one has.
     const std::uint32_t num_common = std::min(num_before, num_rows);
     for (std::uint32_t begin = 0; begin < num_common; begin += kRowsPerStampBlock) {
         const std::uint32_t block = begin / kRowsPerStampBlock;
@@ -261,7 +261,7 @@ void ComponentMirror::compare_picture(std::uint32_t number) {
     if (picture.is_listed) picture.stamp = at.table->stamp();
 }
 
-/// Lists which of the rows have another owner. Requires: compare_values() was called for them.
+/// Lists the rows that have a new owner. Requires: compare_values() was called for them.
 void ComponentMirror::compare_owners(std::uint32_t number, RowRange rows) {
     const Picture& picture = pictures_[number];
     const ComponentTable& at = picture.table;
@@ -277,7 +277,7 @@ void ComponentMirror::compare_owners(std::uint32_t number, RowRange rows) {
     }
 }
 
-/// Notes the watched fields in which elements of a column differ. Returns whether any do.
+/// Adds to `fields`, by row, the watched fields that differ in a column. Returns whether any elements differ.
 bool ComponentMirror::compare_column(const Column& column, const std::byte* before, const std::byte* now,
                                      std::span<std::uint64_t> fields) const {
     const std::size_t bytes = component_.column(column.number).element_bytes;
@@ -291,7 +291,7 @@ bool ComponentMirror::compare_column(const Column& column, const std::byte* befo
     return true;
 }
 
-/// Lists which of the rows have the same owner and other values.
+/// Lists the rows that have the same owner but other values.
 void ComponentMirror::compare_values(const Picture& picture, RowRange rows) {
     std::uint64_t fields[kRowsPerStampBlock] = {};
     bool differs = false;
@@ -312,7 +312,7 @@ void ComponentMirror::compare_values(const Picture& picture, RowRange rows) {
     }
 }
 
-/// Returns the watched fields in a column of which two elements differ.
+/// Returns the watched fields of a column in which two elements differ.
 std::uint64_t ComponentMirror::differing_fields(const Column& column, const std::byte* before,
                                                 const std::byte* now) const {
     const ColumnDefinition& definition = component_.column(column.number);
@@ -327,7 +327,7 @@ std::uint64_t ComponentMirror::differing_fields(const Column& column, const std:
     return fields;
 }
 
-/// The same for a row that came from elsewhere, by its place in came_.
+/// The same for a row that came from elsewhere; `came` is its index in came_.
 std::uint64_t ComponentMirror::differing_fields(const std::byte* old_image, std::size_t came) const {
     const auto run = std::upper_bound(came_runs_.begin(), came_runs_.end(), came,
                                       [](std::size_t place, const RowSpan& of) { return place < of.first; }) -
@@ -343,7 +343,7 @@ std::uint64_t ComponentMirror::differing_fields(const std::byte* old_image, std:
 
 // --- lists -------------------------------------------------------------------------------------------------------
 
-/// Lists rows that were not there, or had another owner. Requires: take_rows() is called for them next.
+/// Lists rows that are new or have a new owner. Requires: take_rows() is called for them next.
 void ComponentMirror::list_came(std::uint32_t picture, RowRange rows) {
     const ComponentTable& at = pictures_[picture].table;
     const bool are_all = owners_tell(at) && at.table->num_holes() == 0;
@@ -362,7 +362,7 @@ void ComponentMirror::list_came(std::uint32_t picture, RowRange rows) {
     }
 }
 
-/// Lists the owners that rows had.
+/// Lists the previous owners of rows.
 void ComponentMirror::list_gone(const Picture& picture, RowRange rows) {
     const Entity* const owners = picture.owners.data();
     for (std::uint32_t row = rows.begin; row < rows.end;) {
@@ -370,7 +370,7 @@ void ComponentMirror::list_gone(const Picture& picture, RowRange rows) {
         while (end < rows.end && owners[end]) ++end;
         gone_.insert(gone_.end(), owners + row, owners + end);
         append_images(picture, {row, end}, gone_values_);
-        row = end + 1;  // that one had no owner, or is the last
+        row = end + 1;  // row `end` had no owner, or is past the last
     }
 }
 
@@ -383,9 +383,9 @@ std::span<const Entity> ComponentMirror::owners_of(const RowSpan& run) const {
     return std::span<const Entity>(pictures_[run.picture].owners).subspan(run.row, run.count);
 }
 
-/// Tells those that have moved to another row from those that came and went.
+/// Separates components that moved to another row from those that were added or removed.
 void ComponentMirror::match_moves() {
-    if (gone_.empty() && came_runs_.size() == 1) {  // as after one call for many: nothing has to be copied
+    if (gone_.empty() && came_runs_.size() == 1) {  // as after one call for many entities: nothing has to be copied
         added_ = owners_of(came_runs_[0]);
         added_values_.swap(came_values_);
         return;
@@ -437,7 +437,7 @@ struct SavedPicture {
 
 std::string picture_name(std::size_t number) { return concat("picture/", number); }
 
-/// The columns that are kept as one number each.
+/// The kept columns, as one number each.
 template <class Columns>
 Array<std::uint32_t> numbers_of(const Columns& columns) {
     Array<std::uint32_t> numbers{Owner("component mirror")};

@@ -44,7 +44,7 @@ Result<SplitName> split_name(std::string_view name) {
     return parts;
 }
 
-/// Finds the store of a component type, and what its columns hold.
+/// Finds the store of a component type, and the schema of its columns.
 Result<KeptComponent> find_columns(const ComponentDirectory& directory, std::string_view component) {
     const ComponentId id(component);
     Store* const keeper = directory.find(id);

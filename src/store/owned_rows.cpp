@@ -14,8 +14,8 @@ namespace shoal {
 namespace {
 
 constexpr std::uint32_t kLivingInARow = 4;
-constexpr std::uint32_t kMostDraws = 16;      // of rows that may be holes, before the rows that are none are counted
-constexpr std::uint32_t kCountedRows = 4096;  // that share a count of those with an owner
+constexpr std::uint32_t kMostDraws = 16;      // of rows that may be holes, before rows with owners are counted
+constexpr std::uint32_t kCountedRows = 4096;  // rows per count of rows with an owner
 
 std::uint32_t highest_index(std::span<const Entity> entities) {
     std::uint32_t highest = 0;
@@ -25,7 +25,7 @@ std::uint32_t highest_index(std::span<const Entity> entities) {
 
 }  // namespace
 
-/// What was shown last, by row.
+/// The rows that were shown last.
 struct OwnedRows::Shown {
     Array<Entity> owners{Owner("owned rows")};
     Array<std::uint32_t> next{Owner("owned rows")}, previous{Owner("owned rows")};  // with `many`
@@ -61,7 +61,7 @@ OwnedRows::~OwnedRows() {
     delete owners_by_value_;
     delete shown_;
     stop_following_deaths();
-    if (table_.schema().has_opaque()) table_.clear();  // destructors may remove other rows while all is here
+    if (table_.schema().has_opaque()) table_.clear();  // destructors may remove other rows while all members exist
 }
 
 void OwnedRows::stop_following_deaths() {
@@ -73,7 +73,7 @@ OwnersByValue& OwnedRows::owners_by_value() {
     OwnersByValue* known = __atomic_load_n(&owners_by_value_, __ATOMIC_ACQUIRE);
     if (known != nullptr) return *known;
     auto* const made = new OwnersByValue(*this, pool_);
-    // Of two passes that ask first, one keeps what it has made.
+    // If two passes ask first at the same time, the object of one is kept.
     if (__atomic_compare_exchange_n(&owners_by_value_, &known, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return *made;
     delete made;
@@ -161,11 +161,11 @@ Result<bool> OwnedRows::prepare_values(std::span<const Entity> entities, bool re
 }
 
 Status OwnedRows::reserve_for(std::span<const Entity> entities) {
-    // The living have indices that were given out; whatever else is in the span needs no room.
+    // Living entities have indices that were given out; other ids in the span need no room.
     const auto num_used = static_cast<std::uint32_t>(entities_.num_indices_used());
     Status status = reserve(entities.size(), std::min(highest_index(entities), num_used));
     if (SHOAL_LIKELY(status.ok())) return status;
-    // Without the dead, and those that will only be set, it may fit.
+    // Without dead entities, and those whose row will only be set, it may fit.
     std::size_t num_newcomers = 0;
     std::uint32_t highest = 0;
     for (const Entity entity : entities) {
@@ -190,8 +190,8 @@ std::uint32_t OwnedRows::append(Entity entity) {
     return row;
 }
 
-/// Sets the entries of those living entities at the front that have none, for rows behind the last, and returns how
-/// many they are. Requires: plain_index_, reserved.
+/// Sets index entries, for rows after the last, for the leading entities that live and have none. Returns how
+/// many there were. Requires: plain_index_, reserved.
 std::uint32_t OwnedRows::place_leading(std::span<const Entity> entities) {
     return index_.set_leading(entities, entities_, table_.num_rows(), [](std::span<const Entity>, bool) {});
 }
@@ -290,7 +290,7 @@ Status OwnedRows::reserve_batch(const SpawnBatch& batch) {
     return reserve(batch.entity_index.size() * batch.num_copies, range.highest);
 }
 
-/// Removes what older entities left on the indices of the new ones. Errors: one of them has a row already.
+/// Removes rows that older entities left at the indices of the new ones. Errors: a new entity already has a row.
 Status OwnedRows::require_free(const SpawnBatch& batch) {
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
         for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
@@ -340,7 +340,7 @@ void OwnedRows::place_owners(const SpawnBatch& batch, std::uint32_t copy, RowRan
     }
 }
 
-/// With an identity index every component has a place of its own.
+/// Spawns with an identity index, where the row of each component is given.
 void OwnedRows::spawn_in_place(const SpawnBatch& batch) {
     const std::span<const ColumnDefinition> columns = schema_.columns();
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
@@ -354,22 +354,22 @@ void OwnedRows::spawn_in_place(const SpawnBatch& batch) {
         }
 }
 
-// --- rows that others keep ---------------------------------------------------------------------------------------
+// --- rows in a store's own memory --------------------------------------------------------------------------------
 
-/// Forgets where the rows are that were shown.
+/// Removes the shown rows from the index.
 void OwnedRows::forget_shown() {
     for (std::uint32_t row = 0; row < shown_->owners.size(); ++row) index_.erase(shown_->owners[row], row);
     shown_->owners.clear();
 }
 
-/// Tells the index of the rows whose owner is another one now. Errors: see show().
+/// Updates the index for rows with a new owner. Errors: see show().
 Status OwnedRows::find_shown(std::span<const Entity> owners, std::span<const std::uint32_t> next) {
     Array<Entity>& before = shown_->owners;
     const std::size_t num_common = schema_.many() ? 0 : std::min(before.size(), owners.size());
     const auto is_same = [&](std::size_t row) { return row < num_common && before[row] == owners[row]; };
     for (std::uint32_t row = 0; row < before.size(); ++row)
         if (!is_same(row)) index_.erase(before[row], row);
-    for (std::uint32_t row = 0; row < next.size(); ++row)  // who is named by another row is not the first
+    for (std::uint32_t row = 0; row < next.size(); ++row)  // a row that another row points to is not the first
         if (next[row] != kNilRow) {
             if (next[row] >= owners.size() || shown_->previous[next[row]] != kNilRow ||
                 owners[next[row]] != owners[row])
@@ -436,7 +436,7 @@ bool OwnedRows::remove_stale(Entity entity) {
     }
 }
 
-/// Removes all rows of the entities, except of those alive in `spared`, and returns how many went.
+/// Removes all rows of the entities, except those alive in `spared`, and returns how many were removed.
 std::uint32_t OwnedRows::remove_owned(std::span<const Entity> entities, const EntityManager* spared) {
     const std::uint32_t num_removed = table_.remove_owned(entities, spared);
     num_structural_changes_ += num_removed;
@@ -464,7 +464,7 @@ void OwnedRows::retire() {
     stop_following_deaths();
 }
 
-// --- death -------------------------------------------------------------------------------------------------------
+// --- dead entities -----------------------------------------------------------------------------------------------
 
 void OwnedRows::remove_by_policy(const SettleContext& context) {
     const std::uint32_t num_before = num_owned();
@@ -478,8 +478,8 @@ void OwnedRows::remove_by_policy(const SettleContext& context) {
     if (context.counts != nullptr) context.counts->num_removed += num_before - num_owned();
 }
 
-/// Removes the rows of those that died since the last settle. Between two settles far apart all generations of an index
-/// may pass, and an id on the list may live again: only the dead go.
+/// Removes the rows of entities that died since the last settle. Between two settles far apart, all generations of an
+/// index may be used up, and an id on the list may be alive again: only rows of dead entities are removed.
 void OwnedRows::remove_listed_deaths() {
     const DeathRange dead = entities_.deaths(cursor_);
     const bool may_sweep = has_plain_rows() && options_.remove_dead == nullptr;
@@ -493,7 +493,7 @@ void OwnedRows::remove_listed_deaths() {
     entities_.advance(cursor_, dead.end);
 }
 
-/// Removes the rows that random probes have not found before others get the ids of their owners.
+/// Removes the rows that random probes have not found, before other entities get the ids of their owners.
 void OwnedRows::remove_before_reuse() {
     const std::uint64_t num_deaths = entities_.deaths_end();
     if (num_deaths != entities_.death_position(cursor_)) entities_.advance(cursor_, num_deaths);
@@ -541,7 +541,7 @@ std::uint32_t OwnedRows::draw_row(Random& random) {
     for (std::uint32_t draw = 0; draw < kMostDraws; ++draw)
         if (const std::uint32_t row = random.below(table_.num_rows()); owners[row]) return row;
     if (counted_at_ != num_structural_changes_) count_owned();
-    std::uint32_t num_before = random.below(num_owned());  // rows with an owner, before the one that is drawn
+    std::uint32_t num_before = random.below(num_owned());  // rows with an owner before the drawn one
     std::uint32_t block = 0;
     while (block < num_owned_in_.size() && num_before >= num_owned_in_[block]) num_before -= num_owned_in_[block++];
     SHOAL_ASSERT(block < num_owned_in_.size(), "rows came or went past the store that owns them");
@@ -550,7 +550,7 @@ std::uint32_t OwnedRows::draw_row(Random& random) {
     return row;
 }
 
-/// Counts the rows that have an owner, by block. The counts hold until rows come or go.
+/// Counts the rows that have an owner, by block. The counts are valid until rows are added or removed.
 void OwnedRows::count_owned() {
     num_owned_in_.assign(table_.num_rows() / kCountedRows + 1, 0);
     for (std::uint32_t row = 0; row < table_.num_rows(); ++row)

@@ -41,10 +41,10 @@ Status OwnedRows::load(SnapshotReader& from) {
     return status;
 }
 
-/// Makes the index anew. Of two rows on one entity index, that of the living entity is found, or else the later one.
+/// Rebuilds the index. If two rows have one entity index, the row of the living entity is found, or else the later one.
 Status OwnedRows::index_loaded(SnapshotReader& from) {
     const std::span<const Entity> owners = table_.entities();
-    if (owners.empty()) return {};  // and no memory is needed: what was there before comes back when there is none
+    if (owners.empty()) return {};  // needs no memory, so that loading an empty state works without any
     std::uint32_t highest = 0;
     for (const Entity owner : owners) highest = std::max(highest, owner.index());
     if (highest > entities_.num_indices_used())

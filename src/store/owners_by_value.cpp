@@ -1,4 +1,4 @@
-// The lists of the owners of each value, and the rows that are made of them.
+// The lists of the owners of each value, and the rows made from them.
 
 #include "shoal/store/detail/owners_by_value.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kNeverBuilt = ~std::uint64_t(0);
 
-/// Returns the schema of a component that an entity has once, and that says nothing else.
+/// Returns the schema of a component without fields that an entity has once.
 Schema member_of(const Schema& component) {
     ComponentDefinition definition;
     definition.name = component.name();
@@ -22,7 +22,7 @@ Schema member_of(const Schema& component) {
 
 }  // namespace
 
-/// Held while lists are looked at or made: passes that run side by side may be the first to ask.
+/// Held while lists are read or made: several concurrent passes may be the first to ask.
 class OwnersByValue::Guard {
 public:
     explicit Guard(OwnersByValue& owners) : owners_(owners) {
@@ -54,7 +54,7 @@ std::span<const Entity> OwnersByValue::living(StringId value) {
     if (callback_.number == 0 && !entities.is_held()) {
         callback_ = entities.add_destruction_callback(
             [](void* self, std::span<const Entity>) { ++static_cast<OwnersByValue*>(self)->num_deaths_; }, this);
-        ++num_deaths_;  // before, nobody counted
+        ++num_deaths_;  // deaths before this were not counted
     }
     build();
     const std::uint32_t* const place = list_by_value_.find(value);
@@ -73,7 +73,7 @@ OwnedRows& OwnersByValue::rows_of(StringId value) {
     const Guard guard(*this);
     if (OwnedRows** const known = rows_by_value_.find(value)) return **known;
     build();
-    // Nobody settles these rows, so they take no part in the list of deaths.
+    // These rows are never settled, so they do not follow the list of deaths.
     auto* const made = new OwnedRows(
         member_, source_.entity_manager(), pool_,
         {.index = RowIndexKind::kHash, .capacity_rows = source_.options().capacity_rows, .follows_deaths = false});
@@ -87,7 +87,7 @@ void OwnersByValue::refresh() {
     build();
 }
 
-/// Makes the lists, and the rows of those values that were asked for, unless they are those of now.
+/// Makes the lists, and the rows of the values that were asked for, unless they are up to date.
 void OwnersByValue::build() {
     const std::uint64_t num_changes = source_.num_structural_changes();
     if (built_at_ == num_changes) return;
@@ -118,7 +118,7 @@ void OwnersByValue::build() {
     __atomic_store_n(&built_at_, num_changes, __ATOMIC_RELEASE);
 }
 
-/// Calls visit(value) for the rows of an entity, of which this is the first.
+/// Calls visit(value) for the rows of an entity, whose first row is `row`.
 template <class Visit>
 void OwnersByValue::for_each_value(std::uint32_t row, Visit&& visit) const {
     const Table& table = source_.table();

@@ -27,7 +27,7 @@ void RelationIndex::refresh(Array<Entity>& dead_targets) {
                 dead_targets.push_back(target);
 }
 
-/// Takes over what the row of an entity says, and returns the target.
+/// Updates the reference of an entity from its row, and returns the target.
 Entity RelationIndex::refer(Entity referrer) {
     const ComponentRow at = store().find_row(component().id(), referrer, 0);
     Entity target;

@@ -86,7 +86,7 @@ Status Singletons::load(SnapshotReader& from) {
 
 Status Singletons::finish_load(SnapshotReader& from) {
     for (Store* store : directory_.stores()) {
-        auto* const manager = dynamic_cast<ComponentManager*>(store);  // only a manager keeps singletons
+        auto* const manager = dynamic_cast<ComponentManager*>(store);  // only managers keep singletons
         if (manager == nullptr || !manager->schema().singleton()) continue;
         if (manager->num_rows() == 0) {
             if (Status status = make_row(*manager); !status) return status;

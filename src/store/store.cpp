@@ -20,7 +20,7 @@ void detail::refuse_zone(Zone zone) {
 
 namespace {
 
-/// Finds row number `index` of an entity. Without an index, all owners are looked at.
+/// Finds row number `index` of an entity. If the table has no index, searches all owners.
 bool find_in(const Table& table, Entity entity, std::uint32_t index, ComponentRow& found) {
     if (table.index() == nullptr) {
         const std::span<const Entity> owners = table.entities();

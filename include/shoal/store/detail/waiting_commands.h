@@ -26,8 +26,8 @@ class CommandHost {
 public:
     /// Spawns copies of a blob. `firsts` are alive and still empty: they become blob entity 0 of each copy. Entities
     /// for which the blob names no zone are put into `zone`; kNoZone: the stores decide. `overrides` apply to the
-    /// copies. Returns how many entities were spawned. Shape: poses: as firsts, or empty. Errors: nothing was spawned,
-    /// and `firsts` are destroyed.
+    /// copies. Returns how many entities the copies have. Shape: poses: as firsts, or empty. Errors: nothing was
+    /// spawned, and `firsts` are destroyed.
     virtual Result<std::uint32_t> spawn(const Blob& blob, std::span<const Entity> firsts,
                                         std::span<const RootPose> poses, Zone zone,
                                         std::span<const SpawnOverride> overrides) = 0;
