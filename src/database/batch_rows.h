@@ -1,7 +1,7 @@
 #pragma once
 // Finds the component of each blob entity in each batch of a spawn.
 //
-// Entities with the same component types are mostly consecutive, and so are their components. Then each batch is a few
+// Entities with the same component types are usually consecutive, and so are their components. Then each batch is a few
 // stretches, which cost no time per entity; otherwise there is a number for each entity and batch.
 
 #include "shoal/base/detail/array.h"

@@ -243,7 +243,7 @@ std::uint32_t Database::drop_selected(std::span<const Entity> entities) {
     entities = arguments.entities();
     Selection& s = *selection_;
     const std::span<EntityBits> entries = directory_.rows().entries();
-    Array<Entity> opaque{Owner("database")};  // those whose values have destructors
+    Array<Entity> opaque{Owner("database")};  // entities whose values have destructors
     for (const Selection::Group& group : s.groups()) {
         DatabaseTable& table = *group.table;
         const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);

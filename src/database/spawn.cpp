@@ -411,7 +411,7 @@ private:
     Array<Entity> owners_{Owner("database")};
     Array<std::uint32_t> sources_{Owner("database")};
     std::uint32_t place_batch_ = kNowhere;              // the batch with the position field
-    SpawnZones zones_;                                  // of the copies at hand
+    SpawnZones zones_;                                  // of the current copies
     Array<DatabaseTable*> targets_{Owner("database")};  // for add_to_rows(), by entity; nullptr: it gains nothing
     bool has_rows_ = false;
 };

@@ -594,9 +594,9 @@ private:
     std::uint64_t stamp_ = 1;
     Selection* selection_ = nullptr;
     Spawn* spawn_ = nullptr;                           // the one under way
-    SpawnPositionField* spawn_place_ = nullptr;        // nullptr: no field decides where spawned entities lie
+    SpawnPositionField* spawn_place_ = nullptr;        // nullptr: no field decides the zone of spawned entities
     ComponentDirectory* alone_ = nullptr;              // its own, used while it is in no other directory
-    Array<ComponentValues> given_{Owner("database")};  // of the change at hand
+    Array<ComponentValues> given_{Owner("database")};  // of the current change
     Array<ComponentType> removed_{Owner("database")};  // the same
     struct WatchedZones;
     WatchedZones* watched_zones_ = nullptr;  // nullptr: zones are not watched

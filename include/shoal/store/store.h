@@ -48,7 +48,7 @@ struct SpawnBatch {
     std::uint32_t num_blob_entities = 0;
     std::uint32_t num_copies = 1;
     /// The owner of each component of one copy, as a blob entity. Shape: components per copy.
-    /// An entity occurs more than once only if the schema says `many`.
+    /// An entity occurs more than once only if the schema is `many`.
     std::span<const std::uint32_t> entity_index;
     /// One per Schema::columns() of the store's schema, with the layout and the alignment that tables use.
     /// Shape: entity_index.size() elements each. Entity fields hold a blob entity (all bits set: none) and are

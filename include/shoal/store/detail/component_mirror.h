@@ -69,7 +69,7 @@ public:
     /// Writes what is remembered. Requires: the results of the last compare() are no longer needed.
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Remembers what save() wrote, and returns true. If that is missing, or was of another component type or other
-    /// fields, starts anew and returns false. Errors: it does not fit; nothing is remembered then. Requires: the store
+    /// fields, starts again and returns false. Errors: it does not fit; nothing is remembered then. Requires: the store
     /// was loaded.
     SHOAL_API Result<bool> load(SnapshotReader& from, Start otherwise = Start::kRowsOfNow);
 

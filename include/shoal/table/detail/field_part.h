@@ -28,8 +28,8 @@ struct FieldPart {
 
 /// Returns the part that is a whole field of a schema.
 SHOAL_API FieldPart field_part(const Schema& schema, const Field& field);
-/// Finds a part by its name in a schema. Errors: there is no such field or part, or the field is opaque; the message
-/// says what there is.
+/// Finds a part by its name in a schema. Errors: the field or part does not exist, or the field is opaque; the message
+/// lists what exists.
 SHOAL_API Result<FieldPart> find_field_part(const Schema& schema, std::string_view name);
 
 /// Returns the names of all fields. Lifetime: the schema.

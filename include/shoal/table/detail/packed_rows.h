@@ -2,7 +2,7 @@
 // The rows of a table that a paged index finds and that are only bytes: a local copy of all that is needed to remove
 // rows one by one, which the compiler keeps in registers.
 //
-//     entries   [ .. e:3 .. m:9 .. ]      e goes: the last row moves into its place
+//     entries   [ .. e:3 .. m:9 .. ]      e is removed: the last row moves into its place
 //     owners    [ .. .. .. e .. .. m ]    -> [ .. .. .. m .. .. ]
 //
 // Thread: the structural thread of the table.
