@@ -76,8 +76,8 @@ public:
     SHOAL_API void mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen);
     /// Marks rows as written, for a pass that has written to an unmarked_column().
     SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
-    /// The same for several existing rows that start at a block and stay in it. For others, marks none and returns
-    /// false.
+    /// The same for several existing rows from the start of a block, within it. Returns false, marking none, for
+    /// others.
     SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
         return SHOAL_CHECKED == 0 && rows.end <= num_rows() && stamps_.mark_block(column, rows);
     }
@@ -140,7 +140,7 @@ public:
     /// themselves. The caller maintains index, links and stamps: they are not updated.
     /// Shape: owners: by row; columns: one per Schema::columns(), aligned to 64 bytes, with room up to the next 64
     /// bytes; links: next and previous of each row if the table has chains. Requires: it never had rows of its own.
-    /// Lifetime: the memory stays valid until the next call.
+    /// Requires: the memory stays valid until the next call.
     SHOAL_API void show(std::span<Entity> owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
 
@@ -152,7 +152,7 @@ public:
     bool is_packed() const { return is_packed_; }
 
     /// Removes a row; the last row moves into its place, or, with an identity index, a hole stays (trailing holes are
-    /// removed). Links to it are removed: children become roots, the chain closes. So is its index entry.
+    /// removed). Its links and its index entry are removed: children become roots, the chain closes.
     SHOAL_INLINE void remove(std::uint32_t row) {
         if (SHOAL_UNLIKELY(!is_packed_)) return remove_unpacked(row);
         SHOAL_ASSERT(row < num_rows(), "the row does not exist");
