@@ -21,7 +21,7 @@
 //
 // `all_fields<T>` stands for the component T itself. Kept whole, it is viewed like a field; else it is assembled:
 //
-//     in columns    Column<T, kInColumns>    the fields of T, each in its own column or lanes   operator[], begin()...
+//     in columns    Column<T, kInColumns>    the fields of T, each in a column or lanes    operator[], begin(), end()
 //
 // A reading view returns a const T, a writing one a ComponentReference that can be read and assigned.
 // Lifetime: until the table's next structural call. Checked builds end the program if a view, but not a span of it,
