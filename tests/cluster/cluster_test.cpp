@@ -68,7 +68,8 @@ protected:
 TEST_F(ClusterProgram, random_programs_have_the_same_state_in_every_frame_for_any_number_of_ranks_and_workers) {
     std::vector<int> rank_counts = kIsSanitized ? std::vector<int>{3} : std::vector<int>{2, 3, 4};
     if (shoal_test::tries_everything()) rank_counts.push_back(8);
-    for (const int seed : kIsSanitized ? std::vector<int>{1} : std::vector<int>{1, 2, 3}) {
+    const int num_seeds = shoal_test::tries_everything() ? 50 : kIsSanitized ? 1 : 3;
+    for (int seed = 1; seed <= num_seeds; ++seed) {
         const std::string number = std::to_string(seed), num_frames = kIsSanitized ? "25" : "50";
         const std::string one = frames(1, {"--seed", number, "--frames", num_frames, "--entities", "250"});
         for (const int ranks : rank_counts)
