@@ -16,6 +16,9 @@ public:
     ClusterShare(Sea& sea, MPI_Comm comm) : cluster(sea.world, comm, {.zones = sea.tiles, .reach = 1}) {}
     const shoal::LiveZones& own() const override { return cluster.own(); }
     std::uint64_t key(shoal::Entity entity) const override { return cluster.name(entity); }
+    std::span<const std::uint64_t> keys(const shoal::DatabaseTable& table) const override {
+        return cluster.names(table);
+    }
     void gather(std::vector<std::uint64_t>& of_zones) const override;
 
     shoal::Cluster cluster;

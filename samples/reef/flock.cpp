@@ -59,12 +59,15 @@ struct TileColumns {
     std::span<float> urge_x, urge_y;
     std::span<const float> speed;
     std::span<const Entity> entities;
+    std::span<const std::uint64_t> keys;  // empty: those of a sea alone
+
+    std::uint64_t key(std::uint32_t row) const { return keys.empty() ? std::uint64_t(entities[row].id) : keys[row]; }
 };
 
 class Flocking {
 public:
     Flocking(const Sea& sea, Zone tile, std::uint64_t frame, const Around& around)
-        : sea_(sea), cells_(sea.cells), tile_(tile), frame_(frame), around_(around) {}
+        : cells_(sea.cells), tile_(tile), frame_(frame), around_(around) {}
 
     void run(const TileColumns& columns) {
         const std::uint32_t left = tile_ % kTilesPerSide * kCellsPerTileSide;
@@ -89,7 +92,7 @@ private:
             urge += seen.offset * (part * kTogether) + (seen.velocity * part - velocity) * kAlign;
         }
         urge += pull_of_the_current(place, velocity) + push_of_shore(place) + push_of_reefs(around_.reefs, place);
-        urge += fear_of(around_.sharks, place) + whim_of(sea_.key(columns.entities[row]), frame_) * 1.6f;
+        urge += fear_of(around_.sharks, place) + whim_of(columns.key(row), frame_) * 1.6f;
         if (cells_.is_hungry[i] != 0) urge += call_of(around_.blooms, place);
         const float speed = length_of(velocity);
         if (speed > 0) urge += velocity * (columns.speed[row] / speed - 1);
@@ -99,7 +102,6 @@ private:
         columns.urge_y[row] = urge.y;
     }
 
-    const Sea& sea_;
     const Cells& cells_;
     Zone tile_;
     std::uint64_t frame_;
@@ -118,7 +120,8 @@ void flock(Sea& sea, PassContext& context) {
         around[worker].look(sea, tile);
         const auto urge = table->unmarked_column<&Swim::urge>(swim);
         Flocking(sea, tile, context.frame, around[worker])
-            .run({urge.x(), urge.y(), table->column<&Swim::speed>(swim).span(), table->entities()});
+            .run({urge.x(), urge.y(), table->column<&Swim::speed>(swim).span(), table->entities(),
+                  sea.share ? sea.share->keys(*table) : std::span<const std::uint64_t>()});
     });
     for (Zone tile = 0; tile < kNumTiles; ++tile)
         if (DatabaseTable* table = sea.is_own(tile) ? sea.database.find_table(sea.fish, tile) : nullptr)

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ public:
     virtual const shoal::LiveZones& own() const = 0;
     /// A number that is the entity's on all machines, where ids are not.
     virtual std::uint64_t key(shoal::Entity entity) const = 0;
+    /// Those of all rows of a table, while passes run.
+    virtual std::span<const std::uint64_t> keys(const shoal::DatabaseTable& table) const = 0;
     /// Puts in the place of each zone's number that of its owner. Shape: by zone.
     virtual void gather(std::vector<std::uint64_t>& of_zones) const = 0;
 };

@@ -40,6 +40,7 @@ std::uint32_t Cluster::rank_of(Zone zone) const {
 }
 
 std::uint64_t Cluster::name(Entity entity) const { return body_->names.name(entity); }
+std::span<const std::uint64_t> Cluster::names(const DatabaseTable& table) const { return body_->names_of(table); }
 Entity Cluster::find(std::uint64_t name) const { return body_->names.find(name); }
 
 std::vector<std::uint64_t> Cluster::zone_hashes() const { return body_->hash_zones(); }

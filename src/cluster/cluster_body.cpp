@@ -273,10 +273,8 @@ Status ClusterBody::pack_zone(Zone zone, MessageWriter& to) {
         if (key.zone == zone && !rows.owners.empty()) tables.push_back(&rows);
     to.value(static_cast<std::uint32_t>(tables.size()));
     for (const TableRows* rows : tables) {
-        std::vector<Name> owners;
-        for (const Entity owner : rows->owners) owners.push_back(names.name(owner));
         to.value(rows->key.type);
-        to.array(owners);
+        to.array(rows->names);
     }
     return cluster::pack(world, names, ranks.rank(), entities_in(world, {zone}), to);
 }
@@ -305,7 +303,7 @@ Status ClusterBody::unpack_zone(MessageReader& from) {
             there.assign(rows->second.table->entities().begin(), rows->second.table->entities().end());
         std::sort(sorted.begin(), sorted.end()), std::sort(there.begin(), there.end());
         if (sorted != there) return Status::error(concat("zone ", zone, " has other entities than it lists"));
-        own_rows_.set({zone, type}, std::move(owners));
+        own_rows_.set({zone, type}, std::move(owners), order);
     }
     return {};
 }
@@ -393,13 +391,21 @@ std::uint64_t ClusterBody::hash_zone(Zone zone) {
     for (const auto& [key, rows] : own_rows_.all()) {
         if (key.zone != zone || rows.owners.empty()) continue;
         std::uint64_t hash = hash_bytes(&key, sizeof key);
-        for (const Entity entity : rows.owners) {
-            const std::uint64_t row[] = {names.name(entity), hash_with_below(entity)};
-            hash = hash_bytes(row, sizeof row, hash);
+        for (std::size_t row = 0; row < rows.owners.size(); ++row) {
+            const std::uint64_t parts[] = {rows.names[row], hash_with_below(rows.owners[row])};
+            hash = hash_bytes(parts, sizeof parts, hash);
         }
         sum += hash;
     }
     return sum;
+}
+
+std::span<const cluster::Name> ClusterBody::names_of(const DatabaseTable& table) const {
+    const cluster::TableKey key{table.zone(), types_.known_key(table.type())};
+    const bool is_own = division.has(table.zone()) && owner(table.zone()) == ranks.rank();
+    const auto& all = (is_own ? own_rows_ : copied_rows_).all();
+    const auto rows = all.find(key);
+    return rows == all.end() ? std::span<const Name>() : std::span<const Name>(rows->second.names);
 }
 
 std::vector<std::uint64_t> ClusterBody::hash_zones() {

@@ -53,6 +53,7 @@ public:
     void after_settle();
     void run_halo();
 
+    std::span<const Name> names_of(const DatabaseTable& table) const;
     std::uint64_t hash_zone(Zone zone);
     std::vector<std::uint64_t> hash_zones();
     ClusterStatistics statistics();
@@ -81,7 +82,7 @@ private:
     using LeavingTo = std::map<std::uint32_t, Leaving>;                // by rank
     using ArrivedFrom = std::map<std::uint32_t, std::vector<Entity>>;  // the same
 
-    std::uint32_t& owner(Zone zone) { return rank_of_zone[zone - division.first()]; }
+    std::uint32_t owner(Zone zone) const { return rank_of_zone[zone - division.first()]; }
     ZoneSet all_zones() const;
     void fail(std::string_view what, const Status& why) { ranks.abort(concat(what, ": ", why.message())); }
 

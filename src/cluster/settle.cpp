@@ -103,7 +103,7 @@ void ClusterBody::unlink_across_zones(std::span<const Entity> entities) {
 std::vector<Entity> ClusterBody::find_arrived() {
     std::vector<Entity> arrived;
     const auto add = [&](TableRows& rows) {
-        for (const Entity entity : cluster::ZoneRows::find_new(rows))
+        for (const Entity entity : own_rows_.find_new(rows))
             if (!names.is_copy(entity)) arrived.push_back(entity);
     };
     own_rows_.for_each_changed(zones.own.now(), add);
@@ -115,7 +115,7 @@ std::vector<Entity> ClusterBody::find_arrived() {
 void ClusterBody::find_leaving(LeavingTo& named, LeavingTo& newborn) {
     std::vector<std::pair<Zone, Entity>> found;
     copied_rows_.for_each_changed(foreign_zones, [&](TableRows& rows) {
-        for (const Entity entity : cluster::ZoneRows::find_new(rows))
+        for (const Entity entity : copied_rows_.find_new(rows))
             if (!names.is_copy(entity)) found.emplace_back(rows.key.zone_number(), entity);
     });
     for (const auto& [zone, entity] : found)
@@ -187,7 +187,7 @@ void ClusterBody::name_newborn(const ZoneSet& in_zones) {
     };
     std::map<Zone, std::vector<Newborn>> newborn;
     own_rows_.for_each_changed(in_zones, [&](TableRows& rows) {
-        for (const Entity entity : cluster::ZoneRows::find_new(rows))
+        for (const Entity entity : own_rows_.find_new(rows))
             if (names.name(entity) == 0)
                 newborn[rows.key.zone_number()].push_back({rows.key.type, hash_with_below(entity), entity});
     });
@@ -228,7 +228,7 @@ void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool a
     std::vector<RankMessage> sent;
     for (cluster::Peer& peer : peers_) {
         MessageWriter to;
-        write_changes(all ? own_rows_.list_all(names, peer.needed) : changes, peer.needed, to);
+        write_changes(all ? own_rows_.list_all(peer.needed) : changes, peer.needed, to);
         if (all) peer.since = 0;
         structure_bytes_ += to.bytes().size();
         numbers.push_back(peer.rank);
@@ -243,6 +243,7 @@ struct ClusterBody::ComingRows {
     cluster::TableKey key;
     const Archetype* type;
     std::vector<Entity> owners;  // as they were, without those that have gone
+    std::vector<Name> names;     // the same
     std::vector<Name> come;
     std::vector<std::uint64_t> enabled;
 };
@@ -261,9 +262,9 @@ Status ClusterBody::read_changes(const RankMessage& message, std::vector<ComingR
                 concat("rank ", message.rank, " sends rows of zone ", key.zone, ", which it does not own"));
         const Result<const Archetype*> type = types_.find(key.type, components);
         if (!type) return type.status();
-        ComingRows& rows = coming.emplace_back(ComingRows{key, *type, {}, std::move(come), std::move(enabled)});
+        ComingRows& rows = coming.emplace_back(ComingRows{key, *type, {}, {}, std::move(come), std::move(enabled)});
         if (const auto known = copied_rows_.all().find(key); known != copied_rows_.all().end())
-            rows.owners = known->second.owners;
+            rows.owners = known->second.owners, rows.names = known->second.names;
         for (std::size_t i = 0; i < gone.size(); ++i)
             if (gone[i] >= rows.owners.size() || (i != 0 && gone[i] <= gone[i - 1]))
                 return Status::error(concat("rank ", message.rank, " takes rows out of zone ", key.zone_number(),
@@ -271,7 +272,7 @@ Status ClusterBody::read_changes(const RankMessage& message, std::vector<ComingR
         std::vector<Entity> leaving;
         for (const std::uint32_t row : gone)  // others have crossed, and are no copies any more
             if (names.is_copy(rows.owners[row])) leaving.push_back(rows.owners[row]);
-        cluster::take_out_rows(rows.owners, gone);
+        cluster::take_out_rows(rows.owners, gone), cluster::take_out_rows(rows.names, gone);
         leave(leaving);
         for (const Entity entity : leaving) names.mark_copy(entity, false);
     }
@@ -299,13 +300,14 @@ Status ClusterBody::place(ComingRows& rows) {
     const Result<AddCounts> inserted = database.insert(come, *rows.type, rows.key.zone_number());
     if (!inserted) return inserted.status();
     rows.owners.insert(rows.owners.end(), come.begin(), come.end());
+    rows.names.insert(rows.names.end(), rows.come.begin(), rows.come.end());
     const DatabaseTable* const table = database.find_table(*rows.type, rows.key.zone_number());
     if (rows.owners.size() != (table == nullptr ? 0 : table->num_rows()))
         return Status::error(
             concat("zone ", rows.key.zone_number(),
                    " has other rows here than at its owner; structural calls outside of passes are made "
                    "for own zones only"));
-    copied_rows_.set(rows.key, std::move(rows.owners));
+    copied_rows_.set(rows.key, std::move(rows.owners), std::move(rows.names));
     return copied_rows_.enable(rows.key, rows.enabled);
 }
 

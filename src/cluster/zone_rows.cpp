@@ -80,10 +80,17 @@ std::vector<std::uint64_t> ZoneRows::enabled_of(const DatabaseTable& table) cons
     return bits;
 }
 
-bool ZoneRows::is_as_before(const TableRows& rows) const {
+bool ZoneRows::has_rows_as_before(TableRows& rows) const {
+    if (rows.compared_at == database_.num_structural_changes()) return rows.is_as_before;
+    rows.compared_at = database_.num_structural_changes();
     const std::span<const Entity> now = rows.table == nullptr ? std::span<const Entity>() : rows.table->entities();
-    if (now.size() != rows.owners.size()) return false;
-    if (!now.empty() && std::memcmp(now.data(), rows.owners.data(), now.size_bytes()) != 0) return false;
+    rows.is_as_before = now.size() == rows.owners.size() &&
+                        (now.empty() || std::memcmp(now.data(), rows.owners.data(), now.size_bytes()) == 0);
+    return rows.is_as_before;
+}
+
+bool ZoneRows::is_as_before(TableRows& rows) const {
+    if (!has_rows_as_before(rows)) return false;
     return rows.table == nullptr || rows.table->type().enableable().empty() || enabled_of(*rows.table) == rows.enabled;
 }
 
@@ -91,20 +98,28 @@ TableChange ZoneRows::arrange(const EntityNames& names, TableRows& rows) {
     TableChange change{.key = rows.key, .gone = {}, .come = {}, .enabled = {}};
     std::vector<std::pair<Name, Entity>> come;
     for (const Entity entity : find_new(rows)) come.emplace_back(names.name(entity), entity);
-    for (std::uint32_t row = 0; row < rows.owners.size(); ++row)
+    const std::span<const Entity> now = rows.table == nullptr ? std::span<const Entity>() : rows.table->entities();
+    for (std::uint32_t row = 0; row < rows.owners.size(); ++row) {
+        if (row < now.size() && now[row] == rows.owners[row]) continue;
         if (rows.table == nullptr || database_.find(rows.owners[row]).table != rows.table) change.gone.push_back(row);
-    take_out_rows(rows.owners, change.gone);
+    }
+    take_out_rows(rows.owners, change.gone), take_out_rows(rows.names, change.gone);
     std::sort(come.begin(), come.end());
     for (const auto& [name, entity] : come) change.come.push_back(name), rows.owners.push_back(entity);
+    rows.names.insert(rows.names.end(), change.come.begin(), change.come.end());
     rows.enabled.clear();
+    rows.compared_at = rows.found_at = TableRows::kNever;
     if (rows.table == nullptr) return change;
     database_.arrange(*rows.table, rows.owners);
     change.enabled = rows.enabled = enabled_of(*rows.table);
     return change;
 }
 
-std::vector<Entity> ZoneRows::find_new(const TableRows& rows) {
-    std::vector<Entity> found;
+const std::vector<Entity>& ZoneRows::find_new(TableRows& rows) const {
+    std::vector<Entity>& found = rows.found;
+    if (rows.found_at == database_.num_structural_changes()) return found;
+    rows.found_at = database_.num_structural_changes();
+    found.clear();
     if (rows.table == nullptr) return found;
     const std::span<const Entity> now = rows.table->entities();
     std::vector<Entity> before;  // those that are not where they were
@@ -118,14 +133,15 @@ std::vector<Entity> ZoneRows::find_new(const TableRows& rows) {
     return found;
 }
 
-void ZoneRows::set(const TableKey& key, std::vector<Entity> owners) {
+void ZoneRows::set(const TableKey& key, std::vector<Entity> owners, std::vector<Name> names) {
     note_tables();
     TableRows& rows = at(key);
     if (rows.table != nullptr) {
         database_.arrange(*rows.table, owners);
         rows.enabled = enabled_of(*rows.table);
     }
-    rows.owners = std::move(owners);
+    rows.owners = std::move(owners), rows.names = std::move(names);
+    rows.compared_at = rows.found_at = TableRows::kNever;
 }
 
 Status ZoneRows::enable(const TableKey& key, std::span<const std::uint64_t> enabled) {
@@ -142,12 +158,11 @@ Status ZoneRows::enable(const TableKey& key, std::span<const std::uint64_t> enab
     return {};
 }
 
-std::vector<TableChange> ZoneRows::list_all(const EntityNames& names, const ZoneSet& zones) const {
+std::vector<TableChange> ZoneRows::list_all(const ZoneSet& zones) const {
     std::vector<TableChange> changes;
     for (const auto& [key, rows] : rows_) {
         if (!zones.contains(key.zone_number()) || rows.owners.empty()) continue;
-        TableChange& change = changes.emplace_back(TableChange{key, {}, {}, rows.enabled});
-        for (const Entity owner : rows.owners) change.come.push_back(names.name(owner));
+        changes.push_back({key, {}, rows.names, rows.enabled});
     }
     return changes;
 }

@@ -40,8 +40,15 @@ struct TableRows {
     TableKey key;
     const DatabaseTable* table = nullptr;  ///< nullptr: it has none
     std::vector<Entity> owners;
+    std::vector<Name> names;  ///< of the owners
     /// For each enableable component, in the order of their ids: a bit for each row.
     std::vector<std::uint64_t> enabled;
+
+    // What was found out since, and Database::num_structural_changes() then.
+    bool is_as_before = false;
+    std::vector<Entity> found{};
+    std::uint64_t compared_at = kNever, found_at = kNever;
+    static constexpr std::uint64_t kNever = ~std::uint64_t(0);
 };
 
 /// The archetypes of a database by names that mean the same on all ranks.
@@ -51,6 +58,10 @@ public:
 
     /// Returns the hash of an archetype. Cost: a look-up, after the first time.
     std::uint64_t key(const Archetype& type);
+    /// The same, or 0 if it was not asked for before. Thread: any, while nothing changes.
+    std::uint64_t known_key(const Archetype& type) const {
+        return type.number() < keys_.size() ? keys_[type.number()] : 0;
+    }
     /// Returns the ids of its component types, ascending.
     const std::vector<std::uint64_t>& components(std::uint64_t key) const { return types_.at(key).components; }
     /// Returns the archetype of these component types. Errors: the database has not all of them; `key` is another one.
@@ -84,14 +95,15 @@ public:
     }
     /// Arranges these rows as above, and returns what has changed. Requires: all have names.
     TableChange arrange(const EntityNames& names, TableRows& rows);
-    /// Puts the rows of a table into the order that another rank says. Shape: all of its entities.
-    void set(const TableKey& key, std::vector<Entity> owners);
+    /// Puts the rows of a table into the order that another rank says. Shape: all of its entities, and their names.
+    void set(const TableKey& key, std::vector<Entity> owners, std::vector<Name> names);
     /// Enables what another rank has enabled of these rows. Shape: as in TableRows. Errors: it has fewer bits.
     Status enable(const TableKey& key, std::span<const std::uint64_t> enabled);
     /// Returns all rows as changes of tables that had none, for a rank that has no copies of these zones.
-    std::vector<TableChange> list_all(const EntityNames& names, const ZoneSet& zones) const;
-    /// Those of a table that were not there the last time.
-    static std::vector<Entity> find_new(const TableRows& rows);
+    std::vector<TableChange> list_all(const ZoneSet& zones) const;
+    /// Those of a table that were not there the last time. Cost: O(rows) after a structural change. Lifetime: until the
+    /// rows are arranged.
+    const std::vector<Entity>& find_new(TableRows& rows) const;
 
     TableRows& at(const TableKey& key);
     const std::map<TableKey, TableRows>& all() const { return rows_; }
@@ -102,7 +114,8 @@ public:
     void note_tables();
 
 private:
-    bool is_as_before(const TableRows& rows) const;
+    bool has_rows_as_before(TableRows& rows) const;
+    bool is_as_before(TableRows& rows) const;
     std::vector<std::uint64_t> enabled_of(const DatabaseTable& table) const;
 
     Database& database_;

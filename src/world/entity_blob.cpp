@@ -55,11 +55,15 @@ using NumberOf = HashMap<std::uint64_t, std::uint32_t>;  // by id
 class Found {
 public:
     explicit Found(World& world) : world_(world) {
-        for (const Store* store : world.directory().stores())
-            for (const Table* table : store->tables())
-                if (table->has_tree() && table->index() != nullptr) trees_.push_back(table);
+        for (const Store* store : world.directory().stores()) {
+            const std::span<const Table* const> tables = store->tables();
+            if (tables.empty() || !tables.front()->has_tree()) continue;  // then no other has one, of perhaps many
+            for (const Table* table : tables)
+                if (table->index() != nullptr) trees_.push_back(table);
+        }
     }
 
+    std::size_t size() const { return all_.size(); }
     void add(Entity entity) {
         if (number_of_.insert(entity.id, std::uint32_t(all_.size())).is_new) all_.push_back(entity);
     }
@@ -155,6 +159,7 @@ std::vector<Entity> entities_below(World& world, Entity entity) {
     Found found(world);
     found.add(entity);
     found.add_below([](Entity) { return true; });
+    if (found.size() == 1) return {entity};
     return found.parents_first(entity);
 }
 
