@@ -1,6 +1,6 @@
-// Whether what is counted on paper is what ranks send: messages and crossings exactly. Of halos, more may be sent, in a
-// frame after entities of other ranks have come: the rows that they got are written once more than in a run on one
-// rank, after the stores have settled, so the blocks with these rows go twice.
+// Checks that ranks send what was predicted. Messages and crossings must match exactly. Halo bytes may be higher in the
+// frame after entities of other ranks arrived: the rows of these entities are written once more than in a run on one
+// rank, after the stores have settled, so the blocks with these rows are sent twice.
 
 #include "measure.h"
 #include "record_sea.h"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace shoal;
 
-constexpr std::uint64_t kOfStatistics = 2;  // messages with which the first statistics were told
+constexpr std::uint64_t kOfStatistics = 2;  // messages that exchanged the first statistics
 
 struct Sent {
     RankTraffic traffic;
@@ -45,7 +45,7 @@ void check_traffic(std::uint64_t num_fish, std::uint64_t num_frames) {
     Cluster& cluster = *divided.cluster;
     std::vector<std::uint32_t> owners(divided.sea.tiles.num_zones());
     for (Zone zone = 0; zone < owners.size(); ++zone) owners[zone] = cluster.rank_of(zone);
-    divided.sea.step();  // which sends all that there is
+    divided.sea.step();  // the first step sends everything
     const std::vector<Sent> before = gather_sent(cluster);
     for (std::uint64_t frame = 0; frame < num_frames; ++frame) divided.sea.step();
     const std::vector<Sent> after = gather_sent(cluster);

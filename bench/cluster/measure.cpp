@@ -2,9 +2,9 @@
 //
 //     cluster/step        a frame of the reef with 2 ranks of 1 worker, against 1 rank of 2 workers
 //     cluster/one_rank    a frame of the reef in a cluster of one rank, against one without a cluster
-//     cluster/move_zone   a zone of 100,000 rows goes to the other rank and comes back, against its columns, sent
-//                         from and into plain arrays
-//     cluster/halo_bytes  bytes that are sent for halos, against those of the blocks that were written; no times
+//     cluster/move_zone   a zone of 100,000 rows is sent to the other rank and back, against its columns, sent from
+//                         and into plain arrays
+//     cluster/halo_bytes  bytes that are sent for halos, against the bytes of the written blocks; no times
 
 #include "measure.h"
 #include "body_components.h"
@@ -88,7 +88,7 @@ void measure_one_rank(Bench& bench, std::uint64_t num_fish) {
 
 // --- zones that change hands -------------------------------------------------------------------------------------
 
-/// Bodies in a row of tiles, each of which has the same number.
+/// Bodies in a row of tiles, the same number in each.
 struct TiledBodies {
     TiledBodies(MPI_Comm comm, std::uint32_t num_x, std::uint32_t num_y, std::uint32_t rows_of_tile,
                 const ClusterOptions& options)
@@ -115,7 +115,7 @@ struct TiledBodies {
     Cluster cluster;
 };
 
-/// Gives all zones to one rank, or each to one of both.
+/// Gives all zones to one rank, or divides them between both.
 struct Owners {
     std::uint32_t first = 0;
     static void divide(const void* self, std::span<const std::uint64_t>, std::uint32_t, std::span<std::uint32_t> to) {
@@ -124,7 +124,7 @@ struct Owners {
     }
 };
 
-/// The columns of a zone in plain arrays, which go to the other rank and come back.
+/// The columns of a zone in plain arrays, which are sent to the other rank and back.
 struct PlainZone {
     explicit PlainZone(std::size_t num_rows) : positions(num_rows * 3), velocities(num_rows * 3) {
         for (std::size_t row = 0; row < num_rows; ++row) positions[row * 3] = float(row % 1024);
@@ -182,8 +182,8 @@ void measure_moving_a_zone(Bench& bench, TwoRanks& ranks, std::uint32_t num_rows
 
 // --- bytes -------------------------------------------------------------------------------------------------------
 
-/// Of 64 tiles with 3 blocks of rows each, a pass writes those with odd numbers, and of tile 2 one row is set in each
-/// frame: of what is written, neighbours get these blocks, and not the velocities, which no pass reads in halos.
+/// There are 64 tiles with 3 blocks of rows each. In each frame, a pass writes the odd tiles, and one row of tile 2 is
+/// set. Neighbours must get these blocks, but not the velocities, which no pass reads in halos.
 void measure_halo_bytes(Bench& bench, TwoRanks& ranks) {
     constexpr std::uint32_t kSide = 8, kBlock = 1024, kRows = 3 * kBlock, kFrames = 20;
     const std::string name = "cluster/halo_bytes";
@@ -211,7 +211,7 @@ void measure_halo_bytes(Bench& bench, TwoRanks& ranks) {
         }
         bodies.world.step(1.0f / 64);
     };
-    run_frame();  // which sends all that there is
+    run_frame();  // the first frame sends everything
     const auto sent = [&] {
         std::uint64_t bytes = 0;
         for (const ClusterStatistics& rank : cluster.gather_statistics()) bytes += rank.halo_bytes;

@@ -34,7 +34,7 @@ const FrameTrace& RecordedSea::step() {
     return frame_;
 }
 
-/// Adds up what was written since a stamp, as the pass "halo" finds it.
+/// Adds up the bytes that were written since a stamp, found as the pass "halo" does it.
 void RecordedSea::add_written(std::uint64_t since, std::vector<std::uint64_t>& of_zones) {
     std::fill(of_zones.begin(), of_zones.end(), 0);
     for (const DatabaseTable* table : run_.sea.database.all_tables())

@@ -23,7 +23,7 @@ class RecordedSea {
 public:
     explicit RecordedSea(std::uint64_t num_fish);
 
-    /// Runs a frame and returns what happened in it.
+    /// Runs a frame, and returns what happened in it.
     const FrameTrace& step();
     const SeaRun& run() const { return run_; }
 

@@ -1,8 +1,8 @@
-// What 1 to 10,000 ranks would send, and how long a frame would take: weak scaling of the reef, on paper.
+// Computes what 1 to 10,000 ranks would send, and how long a frame would take: a model of the reef's weak scaling.
 //
-//     the sea of one rank, run and recorded  --repeated-->  a sea of N times as many tiles
-//     the division that a cluster makes of it  --counted-->  messages and bytes of each rank
-//     these, and the measured time of the passes  --model-->  the time of the slowest rank
+//     the sea of one rank, run and recorded     --repeat-->  a sea of N times as many tiles
+//     its division by a cluster                 --count-->   messages and bytes of each rank
+//     these, and the measured time of passes    --model-->   the time of the slowest rank
 //
 // The model, for each rank in each frame:
 //
@@ -13,8 +13,8 @@
 //     crossing    a barrier: latency * log2(N)
 //     the reef's  two sums over all zones (how many fish, how many blooms): latency * 4 * log2(N) + bytes / bandwidth
 //
-// What it leaves out: contention of the network, noise of the machines, differences between the parts of the sea (each
-// has the same fish), and everything that does not depend on N, such as the making of messages.
+// What it leaves out: network contention, noise of the machines, differences between the parts of the sea (each has the
+// same fish), and everything that does not depend on N, such as the composition of messages.
 
 #include "measure.h"
 #include "record_sea.h"
@@ -30,10 +30,10 @@ namespace {
 
 using namespace shoal;
 
-// Of clusters that can be rented: their data sheets name some 1 to 2 us, and 100 Gbit/s.
+// Values of rented clusters: their data sheets state 1 to 2 us and 100 Gbit/s.
 constexpr double kLatency = 1.5e-6, kBandwidth = 12.5e9;
-constexpr double kBytesOfCrossing = 1000;  // a fish in a parcel, with what comes once for all: see `check`
-constexpr double kBytesOfDeaths = 24;      // what a rank tells all others when nobody dies: two counts and a size
+constexpr double kBytesOfCrossing = 1000;  // a fish in a parcel, with its share of the fixed part: see `check`
+constexpr double kBytesOfDeaths = 24;      // what a rank sends to all others when no fish dies: two counts and a size
 constexpr std::uint32_t kFrames = 4;
 constexpr std::uint32_t kMostQuickRanks = 256;
 constexpr std::uint32_t kNumRanks[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 10'000};
@@ -51,7 +51,7 @@ RecordedFrames record(std::uint64_t num_fish) {
     RecordedFrames recorded;
     const GridZonesOptions& grid = sea.run().sea.tiles.options();
     recorded.num_x = grid.num_x, recorded.num_y = grid.num_y;
-    sea.step();  // which sends all that there is
+    sea.step();  // the first step sends everything
     const std::int64_t before_ns = sea.run().cluster->statistics().pass_ns;
     for (std::uint32_t frame = 0; frame < kFrames; ++frame) recorded.frames.push_back(sea.step());
     const std::int64_t pass_ns = sea.run().cluster->statistics().pass_ns - before_ns;
@@ -62,8 +62,8 @@ RecordedFrames record(std::uint64_t num_fish) {
     return recorded;
 }
 
-/// A sea of many times the tiles. Its parts begin in the middle of the recorded one, so that the borders of ranks do
-/// not all lie on its shores, which nothing crosses.
+/// A sea of many times as many tiles. Its parts begin in the middle of the recorded sea, so that not all borders of
+/// ranks are at its shores, which nothing crosses.
 class RepeatedSea {
 public:
     RepeatedSea(const RecordedFrames& recorded, std::uint32_t num_parts_x, std::uint32_t num_parts_y)
@@ -109,15 +109,15 @@ private:
     GridZones tiles_;
 };
 
-/// What a frame costs the ranks of a division. Seconds, messages and bytes per frame.
+/// What a frame costs the ranks of a division. Units: seconds, messages and bytes per frame.
 struct Costs {
     std::uint32_t num_ranks = 0;
     std::uint64_t num_fish = 0;
     double mean_messages = 0, most_messages = 0, mean_bytes = 0, most_bytes = 0, mean_crossed = 0;
     double passes = 0;                                 // of the slowest rank
-    double neighbours = 0, collectives = 0, sums = 0;  // added to these
-    double large = 0;  // what the owner of the zone for large things needs more than others
-    double alone = 0;  // a frame of one rank
+    double neighbours = 0, collectives = 0, sums = 0;  // in addition to the passes
+    double large = 0;                                  // extra time of the owner of the zone for large entities
+    double alone = 0;                                  // a frame of one rank
 
     double efficiency(double seconds) const { return alone / seconds; }
     double with_neighbours() const { return passes + neighbours; }
@@ -169,7 +169,7 @@ Costs cost_of(const RecordedFrames& recorded, std::uint32_t num_ranks, std::uint
     return costs;
 }
 
-// --- what is shown -----------------------------------------------------------------------------------------------
+// --- output ------------------------------------------------------------------------------------------------------
 
 std::string line_of(const char* pattern, auto... values) {
     char line[512];

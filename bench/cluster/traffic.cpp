@@ -33,7 +33,7 @@ Borders::Borders(const cluster::ZoneDivision& division, std::span<const std::uin
 
 std::vector<RankTraffic> Borders::count(const FrameTrace& frame) const {
     constexpr std::uint64_t kMessagesToPeer = 3;  // commands, which rows have changed, which blocks follow
-    constexpr std::uint64_t kMessagesToAll = 2;   // how many have died, and who
+    constexpr std::uint64_t kMessagesToAll = 2;   // how many entities died, and which
     std::vector<RankTraffic> ranks(num_ranks_);
     for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
         const auto num_peers = static_cast<std::uint32_t>(peers_[rank].size());

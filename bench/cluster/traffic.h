@@ -1,13 +1,13 @@
 #pragma once
-// What the ranks of a cluster send in a frame, counted from which rank has which zone: no rank has to run for it. The
-// zones have what a run on one rank had in them.
+// Counts what the ranks of a cluster send in a frame, from the division of the zones and a recorded run on one rank. No
+// other rank has to run for it.
 //
 //     run on one rank  --record-->  by zone and frame: blocks written, entities that left, deaths
 //     division         --count-->   by rank: messages, bytes of halos
 //
-// A rank exchanges in a frame, with each rank that has zones within its reach (a peer): commands, which rows have
-// changed, which blocks follow, and the blocks; with those to which entities went: these entities; and with all: who
-// has died.
+// In a frame, a rank exchanges: with each rank that has zones within its reach (a peer), commands, which rows have
+// changed, which blocks follow, and the blocks; with ranks to which entities went, these entities; and with all ranks,
+// which entities died.
 
 #include "cluster/zone_division.h"
 
@@ -23,19 +23,19 @@ struct FrameTrace {
         shoal::Zone from, to;
         std::uint32_t num_entities;
     };
-    std::vector<std::uint64_t> halo_bytes;  ///< of blocks that were written, in columns that are read in halos
+    std::vector<std::uint64_t> halo_bytes;  ///< of written blocks, in columns that are read in halos
     std::vector<std::uint64_t> all_bytes;   ///< of all blocks in these columns
     std::vector<Move> moves;
 };
 
 struct RankTraffic {
     std::uint64_t num_messages = 0, halo_bytes = 0, num_crossed = 0;
-    /// If zones that entities of other ranks have entered go once more, whole: see check_traffic.cpp.
+    /// Halo bytes if zones that entities of other ranks entered are sent again, whole: see check_traffic.cpp.
     std::uint64_t most_halo_bytes = 0;
     std::uint32_t num_peers = 0, num_halo_zones = 0;
 };
 
-/// Which rank needs which zones of which others.
+/// Which zones each rank needs from which other ranks.
 class Borders {
 public:
     /// Shape: owners: by zone.

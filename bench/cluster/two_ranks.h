@@ -1,6 +1,6 @@
 #pragma once
-// Two ranks of an MPI program of which the first one measures: both make the same actions, in the same order, and the
-// first says when one is run.
+// Two ranks of an MPI program, of which the first measures: both add the same actions, in the same order, and the first
+// decides when an action is run.
 //
 //     rank 0    add() add()  run(0) ... run(1) ... end()
 //     rank 1    add() add()  end()                        runs what rank 0 runs, and sleeps in between
@@ -42,7 +42,7 @@ private:
     static constexpr int kEnd = -1, kTag = 1;
 
     static void tell(int action) { MPI_Send(&action, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD); }
-    /// Waits for the next action without taking time from the workers of rank 0.
+    /// Waits for the next action without using CPU time that the workers of rank 0 need.
     static int wait() {
         constexpr std::chrono::microseconds kPause(300);
         for (int is_there = 0; is_there == 0;) {

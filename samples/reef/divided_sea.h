@@ -1,5 +1,5 @@
 #pragma once
-// The sea in a cluster: each rank has some of the tiles, and copies of those around them.
+// The sea in a cluster: each rank owns some of the tiles, and has copies of the tiles around them.
 
 #include "sea.h"
 
@@ -9,7 +9,7 @@
 
 namespace reef {
 
-/// The share of the sea that a rank has.
+/// A rank's share of the sea.
 class ClusterShare final : public Share {
 public:
     /// Collective, like Cluster. Requires: the sea has no passes yet.
@@ -25,7 +25,7 @@ public:
 };
 
 /// Spawns the sea, divided among the ranks of `comm`, adds its passes, and returns its cluster. Collective.
-/// Errors: of the sources, the plugin and the cluster. Requires: close() follows, after errors too.
+/// Errors: those of the sources, the plugin and the cluster. Requires: close() is called later, even after errors.
 shoal::Result<shoal::Cluster*> divide(Sea& sea, MPI_Comm comm, shoal::Diagnostics& diagnostics);
 /// Ends what divide() began. Collective.
 void close(Sea& sea);

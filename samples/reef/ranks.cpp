@@ -24,14 +24,14 @@ using namespace shoal;
 
 namespace {
 
-/// Whether mpirun, or what a cluster has in its place, has started this process.
+/// Whether mpirun, or a cluster's own launcher, started this process.
 bool is_started_by_mpi() {
     for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS"})
         if (std::getenv(name) != nullptr) return true;
     return false;
 }
 
-/// MPI while the program runs.
+/// Keeps MPI initialised while the program runs.
 class Mpi {
 public:
     Mpi() {
@@ -74,11 +74,11 @@ Status draw_and_tell(const Sea& sea, const Cluster& cluster, Run& run) {
 }  // namespace
 
 Status run_by_mpirun(std::uint64_t num_ranks, char** words) {
-    if (geteuid() == 0)  // as containers run programs; Open MPI refuses it otherwise
+    if (geteuid() == 0)  // containers run programs as root; Open MPI refuses it otherwise
         for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}) setenv(name, "1", 0);
     setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);      // more ranks than cores
-    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);  // the workers of a rank would share one core
-    setenv("OMPI_MCA_plm", "isolated", 0);                    // all on this machine, which may have no ssh
+    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);  // otherwise, the workers of a rank share one core
+    setenv("OMPI_MCA_plm", "isolated", 0);                    // only on this machine, which may have no ssh
     const std::string count = concat(num_ranks);
     std::string mpirun = "mpirun", flag = "-n", number = count, self = "/proc/self/exe";
     char path[4096] = {};

@@ -1,9 +1,9 @@
 #pragma once
 // The sea over several processes, which may be on several machines: each has some of the tiles.
 //
-//     reef --ranks 4     starts itself four times with mpirun; the first prints what all have done
+//     reef --ranks 4     starts itself four times with mpirun; the first prints the results of all
 //
-// Thread: that of the world.
+// Thread: the thread of the world.
 
 #include "report.h"
 
@@ -12,12 +12,12 @@
 namespace reef {
 
 /// Replaces this process with mpirun, which starts the same program `num_ranks` times on this machine.
-/// Shape: words: its arguments, then nullptr. Returns only if that fails. Errors: mpirun cannot be started.
+/// Shape: words: the program's arguments, then nullptr. Returns only on failure. Errors: mpirun cannot be started.
 shoal::Status run_by_mpirun(std::uint64_t num_ranks, char** words);
-/// Starts the program again with mpirun, unless that was done. Errors: there is no MPI in this build, or no mpirun.
+/// Restarts the program with mpirun, unless mpirun started it. Errors: this build has no MPI; mpirun is missing.
 shoal::Status start_ranks(const Options& options, char** words);
-/// Runs what start_ranks() has started. `run_alone` runs frames as ever.
-/// Errors: of the sea, and of the cluster.
+/// Runs a process that start_ranks() started: opens the sea, runs its frames and prints the results.
+/// Errors: those of the sea and the cluster.
 shoal::Status live_in_ranks(Run& run, shoal::Diagnostics& diagnostics);
 
 }  // namespace reef

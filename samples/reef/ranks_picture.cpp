@@ -24,7 +24,7 @@ constexpr const char* kColours[] = {"#5aa9ff", "#ff8f6b", "#9fe07a", "#ffd84d",
 
 const char* colour_of(std::uint32_t rank) { return kColours[rank % std::size(kColours)]; }
 
-/// Strokes of own fish, and those of fish that have come from another rank in this frame.
+/// Strokes of own fish, and of fish that came from another rank in this frame.
 struct Strokes {
     std::string staying, crossing;
     std::uint64_t count = 0;
@@ -53,7 +53,7 @@ Strokes strokes_of(const Sea& sea, const Cluster& cluster, std::uint64_t every) 
     return strokes;
 }
 
-/// Returns the texts of all ranks, on rank 0.
+/// Returns, on rank 0, the texts of all ranks.
 std::vector<std::string> gather(const std::string& mine, const Cluster& cluster) {
     const int size = static_cast<int>(mine.size());
     std::vector<int> sizes(cluster.num_ranks()), places(cluster.num_ranks());

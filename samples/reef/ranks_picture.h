@@ -1,5 +1,5 @@
 #pragma once
-// The sea as it is divided: fish in the colours of their ranks, the borders, and who crosses them.
+// Draws the divided sea: fish in the colours of their ranks, the borders, and the fish that cross them.
 
 #include "picture.h"
 #include "sea.h"
@@ -11,7 +11,7 @@
 
 namespace reef {
 
-/// Returns the picture, on rank 0; nothing on the others, which send what they have. Collective.
+/// Returns the picture on rank 0, and an empty text on the others, which send their parts. Collective.
 Picture draw_ranks(const Sea& sea, const shoal::Cluster& cluster, std::span<const shoal::ClusterStatistics> ranks);
 
 }  // namespace reef

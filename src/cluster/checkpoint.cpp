@@ -1,9 +1,9 @@
-// Checkpoints: a file of zones from each rank, and a manifest that says which zone is where. It is written last, by
-// rename, so a folder has a whole checkpoint or the one before.
+// Checkpoints: a file of zones from each rank, and a manifest that lists where each zone is. The manifest is written
+// last, by rename, so a folder always contains a complete checkpoint: the new one or the previous one.
 //
 //     FOLDER/manifest             program, frame, schedule; for each zone its file, place, bytes, rows and a hash
-//     FOLDER/000600_rank_2.zones  the zones that rank 2 had in frame 600, as they are sent when zones change hands
-//     FOLDER/000600_1_rank_2.zones    the same of a second checkpoint of that frame
+//     FOLDER/000600_rank_2.zones  the zones that rank 2 owned in frame 600, as they are sent when zones change hands
+//     FOLDER/000600_1_rank_2.zones    the same, from a second checkpoint of that frame
 
 #include "cluster/cluster_body.h"
 #include "shoal/base/detail/folder.h"
@@ -19,10 +19,10 @@ namespace shoal {
 
 using cluster::Bytes;
 
-/// Where a zone is.
+/// Where a zone is stored.
 struct SavedZonePlace {
     Zone zone;
-    std::uint32_t rank;  // whose file it is in
+    std::uint32_t rank;  // the rank whose file has the zone
     std::uint64_t begin, num_bytes, hash, num_rows;
 };
 
@@ -31,7 +31,7 @@ struct ClusterBody::CheckpointFiles {
     Snapshot schedule;
     std::vector<SavedZonePlace> zones;
 
-    /// What the names of all its files begin with.
+    /// Returns the prefix of the names of all its files.
     std::string prefix() const {
         std::string number = concat(frame);
         number.insert(0, number.size() < 6 ? 6 - number.size() : 0, '0');
@@ -40,7 +40,7 @@ struct ClusterBody::CheckpointFiles {
     std::string path(const std::string& folder, std::uint32_t rank) const {
         return concat(folder, '/', prefix(), rank, ".zones");
     }
-    /// Whether a file in the folder of checkpoints is one of their zones: digits, perhaps more digits, and the rank.
+    /// Whether a file in the folder contains zones of a checkpoint: digits, possibly more digits, and the rank.
     static bool is_of_zones(std::string_view name) {
         const std::size_t rank = name.find("_rank_");
         const auto is_number = [](std::string_view text) {
@@ -49,7 +49,7 @@ struct ClusterBody::CheckpointFiles {
         return name.ends_with(".zones") && rank != std::string_view::npos && is_number(name.substr(0, rank)) &&
                is_number(name.substr(rank + 6, name.size() - rank - 12));
     }
-    /// Takes names that no file has, so that those of an older checkpoint stay as they are.
+    /// Chooses names that no file has yet, so that an older checkpoint remains intact.
     void take_new_names(const std::string& folder) {
         const Result<std::vector<std::string>> all = list_folder(folder);
         for (; all && std::ranges::any_of(*all, [&](const auto& name) { return name.starts_with(prefix()); });
@@ -70,7 +70,7 @@ namespace {
 
 constexpr std::string_view kMagic = "shoal cluster checkpoint 2";
 
-/// The parts of a small state, and back.
+/// Writes the parts of a small state; read_state() reads them.
 void write_state(const Snapshot& state, cluster::MessageWriter& to) {
     to.value(static_cast<std::uint64_t>(state.num_parts()));
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
@@ -105,7 +105,7 @@ Status damaged(const std::string& path, std::string_view what) {
 
 }  // namespace
 
-/// Writes own zones to a file, and notes where they are. Errors: as of pack(); the file cannot be written.
+/// Writes own zones to a file, and notes where they are. Errors: those of pack(); the file cannot be written.
 Status ClusterBody::write_zones(const std::string& folder, CheckpointFiles& files) {
     Bytes all;
     Status packed;
@@ -121,7 +121,7 @@ Status ClusterBody::write_zones(const std::string& folder, CheckpointFiles& file
     return packed ? write_file(files.path(folder, ranks.rank()), std::span<const std::byte>(all)) : packed;
 }
 
-/// Writes which zone is where, and what the passes go by.
+/// Writes where each zone is, and the state of the schedule.
 Status ClusterBody::write_manifest(const std::string& folder, CheckpointFiles& files) const {
     SnapshotWriter schedule(files.schedule);
     world.schedule().save(schedule);
@@ -145,7 +145,7 @@ Status ClusterBody::checkpoint(const std::string& folder) {
         if (!is_directory(folder)) written = make_folder(folder);
         files.take_new_names(folder);
     }
-    files.attempt = ranks.sum(files.attempt);  // the folder is there
+    files.attempt = ranks.sum(files.attempt);  // the folder exists from here on
     if (written) written = write_zones(folder, files);
     MessageWriter mine;
     mine.value(bool(written));
@@ -168,7 +168,7 @@ Status ClusterBody::checkpoint(const std::string& folder) {
     return {};
 }
 
-/// Destroys what is in all zones, and forgets all names.
+/// Destroys the entities in all zones, and forgets all names.
 void ClusterBody::destroy_zones() {
     std::vector<Entity> gone = entities_in(world, all_zones());
     names.for_each([&](Entity entity, Name) {
@@ -183,7 +183,7 @@ void ClusterBody::destroy_zones() {
     own_rows_.clear(), copied_rows_.clear();
 }
 
-/// Reads what is where. Errors: it is missing, damaged, or of another program.
+/// Reads the manifest. Errors: it is missing, damaged, or from another program.
 Status ClusterBody::read_manifest(const std::string& folder, CheckpointFiles& files) const {
     const std::string path = CheckpointFiles::manifest(folder);
     const Result<std::string> read = read_file(path);
@@ -209,7 +209,7 @@ Status ClusterBody::read_manifest(const std::string& folder, CheckpointFiles& fi
     return read_state(from, files.schedule);
 }
 
-/// Reads the zones that are to be own ones. Errors: a file is missing or damaged.
+/// Reads the zones that this rank will own. Errors: a file is missing or damaged.
 Status ClusterBody::read_zones(const std::string& folder, const CheckpointFiles& files,
                                std::span<const std::uint32_t> next, std::vector<Bytes>& own) const {
     std::map<std::uint32_t, std::string> read;

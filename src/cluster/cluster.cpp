@@ -12,7 +12,7 @@ Cluster::Cluster(World& world, MPI_Comm comm, const ClusterOptions& options)
                  "passes were added before the Cluster was made, and would run before halos are there; make it first");
     body_ = new ClusterBody(world, comm, options);
     world.services().add(*this);
-    // The first of all passes: those that read halos wait for it, others run beside it.
+    // The first pass of all: passes that read halos wait for it, others run in parallel.
     world.schedule().add("halo", {}, [body = body_](PassContext&) { body->run_halo(); });
 }
 
@@ -84,7 +84,7 @@ std::string Cluster::describe() const {
                   " rows, and copies of ", now.num_halo_zones, " with ", now.num_halo_rows);
 }
 
-/// What all ranks had when they told each other last: the page of an inspector cannot ask them.
+/// Returns the last statistics that the ranks exchanged: an inspector's page cannot ask the other ranks.
 ServiceTable Cluster::table() const {
     ServiceTable table{{"rank", "zones", "rows", "copied rows", "messages", "halo", "structure", "crossing", "commands",
                         "crossed", "waiting ms", "passes ms", "to the mean"},

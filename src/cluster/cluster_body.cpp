@@ -36,7 +36,7 @@ ZoneSet ClusterBody::all_zones() const {
     return all;
 }
 
-// --- do the ranks understand each other? -------------------------------------------------------------------------
+// --- whether the ranks are compatible ----------------------------------------------------------------------------
 
 namespace {
 
@@ -102,7 +102,7 @@ Status ClusterBody::check_ranks() {
     return {};
 }
 
-/// Errors: stores have other rows than the last settle left.
+/// Errors: stores have had structural changes since the last settle.
 Status ClusterBody::check_settled() {
     if (database.num_structural_changes() == changes_at_settle_) return {};
     return Status::error(
@@ -111,9 +111,9 @@ Status ClusterBody::check_settled() {
         "of passes");
 }
 
-// --- which rank has which zone -----------------------------------------------------------------------------------
+// --- the division of zones among ranks ---------------------------------------------------------------------------
 
-/// Notes which zones are own ones, which are copied, and for whom.
+/// Notes which zones this rank owns, which it copies, and which the other ranks copy from it.
 void ClusterBody::note_zones() {
     ZoneSet own, near, halo, foreign;
     std::map<std::uint32_t, ZoneSet> needed;
@@ -143,7 +143,7 @@ std::vector<std::uint64_t> ClusterBody::count_rows() {
     return counts;
 }
 
-/// Takes what is in zones of other ranks out of the world. What it was is known by name.
+/// Removes the components of entities in zones of other ranks. These entities are known by name alone from now on.
 void ClusterBody::drop_foreign() {
     std::vector<Entity> entities;
     for (const auto& [key, rows] : own_rows_.all())
@@ -154,7 +154,7 @@ void ClusterBody::drop_foreign() {
     own_rows_.keep(zones.own.now());
 }
 
-/// Fills copies of all zones within reach, and forgets what nothing refers to any more.
+/// Fills the copies of all zones within reach, and forgets entities that nothing refers to any more.
 void ClusterBody::renew_halo() {
     for (cluster::Peer& peer : peers_) peer.since = 0;
     send_structure({}, true);
@@ -176,7 +176,7 @@ void ClusterBody::renew_columns() {
     if (const Status declared = world.schedule().declare("halo", accesses); !declared) fail("passes", declared);
 }
 
-/// Destroys the entities that are known by name alone, and that no row refers to.
+/// Destroys the entities that are known by name alone and that no row refers to.
 void ClusterBody::forget_unreferenced() {
     const BitSet referenced = cluster::find_referenced(world);
     std::vector<Entity> gone;
@@ -188,7 +188,7 @@ void ClusterBody::forget_unreferenced() {
     deaths_.pass_all();
 }
 
-/// Tells the owners which entities others know by name, so that these are told when one dies.
+/// Tells the owners which entities other ranks know by name, so that they report the deaths of these entities.
 void ClusterBody::tell_what_is_known() {
     if (ranks.size() == 1) return;
     std::vector<Name> away;
@@ -212,8 +212,8 @@ Status ClusterBody::check_division(const std::vector<std::uint32_t>& next) {
                                 "; the division is to be the same on all"));
 }
 
-/// Takes a division if all passes fit it. Collective. Errors: one does not, or ranks read other columns in halos;
-/// nothing has changed then.
+/// Adopts a division if all passes fit it. Collective. Errors: a pass does not fit, or ranks read different columns in
+/// halos; nothing has changed.
 Status ClusterBody::take_division(std::vector<std::uint32_t> next) {
     const std::vector<std::uint32_t> before = std::exchange(rank_of_zone, std::move(next));
     note_zones();
@@ -308,7 +308,7 @@ Status ClusterBody::unpack_zone(MessageReader& from) {
     return {};
 }
 
-/// Sends own zones to those ranks that are to have them. Errors: as of pack(), on any rank; nothing has changed.
+/// Sends own zones to the ranks that will own them. Errors: those of pack(), on any rank; nothing has changed.
 Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
     std::map<std::uint32_t, MessageWriter> sent;
     std::vector<Zone> leaving;
@@ -379,7 +379,7 @@ Status ClusterBody::rebalance() {
 
 // --- hashes and counts -------------------------------------------------------------------------------------------
 
-/// Returns a hash of an entity and of what is below it.
+/// Returns a hash of an entity and its descendants.
 std::uint64_t ClusterBody::hash_with_below(Entity entity) {
     std::uint64_t sum = 0;
     for (const Entity one : below(entity)) sum += cluster::hash_of(world, names, one);

@@ -1,12 +1,12 @@
 #pragma once
 // What a cluster does, step by step. A settle of all ranks:
 //
-//     before commands   commands about copies go to the owners                                  remote_commands.h
-//     after settle   1  who has died, and whether anybody crosses, is told to all
-//                    2  entities in zones of other ranks go there, with all they have            parcel.h
+//     before commands   commands about copies are sent to the owners                            remote_commands.h
+//     after settle   1  all ranks are told which entities died, and whether any cross
+//                    2  entities in zones of other ranks are sent there, with their components   parcel.h
 //                    3  newborn entities get names, rows of own zones are arranged               zone_rows.h
-//                    4  which rows have gone and come is told to those who have copies
-//     next frame        the pass "halo" sends what was written of the columns that are read      halo.h
+//                    4  ranks with copies are told which rows were removed and added
+//     next frame        the pass "halo" sends the written blocks of the columns that are read    halo.h
 //
 // Thread: the structural thread of the world; run_halo() is called by a worker.
 
@@ -26,7 +26,7 @@ namespace shoal {
 
 namespace cluster {
 
-/// What is the same in all programs that can exchange zones, a line each: versions, ids, zones and component types.
+/// Returns what must match in programs that exchange zones, one line each: versions, ids, zones and component types.
 std::string facts_of(const World& world, const ClusterOptions& options);
 
 }  // namespace cluster
@@ -41,7 +41,7 @@ public:
 
     Status check_ranks();
     Status check_settled();
-    /// Returns the error of this rank, or that another one has one, so that all return or all go on. Collective.
+    /// Returns this rank's error, or an error if another rank has one, so that all return or all go on. Collective.
     Status agree(Status mine);
     Status start();
     Status divide(std::span<const std::uint64_t> weights);
@@ -67,20 +67,20 @@ public:
     std::vector<std::uint32_t> rank_of_zone;  // by zone from division.first() on
     LiveZones own_zones{ZoneSet()}, halo_zones{ZoneSet()}, near_zones{ZoneSet()};
     const cluster::ClusterZones zones{own_zones, halo_zones, near_zones, rank_of_zone, division.first()};
-    ZoneSet foreign_zones;  // all that are not own ones
+    ZoneSet foreign_zones;  // all zones except own ones
     bool is_started = false;
     Status status;
-    std::vector<ClusterStatistics> known_ranks;  // of all ranks, when they told each other last
+    std::vector<ClusterStatistics> known_ranks;  // by rank, from the last time that the ranks exchanged them
 
 private:
     /// Entities that go to another rank in a settle.
     struct Leaving {
         std::vector<Entity> entities;  // in the order of the parcel
-        std::vector<Entity> unnamed;   // of these
+        std::vector<Entity> unnamed;   // those of `entities` without a name
     };
 
     using LeavingTo = std::map<std::uint32_t, Leaving>;                // by rank
-    using ArrivedFrom = std::map<std::uint32_t, std::vector<Entity>>;  // the same
+    using ArrivedFrom = std::map<std::uint32_t, std::vector<Entity>>;  // by rank
 
     std::uint32_t owner(Zone zone) const { return rank_of_zone[zone - division.first()]; }
     ZoneSet all_zones() const;

@@ -23,7 +23,7 @@ Name stable_name(const EntityNames& names, Entity entity) {
     return (name & kBelowBit) != 0 ? 0 : name;
 }
 
-/// Returns the name of what a row hangs below, or 0.
+/// Returns the name of the entity of a row's parent, or 0.
 Name name_of_parent(const EntityNames& names, const ComponentRow& at) {
     if (!at.table->has_tree()) return 0;
     const std::uint32_t parent = at.table->links(LinkColumn::kTreeParent)[at.row];

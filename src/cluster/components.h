@@ -1,5 +1,5 @@
 #pragma once
-// What an entity has, in whichever stores: component by component, without C++ types.
+// Visits, removes and hashes the components of an entity, in all stores, without C++ types.
 // Thread: reads the stores of the world.
 
 #include "cluster/entity_names.h"
@@ -8,8 +8,8 @@
 
 namespace shoal::cluster {
 
-/// Calls visit(store, component, row, index) for each component of an entity, disabled ones too, and for each value of
-/// a `many` type.
+/// Calls visit(store, component, row, index) for each component of an entity, including disabled ones, and for each
+/// value of a `many` type.
 template <class Visit>
 void for_each_component(const World& world, Entity entity, Visit&& visit) {
     for (Store* store : world.directory().stores())
@@ -22,14 +22,14 @@ void for_each_component(const World& world, Entity entity, Visit&& visit) {
         }
 }
 
-/// Removes all that some entities have, in all stores. They live on.
+/// Removes all components of some entities, from all stores. The entities stay alive.
 void strip(World& world, std::span<const Entity> entities);
 
-/// Returns a hash of all that an entity has, in which other entities are their names. It does not depend on ids, nor on
-/// the order of stores and component types.
+/// Returns a hash of all components of an entity. References are hashed by the names of their targets, so the hash does
+/// not depend on ids, nor on the order of stores and component types.
 std::uint64_t hash_of(const World& world, const EntityNames& names, Entity entity);
 
-/// Returns the entities that rows of the world refer to: a bit for each index.
+/// Returns which entities the rows of the world refer to: one bit per entity index.
 BitSet find_referenced(World& world);
 
 }  // namespace shoal::cluster

@@ -1,14 +1,14 @@
 #pragma once
-// The names of entities: 64 bits that are the same on all ranks, where ids are not.
+// The names of entities: 64 bits that are the same on all ranks, unlike ids.
 //
 //     bits     63   62 ... 41        40 ... 0
 //              0    zone of birth    count of births there, from 1
 //              1    rank             count: an entity in no zone, below one that was sent
 //
-// What is born in a zone is named by the zone's owner, in an order that follows from what the newborn are, so that no
-// rank has to be asked. Names of dead entities are never given again. An entity in no zone gets a name when it is sent:
-// this one depends on ranks, and no result may depend on it.
-// Thread: changed between passes; read by any.
+// The owner of a zone names the entities born in it, in an order that depends only on their components, so that it need
+// not ask other ranks. Names are never reused. An entity in no zone gets a name when it is sent: this one depends on
+// the ranks, and no result may depend on it.
+// Thread: changed between passes; read by any thread.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/hash_map.h"
@@ -24,8 +24,8 @@ namespace shoal::cluster {
 using Name = std::uint64_t;
 
 inline constexpr int kNameCountBits = 41;
-inline constexpr Name kBelowBit = Name(1) << 63;  ///< of an entity in no zone
-/// "12:7": the seventh that was born in zone 12.
+inline constexpr Name kBelowBit = Name(1) << 63;  ///< the entity is in no zone
+/// "12:7": the seventh entity that was born in zone 12.
 inline std::string name_text(Name name) {
     return concat((name & ~kBelowBit) >> kNameCountBits, ':', name & ((Name(1) << kNameCountBits) - 1));
 }
@@ -34,12 +34,12 @@ class EntityNames {
 public:
     explicit EntityNames(std::uint32_t num_zones) : births_(num_zones) {}
 
-    /// Returns the name of an entity, or 0: it has none, or is another one than that which had.
+    /// Returns the name of an entity, or 0 if it has none. A name is not passed on to a later entity of the same index.
     Name name(Entity entity) const {
         const std::uint32_t index = entity.index();
         return index < names_.size() && names_[index].owner == entity ? names_[index].name : 0;
     }
-    /// Returns the entity of a name, or null.
+    /// Returns the entity with a name, or null.
     Entity find(Name name) const { return {entities_.find_or(name, 0)}; }
 
     void set(Entity entity, Name name) {
@@ -54,9 +54,9 @@ public:
         names_[entity.index()] = {};
         copies_.reset(entity.index()), away_.reset(entity.index()), known_.reset(entity.index());
     }
-    /// Names one more that is born in a zone.
+    /// Returns a name for the next entity born in a zone.
     Name next(Zone zone) { return Name(zone) << kNameCountBits | ++births_[zone]; }
-    /// Names an entity in no zone.
+    /// Returns a name for an entity in no zone.
     Name next_below(std::uint32_t rank) { return kBelowBit | Name(rank) << kNameCountBits | ++num_below_; }
     std::uint64_t& num_below() { return num_below_; }
     std::vector<std::uint64_t>& births() { return births_; }
@@ -65,15 +65,15 @@ public:
     /// Whether an entity with a name is a copy of one that another rank owns.
     bool is_copy(Entity entity) const { return copies_.test(entity.index()) && name(entity) != 0; }
     void mark_copy(Entity entity, bool is_copy) { copies_.set(entity.index(), is_copy); }
-    /// Whether it is known by its name alone: another rank has it, and no copy is here.
+    /// Whether an entity is known by its name alone: another rank owns it, and this rank has no copy.
     bool is_away(Entity entity) const { return away_.test(entity.index()) && name(entity) != 0; }
     void mark_away(Entity entity, bool is_away) { away_.set(entity.index(), is_away); }
     bool is_elsewhere(Entity entity) const { return is_copy(entity) || is_away(entity); }
-    /// Whether other ranks may know an entity, so that its death is told.
+    /// Whether other ranks may know an entity. If so, they are told of its death.
     bool is_known_elsewhere(Entity entity) const { return known_.test(entity.index()); }
     void mark_known_elsewhere(Entity entity) { known_.set(entity.index()); }
 
-    /// Calls visit(entity, name) for all, by index.
+    /// Calls visit(entity, name) for all entities with a name, by index.
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (std::size_t index = 0; index < names_.size(); ++index)

@@ -9,8 +9,8 @@
 namespace shoal::cluster {
 namespace {
 
-/// Whether rows of other ranks may be among those that an access is about. Named zones are those of some rank, so that
-/// all ranks find the same; sets that change are each rank's own.
+/// Whether an access may touch rows of other ranks. A fixed set of zones counts if it has any divided zone, so that all
+/// ranks return the same; a live set counts if it has a halo of this rank.
 bool may_touch_halo(const Access& access, const Database& database, const ClusterZones& zones) {
     if (access.store != &database) return false;
     if (!access.in_zones) return true;
@@ -22,12 +22,12 @@ bool may_touch_halo(const Access& access, const Database& database, const Cluste
     return any;
 }
 
-/// Whether the bytes of a field mean something on the rank that has written them only.
+/// Whether the bytes of a field have meaning only on the rank that wrote them.
 bool is_of_one_rank(const Field& field) {
     return field.type == FieldType::kEntity || field.type == FieldType::kBlobArray || field.type == FieldType::kOpaque;
 }
 
-/// Returns the field that keeps a column from being copied, or nullptr.
+/// Returns the field that prevents a column from being copied, or nullptr.
 const Field* field_of_one_rank(const Schema& schema, std::uint32_t column) {
     const std::uint32_t number = schema.columns()[column].field_index;
     for (std::uint32_t f = 0; f < schema.fields().size(); ++f)
@@ -44,7 +44,7 @@ std::string text_of(const Access& access, const Database& database) {
     return concat('"', schema.name(), '.', schema.fields()[access.field].name, '"');
 }
 
-/// Calls visit(schema, column) for the columns that an access is about.
+/// Calls visit(schema, column) for the columns that an access names.
 template <class Visit>
 void for_each_column(const Access& access, const Database& database, Visit&& visit) {
     for (const Schema* schema : database.schemas()) {
@@ -56,8 +56,8 @@ void for_each_column(const Access& access, const Database& database, Visit&& vis
     }
 }
 
-/// Adds the columns that an access reads in copies. What is of one rank is null in copies, and may not be asked for by
-/// name. Errors: it is.
+/// Adds the columns that an access reads in copies. A column that has meaning only on one rank is null in copies.
+/// Errors: the access names such a column's component.
 Status add_columns(std::string_view pass, const Access& access, const Database& database,
                    std::vector<HaloColumn>& columns) {
     Status status;
@@ -101,7 +101,7 @@ Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, cons
 Status check_halo_order(Schedule& schedule, const Database& database, const ClusterZones& zones) {
     const Result<ScheduleGraph> graph = schedule.graph();
     if (!graph) return graph.status();
-    std::map<HaloColumn, std::string_view> written;  // by which pass first
+    std::map<HaloColumn, std::string_view> written;  // the first pass that writes the column
     for (const PassNode& pass : graph->passes) {
         if (pass.name == "halo") continue;
         const std::span<const Access> accesses = schedule.accesses(pass.number);
@@ -162,7 +162,7 @@ void HaloExchange::list(const Peer& peer, const ZoneRows& own, std::span<const H
     }
 }
 
-/// Ends all ranks if a message is about something else than columns of copies of the sender's zones.
+/// Returns the memory for the columns that a message announces. Ends all ranks if one is not a copy of a sender's zone.
 std::vector<ColumnPiece> HaloExchange::pieces_of(const RankMessage& message, ZoneRows& copies,
                                                  const ClusterZones& zones) {
     std::vector<ColumnPiece> pieces;

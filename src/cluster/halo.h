@@ -1,12 +1,12 @@
 #pragma once
-// Which columns of halos are kept up to date, and how their values come: blocks of rows that were written since they
-// were sent last go out of the columns of one rank into those of another, and are not copied in between.
+// Finds which columns of halos are kept up to date, and sends their values: the blocks of rows that were written since
+// they were last sent go from a column of one rank directly into the same column of another, without copies in between.
 //
 //     rank 0, zone 3    position   [ block 0 | block 1 ]    block 1 was written in this frame
 //                                                 |         header: table, component, column, rows
 //     rank 1, zone 3    position   [ block 0 | block 1 ]    the copy: the same rows, see zone_rows.h
 //
-// Thread: that of the pass "halo".
+// Thread: the thread of the pass "halo".
 
 #include "cluster/ranks.h"
 #include "cluster/zone_rows.h"
@@ -23,7 +23,7 @@ namespace shoal::cluster {
 /// A column of a component type.
 struct HaloColumn {
     std::uint64_t component = 0;
-    std::uint32_t column = 0;  ///< among those of the component
+    std::uint32_t column = 0;  ///< among the columns of the component
 
     friend auto operator<=>(const HaloColumn&, const HaloColumn&) = default;
 };
@@ -37,14 +37,14 @@ struct ClusterZones {
     bool is_divided(Zone zone) const { return zone >= first && zone - first < ranks.size(); }
 };
 
-/// What passes read in halos. Errors: a pass declares to write in zones that other ranks may own, or to read there what
-/// means something on its own rank only; the message names it.
+/// Returns the columns that passes read in halos. Errors: a pass declares to write to zones that other ranks may own,
+/// or to read there a field that has meaning only on its own rank; the message names the pass.
 Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, const Database& database,
                                                   const ClusterZones& zones);
-/// Errors: a pass reads in halos what an earlier pass of the same frame has written in own zones. The copies have what
-/// was there when the frame began, so what it reads would depend on which rank has which zone; the message names both.
+/// Errors: a pass reads a field in halos that an earlier pass of the same frame writes in own zones. Copies have the
+/// values from the start of the frame, so the result would depend on the division. The message names both passes.
 Status check_halo_order(Schedule& schedule, const Database& database, const ClusterZones& zones);
-/// What the pass "halo" touches: it writes these columns of copies, and reads those that are sent.
+/// Returns what the pass "halo" accesses: it writes these columns of copies, and reads the columns that it sends.
 std::vector<Access> halo_accesses(const Database& database, std::span<const HaloColumn> columns,
                                   const ClusterZones& zones);
 
@@ -56,7 +56,7 @@ struct HaloEntry {
     std::uint32_t column, num_rows;
 };
 
-/// Calls visit(column, memory, rows) for the blocks of rows that were written since a stamp, neighbours as one.
+/// Calls visit(column, memory, rows) for blocks of rows that were written since a stamp; adjacent blocks are merged.
 template <class Visit>
 void for_each_written(const DatabaseTable& rows, const Database& database, std::span<const HaloColumn> columns,
                       std::uint64_t since, Visit&& visit) {
@@ -82,8 +82,8 @@ void for_each_written(const DatabaseTable& rows, const Database& database, std::
 /// A rank that has zones within reach.
 struct Peer {
     std::uint32_t rank = 0;
-    ZoneSet needed;           ///< own zones that it has copies of
-    std::uint64_t since = 0;  ///< the stamp when values were sent last; 0: never
+    ZoneSet needed;           ///< own zones of which the peer has copies
+    std::uint64_t since = 0;  ///< the stamp when values were last sent; 0: never
 };
 
 class HaloExchange {
@@ -91,7 +91,7 @@ public:
     HaloExchange(Ranks& ranks, World& world, Database& database, TypeKeys& types)
         : ranks_(ranks), world_(world), database_(database), types_(types) {}
 
-    /// Sends what was written of `own` to the peers, and fills `copies`. What makes no sense ends all ranks.
+    /// Sends the written blocks of `own` to the peers, and fills `copies`. An invalid message ends all ranks.
     void run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copies, std::span<const HaloColumn> columns,
              const ClusterZones& zones);
     std::uint64_t num_bytes() const { return num_bytes_; }

@@ -1,6 +1,6 @@
 #pragma once
-// Messages between ranks, and the files of checkpoints: plain values one behind the other. What is read may be
-// anything: a reader that finds too little, or more than there can be, fails, and returns zeros from then on.
+// Messages between ranks, and the files of checkpoints: plain values, one after another. The bytes that are read need
+// not be valid: a reader that finds too few bytes, or an impossible count, fails, and returns zeros from then on.
 //
 //     MessageWriter to;               MessageReader from(bytes);
 //     to.value(zone);                 const Zone zone = from.value<Zone>();
@@ -29,7 +29,7 @@ public:
         static_assert(std::is_trivially_copyable_v<T>);
         append(&value, sizeof value);
     }
-    /// The number of values, and the values.
+    /// Appends the number of values, and the values.
     template <class T>
     void array(std::span<const T> values) {
         value(static_cast<std::uint64_t>(values.size()));
@@ -59,12 +59,12 @@ class MessageReader {
 public:
     explicit MessageReader(std::span<const std::byte> bytes) : rest_(bytes) {}
 
-    /// Whether all that was read was there.
+    /// Whether all reads so far succeeded.
     bool is_sound() const { return is_sound_; }
-    /// The same, and nothing is left.
+    /// Whether all reads succeeded, and nothing is left.
     bool is_done() const { return is_sound_ && rest_.empty(); }
     bool has_more() const { return is_sound_ && !rest_.empty(); }
-    /// Says that what was read makes no sense.
+    /// Marks what was read as invalid.
     void refuse() { is_sound_ = false; }
 
     template <class T>
@@ -86,7 +86,7 @@ public:
         const std::vector<char> letters = array<char>();
         return {letters.begin(), letters.end()};
     }
-    /// Bytes, without a copy. Lifetime: that of what is read.
+    /// Reads an array of bytes without copying it. Lifetime: the same as the bytes given to the constructor.
     std::span<const std::byte> bytes() {
         const auto count = value<std::uint64_t>();
         return count > rest_.size() ? (refuse(), std::span<const std::byte>()) : take(static_cast<std::size_t>(count));

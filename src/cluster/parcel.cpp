@@ -56,7 +56,7 @@ private:
     std::vector<OuterReference> all_;
 };
 
-/// Lets an entity that was spawned refer to one elsewhere.
+/// Makes a spawned entity refer to an entity of another rank.
 Status set_reference(World& world, EntityNames& names, Entity entity, const OuterReference& reference) {
     Store* const store = world.directory().find(ComponentId(reference.component));
     const ComponentRow at =
@@ -76,7 +76,7 @@ Status set_reference(World& world, EntityNames& names, Entity entity, const Oute
     return store->write_field(at, part, reinterpret_cast<const std::byte*>(value.data()));
 }
 
-/// Makes stores of the same kind for component types that no store keeps here yet.
+/// Creates stores of the same kind for component types that have no store here yet.
 Status adopt(World& world, const Blob& blob, std::span<const std::uint64_t> of_database) {
     for (const BlobComponents& type : blob.component_types())
         if (world.directory().find(type.id) == nullptr &&
@@ -85,7 +85,7 @@ Status adopt(World& world, const Blob& blob, std::span<const std::uint64_t> of_d
     return world.adopt_schemas(blob);
 }
 
-/// Returns the entities that those of a parcel become: known ones, without what they had here, and new ones.
+/// Returns the entities for those of a parcel: known ones, without the components that they had here, or new ones.
 Result<std::vector<Entity>> find_or_make(World& world, EntityNames& names, std::span<const Name> given) {
     std::vector<Entity> entities(given.size()), known, made;
     for (std::size_t i = 0; i < given.size(); ++i) {

@@ -11,9 +11,9 @@ namespace shoal::cluster {
 namespace {
 
 constexpr int kFirstSparseTag = 1, kPeerTag = 3, kColumnTag = 4;
-constexpr std::size_t kMostBytes = 0x7FFFFFFF;  // of one message: MPI counts with int
+constexpr std::size_t kMostBytes = 0x7FFFFFFF;  // in one message: MPI counts with int
 
-/// Counts the time until it ends as waiting.
+/// Counts the time until its destruction as waiting.
 class Waiting {
 public:
     explicit Waiting(Traffic& traffic) : traffic_(traffic), begin_ns_(monotonic_ns()) {}
@@ -30,7 +30,7 @@ private:
 
 Ranks::Ranks(MPI_Comm comm) {
     MPI_Comm_dup(comm, &comm_);
-    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);  // whatever the program has chosen for `comm`
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);  // whatever handler `comm` has
     int rank = 0, size = 1, level = MPI_THREAD_SINGLE;
     MPI_Comm_rank(comm_, &rank);
     MPI_Comm_size(comm_, &size);

@@ -2,12 +2,12 @@
 // The ranks of an MPI program, and the few ways in which they exchange bytes. Everything that a cluster sends goes
 // through here, and is counted.
 //
-//     exchange()        to and from any ranks; who receives does not know from whom: a sparse exchange of non-blocking
-//                       sends and a non-blocking barrier
+//     exchange()        to and from any ranks; a receiver does not know its senders beforehand: a sparse exchange of
+//                       non-blocking sends and a non-blocking barrier
 //     exchange_with()   one message to and from each of some ranks that do the same
-//     gather()          what each rank has, to all
+//     gather()          from each rank to all
 //
-// All calls are collective, but for send_columns(), which is between two ranks.
+// All calls are collective: exchange_with() and exchange_columns() among the peers, the others among all ranks.
 // Source: Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange", 2010.
 // Thread: one at a time.
 
@@ -24,11 +24,11 @@
 namespace shoal::cluster {
 
 struct RankMessage {
-    std::uint32_t rank = 0;  ///< to which it goes, or from which it comes
+    std::uint32_t rank = 0;  ///< the receiver or the sender
     Bytes bytes;
 };
 
-/// Memory that is sent or filled as it is.
+/// Memory that is sent or filled directly, without a copy.
 struct ColumnPiece {
     std::byte* begin = nullptr;
     std::size_t num_bytes = 0;
@@ -39,7 +39,7 @@ struct Traffic {
     std::int64_t wait_ns = 0;
 };
 
-/// Where a rank has another number than rank 0.
+/// Where a rank's number differs from rank 0's.
 struct RankDifference {
     std::uint32_t rank;
     std::uint64_t index, first, other;
@@ -57,14 +57,14 @@ public:
     /// Whether calls may come from several threads, one at a time.
     bool takes_threads() const { return takes_threads_; }
 
-    /// Sends messages, at most one to each rank, and returns those that came, by ranks. What goes to this rank comes
-    /// back.
+    /// Sends messages, at most one to each rank, and returns the received ones, by rank. A message to this rank is
+    /// returned too.
     std::vector<RankMessage> exchange(std::vector<RankMessage> messages);
-    /// The same with ranks that all send one to each other. Shape: messages: one for each of `peers`, ascending.
+    /// Exchanges one message with each of `peers`. Shape: messages: one for each of `peers`, ascending.
     std::vector<RankMessage> exchange_with(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages);
-    /// Sends a message to each peer and the pieces of memory that it is about, and returns what came.
-    /// pieces_of(message) says where the pieces of a peer go, which have as many bytes as that has sent; they are there
-    /// when it returns.
+    /// Sends a message to each peer, with the pieces of memory that it describes, and receives theirs.
+    /// pieces_of(message) returns where a peer's pieces are stored; they have as many bytes as the peer sends, and are
+    /// filled when this call returns.
     template <class PiecesOf>
     void exchange_columns(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages,
                           std::span<const std::vector<ColumnPiece>> sent, PiecesOf&& pieces_of) {
@@ -74,13 +74,13 @@ public:
             columns.receive(came.rank, pieces_of(came));
         columns.wait();
     }
-    /// Returns what each rank has given. Shape: by rank. More than 2 GiB end all ranks.
+    /// Returns `mine` of each rank. Shape: by rank. More than 2 GiB in total end all ranks.
     std::vector<Bytes> gather(const Bytes& mine);
-    /// Compares numbers with those of rank 0. Returns the first difference of the first rank that has one, on all
-    /// ranks.
+    /// Compares numbers with those of rank 0. All ranks return the first difference of the first rank that differs from
+    /// rank 0.
     std::optional<RankDifference> find_difference(std::span<const std::uint64_t> mine);
     std::uint64_t sum(std::uint64_t mine);
-    /// Adds arrays of all ranks, element by element, of which one rank at most has something else than 0.
+    /// Adds the arrays of all ranks, element by element. To be exact, at most one rank may have a nonzero double there.
     void sum(std::span<double> values);
     void sum(std::span<std::uint64_t> values);
     bool all(bool mine);
@@ -90,7 +90,7 @@ public:
     [[noreturn]] void abort(std::string_view why) const;
 
 private:
-    /// Pieces of memory that are under way.
+    /// Pieces of memory that are being sent and received.
     class Columns {
     public:
         explicit Columns(Ranks& ranks) : ranks_(ranks) {}
@@ -114,7 +114,7 @@ private:
     MPI_Comm comm_;
     std::uint32_t rank_ = 0, size_ = 1;
     bool takes_threads_ = false;
-    std::uint32_t round_ = 0;  // of sparse exchanges, so that the messages of two are not mixed up
+    std::uint32_t round_ = 0;  // of sparse exchanges: keeps the messages of two exchanges apart
     Traffic traffic_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kMostParts = 64;
 
-/// The parts of a command that are the same for all kinds.
+/// The fields that commands of all kinds have.
 struct CommandHead {
     Name entity;
     std::uint32_t kind, pass, zone, change, num_parts, zero;
@@ -78,11 +78,11 @@ void RemoteCommands::write_part(const PassedPart& part, MessageWriter& to) {
     to.array(others);
 }
 
-/// A part that was read, with what the views of a PassedPart look at.
+/// A part that was read, with the memory that the views of its PassedPart point to.
 struct RemoteCommands::ReadPart {
     PassedPart part;
     std::vector<std::byte> image;
-    std::vector<Schema> field_schema;  // one, if a field is set
+    std::vector<Schema> field_schema;  // one element if a field is set
 };
 
 Status RemoteCommands::read_parts(MessageReader& from, std::uint32_t count, std::vector<ReadPart>& parts) {
@@ -173,7 +173,7 @@ Status RemoteCommands::give(std::span<const std::byte> message) {
         for (const ReadPart& each : read) parts.push_back(each.part);
         if (!fit(kind, parts, world_.directory())) return Status::error("a command of another rank makes no sense");
         const Entity entity = names_.find(head.entity);
-        if (!entity || names_.is_elsewhere(entity)) continue;  // it has died, or has gone on, in the frame before
+        if (!entity || names_.is_elsewhere(entity)) continue;  // it died or crossed in the frame before
         give_command(world_.directory(), {.kind = kind,
                                           .pass = head.pass,
                                           .entity = entity,

@@ -33,7 +33,7 @@ void ClusterBody::before_commands() {
 
 // --- deaths ------------------------------------------------------------------------------------------------------
 
-/// Returns the names of those who have died here since the last settle, of whom others may know.
+/// Returns the names of entities that died here since the last settle, and that other ranks may know.
 std::vector<ClusterBody::Name> ClusterBody::take_deaths() {
     std::vector<Name> dead;
     const auto forget = [&](Entity entity) {
@@ -54,7 +54,7 @@ std::vector<ClusterBody::Name> ClusterBody::take_deaths() {
     return dead;
 }
 
-/// Destroys the copies of those who have died at their owners.
+/// Destroys the copies of entities that died at their owners.
 void ClusterBody::destroy_named(std::span<const Name> dead) {
     std::vector<Entity> entities;
     for (const Name name : dead)
@@ -67,15 +67,15 @@ void ClusterBody::destroy_named(std::span<const Name> dead) {
 
 // --- crossing ----------------------------------------------------------------------------------------------------
 
-/// Returns an entity and what is below it that is in no zone.
+/// Returns an entity and those of its descendants that are in no zone.
 std::vector<Entity> ClusterBody::below(Entity entity) {
     std::vector<Entity> all = entities_below(world, entity);
     std::erase_if(all, [&](Entity one) { return one != entity && database.has_row(one); });
     return all;
 }
 
-/// Unlinks transforms whose parent is not in the same zone; they stay where they are in the world. So whoever goes to
-/// another rank, and who stays, is linked as on one rank. `entities` have come to their zones.
+/// Unlinks transforms whose parent is not in the same zone; they keep their pose in the world. Links are then the same
+/// for any number of ranks. `entities` have just arrived in their zones.
 void ClusterBody::unlink_across_zones(std::span<const Entity> entities) {
     TransformManager* const transforms = find_transforms(world.directory());
     if (transforms == nullptr) return;
@@ -99,7 +99,7 @@ void ClusterBody::unlink_across_zones(std::span<const Entity> entities) {
     for (const Entity entity : apart) transforms->unlink(transforms->instance(entity), KeepPose::kWorld);
 }
 
-/// Returns the entities in zones, own ones and others, that were not there the last time, and are no copies.
+/// Returns the entities in own and other zones that were not there at the last settle, and are not copies.
 std::vector<Entity> ClusterBody::find_arrived() {
     std::vector<Entity> arrived;
     const auto add = [&](TableRows& rows) {
@@ -111,7 +111,7 @@ std::vector<Entity> ClusterBody::find_arrived() {
     return arrived;
 }
 
-/// Finds the entities that are in zones of other ranks, and are no copies: those that have names, and newborn ones.
+/// Finds the entities that are in zones of other ranks and are not copies: those with names, and newborn ones.
 void ClusterBody::find_leaving(LeavingTo& named, LeavingTo& newborn) {
     std::vector<std::pair<Zone, Entity>> found;
     copied_rows_.for_each_changed(foreign_zones, [&](TableRows& rows) {
@@ -127,13 +127,13 @@ void ClusterBody::find_leaving(LeavingTo& named, LeavingTo& newborn) {
         }
 }
 
-/// Takes what entities have, which have gone to another rank. They are known by name from now on.
+/// Removes the components of entities that went to another rank. They are known by name alone from now on.
 void ClusterBody::leave(std::span<const Entity> entities) {
     cluster::strip(world, entities);
     for (const Entity entity : entities) names.mark_away(entity, true), names.mark_known_elsewhere(entity);
 }
 
-/// Sends entities to the owners of their zones, and takes those that come. Returns those without names, by sender.
+/// Sends entities to the owners of their zones, and receives others. Returns received ones without names, by sender.
 ClusterBody::ArrivedFrom ClusterBody::cross(const LeavingTo& leaving) {
     std::vector<RankMessage> sent;
     for (const auto& [rank, with] : leaving) {
@@ -156,7 +156,7 @@ ClusterBody::ArrivedFrom ClusterBody::cross(const LeavingTo& leaving) {
     return arrived;
 }
 
-/// Tells those who have sent entities without names what these are called now.
+/// Tells the senders of entities without names the names that these got here.
 void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
     std::vector<RankMessage> sent;
     for (const auto& [rank, entities] : arrived) {
@@ -179,7 +179,7 @@ void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
 
 // --- names and order ---------------------------------------------------------------------------------------------
 
-/// Names entities of zones that have none, in an order that follows from what they are.
+/// Names the entities of zones that have no name yet, in an order that depends only on their components.
 void ClusterBody::name_newborn(const ZoneSet& in_zones) {
     struct Newborn {
         std::uint64_t type, hash;
@@ -195,7 +195,7 @@ void ClusterBody::name_newborn(const ZoneSet& in_zones) {
         std::ranges::sort(entities, [](const Newborn& a, const Newborn& b) {
             if (a.type != b.type) return a.type < b.type;
             return a.hash != b.hash ? a.hash < b.hash
-                                    : a.entity < b.entity;  // equal ones are the same in all but their ids
+                                    : a.entity < b.entity;  // equal ones are the same in all except their ids
         });
         for (const Newborn& each : entities) names.set(each.entity, names.next(zone - division.first()));
     }
@@ -221,8 +221,8 @@ void ClusterBody::write_changes(std::span<const TableChange> changes, const Zone
     }
 }
 
-/// Tells the ranks that have copies of own zones what has changed, or `all` that is there, and changes own copies in
-/// the same way.
+/// Tells the ranks that have copies of own zones what has changed, or, with `all`, all that is there. Then changes the
+/// copies on this rank in the same way.
 void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool all) {
     std::vector<std::uint32_t> numbers;
     std::vector<RankMessage> sent;
@@ -238,12 +238,12 @@ void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool a
     if (const Status applied = apply_structure(came, all); !applied) fail("copies of zones", applied);
 }
 
-/// The copies of a table as they are to be.
+/// The copies of a table as they will be.
 struct ClusterBody::ComingRows {
     cluster::TableKey key;
     const Archetype* type;
-    std::vector<Entity> owners;  // as they were, without those that have gone
-    std::vector<Name> names;     // the same
+    std::vector<Entity> owners;  // the previous ones, without the removed ones
+    std::vector<Name> names;     // of the owners
     std::vector<Name> come;
     std::vector<std::uint64_t> enabled;
 };
@@ -270,7 +270,7 @@ Status ClusterBody::read_changes(const RankMessage& message, std::vector<ComingR
                 return Status::error(concat("rank ", message.rank, " takes rows out of zone ", key.zone_number(),
                                             " that are not there"));
         std::vector<Entity> leaving;
-        for (const std::uint32_t row : gone)  // others have crossed, and are no copies any more
+        for (const std::uint32_t row : gone)  // entities that crossed are not copies any more
             if (names.is_copy(rows.owners[row])) leaving.push_back(rows.owners[row]);
         cluster::take_out_rows(rows.owners, gone), cluster::take_out_rows(rows.names, gone);
         leave(leaving);
@@ -279,7 +279,7 @@ Status ClusterBody::read_changes(const RankMessage& message, std::vector<ComingR
     return {};
 }
 
-/// Gives those of a table that have come a row, puts all into their order, and enables what is enabled there.
+/// Adds rows for the new entities of a table, puts all rows in order, and enables the same components as the owner.
 Status ClusterBody::place(ComingRows& rows) {
     std::vector<Entity> come,
         made(static_cast<std::size_t>(std::ranges::count_if(rows.come, [&](Name name) { return !names.find(name); })));
@@ -329,7 +329,7 @@ Status ClusterBody::apply_structure(std::span<const RankMessage> messages, bool 
     return {};
 }
 
-// --- all of it ---------------------------------------------------------------------------------------------------
+// --- the whole settle --------------------------------------------------------------------------------------------
 
 void ClusterBody::after_settle() {
     if (!is_started) return;
@@ -356,9 +356,9 @@ void ClusterBody::after_settle() {
             if (!from.is_done()) fail("deaths", Status::error("a message is cut off"));
             dead.insert(dead.end(), others.begin(), others.end());
         }
-        destroy_named(dead);  // before anything is named by what it refers to
+        destroy_named(dead);  // before newborn entities are ordered by a hash of their references
     }
-    // Newborn ones first, so that those who cross with a reference to one know its name.
+    // Newborn entities first, so that crossing entities know the names of newborn ones that they refer to.
     const ArrivedFrom arrived = num_newborn != 0 ? cross(newborn) : ArrivedFrom();
     name_newborn(zones.own.now());
     if (num_newborn != 0) name_leaving(newborn, arrived);

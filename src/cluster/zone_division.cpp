@@ -13,7 +13,7 @@ struct Tile {
     std::uint32_t x, y;
 };
 
-/// Returns a place on the curve through a square of `side` tiles, a power of two.
+/// Returns the tile at a place on the curve through a square of `side` by `side` tiles. Requires: a power of two.
 Tile tile_on_curve(std::uint32_t side, std::uint64_t place) {
     Tile tile{0, 0};
     for (std::uint32_t part = 1; part < side; part *= 2, place /= 4) {
@@ -34,8 +34,8 @@ ZoneDivision::ZoneDivision(const GridZones& zones, std::uint32_t reach)
       reach_(std::min(reach, std::max(zones.options().num_x, zones.options().num_y))),
       curve_(make_curve()) {}
 
-/// A row of squares along the longer side, each with a curve that begins and ends at the side that its neighbours
-/// share.
+/// Joins the curves of a row of squares along the longer side. Each curve begins and ends at an edge that its square
+/// shares with a neighbour.
 std::vector<std::uint32_t> ZoneDivision::make_curve() const {
     const auto& [origin, tile_size, num_x, num_y, first_zone, up] = zones_.options();
     std::vector<std::uint32_t> curve{num_zones() - 1};

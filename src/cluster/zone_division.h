@@ -2,7 +2,7 @@
 // Which rank owns which zone, and which zones are within reach of others.
 //
 //     tiles       20 21 22 23 24        along the curve:  0 1 6 5 10 ...  cut into pieces of about the same weight
-//                 15 16 17 18 19        the zone for what is larger than a tile comes first, and is within reach of all
+//                 15 16 17 18 19        the zone of entities larger than a tile is first, and within reach of all
 //                 10 11 12 13 14
 //                  5  6  7  8  9
 //                  0  1  2  3  4
@@ -26,16 +26,16 @@ public:
     ZoneDivision(const GridZones& zones, std::uint32_t reach);
 
     std::uint32_t num_zones() const { return zones_.num_zones(); }
-    /// Whether a zone of the database is one that is divided.
+    /// Whether a zone of the database is one of the divided zones.
     bool has(Zone zone) const { return zone >= first() && zone - first() < num_zones(); }
     Zone first() const { return zones_.options().first_zone; }
 
-    /// Returns the owner of each zone. Shape: weights: by zone from first() on; of the result: the same.
-    /// Errors: a rank that does not exist is named.
+    /// Returns the owner of each zone. Shape: weights and result: by zone, from first() on.
+    /// Errors: ClusterOptions::divide returns a rank that does not exist.
     Result<std::vector<std::uint32_t>> divide(std::span<const std::uint64_t> weights, std::uint32_t num_ranks,
                                               const ClusterOptions& options) const;
-    /// Calls visit(zone) for the zones within reach of one, and itself. The zone for what is larger than a tile is
-    /// within reach of all; no other is within its own reach, because its rank would need copies of all zones.
+    /// Calls visit() for a zone and the zones within its reach. The zone of entities larger than a tile is within reach
+    /// of all zones, but has no other zone within its own reach, or its rank would need copies of all zones.
     template <class Visit>
     void for_each_near(Zone zone, Visit&& visit) const {
         visit(zones_.large_zone());

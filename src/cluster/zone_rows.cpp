@@ -122,7 +122,7 @@ const std::vector<Entity>& ZoneRows::find_new(TableRows& rows) const {
     found.clear();
     if (rows.table == nullptr) return found;
     const std::span<const Entity> now = rows.table->entities();
-    std::vector<Entity> before;  // those that are not where they were
+    std::vector<Entity> before;  // the entities that left their rows
     for (std::size_t row = 0; row < rows.owners.size(); ++row)
         if (row >= now.size() || now[row] != rows.owners[row]) before.push_back(rows.owners[row]);
     std::sort(before.begin(), before.end());

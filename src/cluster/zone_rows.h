@@ -1,13 +1,12 @@
 #pragma once
-// The order of rows in tables, so that it is the same however zones are divided. After each settle, the rows of a table
-// are those of the last time, of which some have gone, and new ones:
+// Keeps rows of tables in an order that does not depend on how zones are divided. After each settle, a table has the
+// rows of the last settle, without the removed ones, and then the new ones:
 //
-//     last time     a b c d e
-//     b, d gone     a e c            from the last gone row to the first, the last row takes its place
+//     last settle   a b c d e
+//     b, d removed  a e c            from the last removed row to the first, the last row takes its place
 //     new           a e c f g        by name
 //
-// The same two lists, which rows have gone and which names have come, turn the copies of a table on another rank into
-// copies of what it is now.
+// The same two lists, the removed rows and the names of the new ones, update the copies of the table on other ranks.
 // Thread: the structural thread of the world.
 
 #include "cluster/entity_names.h"
@@ -18,27 +17,27 @@
 
 namespace shoal::cluster {
 
-/// A table, on all ranks: archetypes have other numbers there.
+/// Identifies a table on all ranks. Numbers of archetypes differ between ranks.
 struct TableKey {
-    std::uint64_t zone = kNoZone;  ///< of 64 bits, so that nothing is between the two
+    std::uint64_t zone = kNoZone;  ///< 64 bits, so that there is no padding between the two
     std::uint64_t type = 0;        ///< a hash of the ids of the component types
 
     Zone zone_number() const { return static_cast<Zone>(zone); }
     friend auto operator<=>(const TableKey&, const TableKey&) = default;
 };
 
-/// What became of a table since the last time.
+/// How a table has changed since the last settle.
 struct TableChange {
     TableKey key;
-    std::vector<std::uint32_t> gone;     ///< rows, ascending
-    std::vector<Name> come;              ///< in the order in which they are appended
+    std::vector<std::uint32_t> gone;     ///< removed rows, ascending
+    std::vector<Name> come;              ///< new rows, in the order in which they are appended
     std::vector<std::uint64_t> enabled;  ///< see TableRows
 };
 
 /// The rows of a table after the last settle.
 struct TableRows {
     TableKey key;
-    const DatabaseTable* table = nullptr;  ///< nullptr: it has none
+    const DatabaseTable* table = nullptr;  ///< nullptr: there is no such table any more
     std::vector<Entity> owners;
     std::vector<Name> names;  ///< of the owners
     /// For each enableable component, in the order of their ids: a bit for each row.
@@ -51,7 +50,7 @@ struct TableRows {
     static constexpr std::uint64_t kNever = ~std::uint64_t(0);
 };
 
-/// The archetypes of a database by names that mean the same on all ranks.
+/// Identifies the archetypes of a database by keys that are the same on all ranks.
 class TypeKeys {
 public:
     explicit TypeKeys(Database& database) : database_(database) {}
@@ -64,7 +63,7 @@ public:
     }
     /// Returns the ids of its component types, ascending.
     const std::vector<std::uint64_t>& components(std::uint64_t key) const { return types_.at(key).components; }
-    /// Returns the archetype of these component types. Errors: the database has not all of them; `key` is another one.
+    /// Returns the archetype of these component types. Errors: the database lacks some; `key` is of another archetype.
     Result<const Archetype*> find(std::uint64_t key, std::span<const std::uint64_t> components);
     /// Returns its component types, ascending by their ids.
     std::vector<ComponentType> types_of(const Archetype& type) const;
@@ -85,32 +84,33 @@ class ZoneRows {
 public:
     ZoneRows(Database& database, TypeKeys& types) : database_(database), types_(types) {}
 
-    /// Calls visit(rows, table) for those tables of zones whose rows are not what they were, or have other components
-    /// enabled. `rows.table` is nullptr if there is no table any more.
+    /// Calls visit(rows) for the tables of `zones` whose rows, or whose enabled components, have changed.
+    /// `rows.table` is nullptr if there is no table any more.
     template <class Visit>
     void for_each_changed(const ZoneSet& zones, Visit&& visit) {
         note_tables();
         for (auto& [key, rows] : rows_)
             if (zones.contains(key.zone_number()) && !is_as_before(rows)) visit(rows);
     }
-    /// Arranges these rows as above, and returns what has changed. Requires: all have names.
+    /// Arranges these rows as drawn above, and returns what has changed. Requires: all have names.
     TableChange arrange(const EntityNames& names, TableRows& rows);
-    /// Puts the rows of a table into the order that another rank says. Shape: all of its entities, and their names.
+    /// Puts the rows of a table into the order that another rank has sent. Shape: all entities of the table, and their
+    /// names.
     void set(const TableKey& key, std::vector<Entity> owners, std::vector<Name> names);
-    /// Enables what another rank has enabled of these rows. Shape: as in TableRows. Errors: it has fewer bits.
+    /// Enables the components that another rank has enabled in these rows. Shape: see TableRows. Errors: too few bits.
     Status enable(const TableKey& key, std::span<const std::uint64_t> enabled);
-    /// Returns all rows as changes of tables that had none, for a rank that has no copies of these zones.
+    /// Returns all rows as additions to empty tables, for a rank that has no copies of these zones.
     std::vector<TableChange> list_all(const ZoneSet& zones) const;
-    /// Those of a table that were not there the last time. Cost: O(rows) after a structural change. Lifetime: until the
-    /// rows are arranged.
+    /// Returns the entities of a table that were not in it at the last settle. Cost: O(rows) after a structural change.
+    /// Lifetime: until the rows are arranged.
     const std::vector<Entity>& find_new(TableRows& rows) const;
 
     TableRows& at(const TableKey& key);
     const std::map<TableKey, TableRows>& all() const { return rows_; }
     void clear();
-    /// Forgets the tables of other zones than these.
+    /// Forgets the tables of all zones except these.
     void keep(const ZoneSet& zones);
-    /// Takes in which tables there are now.
+    /// Updates the list of tables.
     void note_tables();
 
 private:
@@ -121,12 +121,12 @@ private:
     Database& database_;
     TypeKeys& types_;
     std::map<TableKey, TableRows> rows_;
-    std::size_t num_tables_ = 0;               // that are noted
-    std::uint64_t epoch_ = ~std::uint64_t(0);  // of the list of tables then
+    std::size_t num_tables_ = 0;               // at the last note_tables()
+    std::uint64_t epoch_ = ~std::uint64_t(0);  // of the list of tables at that time
 };
 
-/// Takes rows out of a list: from the last to the first, the last row takes the place of each.
-/// Requires: ascending, and the rows exist.
+/// Removes rows from a list: from the last to the first, the last row takes the place of each.
+/// Requires: `gone` is ascending, and the rows exist.
 template <class T>
 void take_out_rows(std::vector<T>& rows, const std::vector<std::uint32_t>& gone) {
     for (std::size_t i = gone.size(); i-- > 0;) {
