@@ -18,7 +18,7 @@
 
 namespace shoal {
 
-/// The commands of a loop over rows, or, before its first loop, of a pass itself.
+/// The commands of a loop over rows, or those that a pass itself records before its first loop.
 struct CommandLoop {
     WorkPosition place;
     std::uint32_t num_chunks;

@@ -389,7 +389,7 @@ void CommandSettler::change() {
     change_links();
 }
 
-/// Notes that a command is about each of these entities; some may be null. With `are_run`, their ids are
+/// Notes that each of these entities is the target of a command; some may be null. With `are_run`, their ids are
 /// consecutive.
 void CommandSettler::note_named(std::span<const Entity> entities, bool are_run) {
     std::uint64_t* const once = scratch_.once.data();
@@ -403,7 +403,7 @@ void CommandSettler::note_named(std::span<const Entity> entities, bool are_run) 
     }
 }
 
-/// Changes the entities of a run that no other command is about. The others wait for change_contended().
+/// Changes the entities of a run that are not targets of other commands. The rest waits for change_contended().
 void CommandSettler::change_rows(std::uint32_t chunk, const CommandBatch& run) {
     const std::span<const Entity> entities = run.entities();
     const bool has_dead = any_dead_ && std::ranges::find(entities, kNullEntity) != entities.end();
@@ -506,7 +506,7 @@ void CommandSettler::change_contended() {
     }
 }
 
-/// Changes one entity once, however many commands are about it: of each component type, the last one counts.
+/// Changes one entity once, however many commands it has: of each component type, the last one counts.
 void CommandSettler::change_one(std::span<const Single> commands) {
     clear_given();
     scratch_.named.clear();
@@ -581,8 +581,8 @@ void CommandSettler::set() {
         if (!is_overtaken(set)) set_one(set);
 }
 
-/// Lists the adds and removes about entities of which fields are set, because they may come after the set. With `many`,
-/// an add does not count, because it does not change the other values.
+/// Lists the adds and removes of entities whose fields are set, because they may come after the set. With `many`, an
+/// add does not count, because it does not change the other values.
 void CommandSettler::note_later_changes(std::span<const Single> sets) {
     Array<LaterChange>& changed = scratch_.changed;
     changed.clear();
@@ -742,8 +742,8 @@ void CommandSettler::append_images(const CommandBatch& run, std::span<const std:
 
 // --- batches -----------------------------------------------------------------------------------------------------
 
-/// Carries out the commands of a run that are in `order`, or all, which are about `entities`. If they are few, they are
-/// carried out with others of the same list, at the latest in finish_batches().
+/// Carries out the commands of a run that are in `order`, or all; `entities` are their targets. If they are few, they
+/// are carried out with others of the same list, at the latest in finish_batches().
 void CommandSettler::carry_out(std::uint32_t chunk, const CommandBatch& run, std::span<const std::uint32_t> order,
                                std::span<const Entity> entities, Zone zone) {
     Batch& batch = batch_of(*run.list, zone);

@@ -41,7 +41,7 @@ private:
     using Part = detail::CommandPart;
     using CommandBatch = detail::CommandBatch;
 
-    /// A command that is carried out alone: a call, a set, or one about an entity that other commands are about, too.
+    /// A command that is carried out alone: a call, a set, or one whose entity is the target of other commands, too.
     struct Single {
         Entity entity;
         std::uint32_t chunk, number;
@@ -79,7 +79,7 @@ private:
         Array<std::byte> images{Owner("commands")};  // row by row, each value at its offset
     };
 
-    /// An add or a remove about an entity of which a field is set. Sorted by entity and component, later ones last.
+    /// An add or a remove of an entity whose field is set. Sorted by entity and component, later ones last.
     struct LaterChange {
         Entity entity;
         ComponentId component;
@@ -175,8 +175,8 @@ private:
     EntityBits epoch_ = 0, num_pending_ = 0;
     std::uint32_t kinds_ = 0;        // a bit for each kind of command that occurs
     std::size_t num_cancelled_ = 0;  // pending entities that are never created
-    bool any_twice_ = false;         // several adds and removes are about one entity
-    bool any_dead_ = false;          // adds and removes are about dead entities
+    bool any_twice_ = false;         // several adds and removes have the same target
+    bool any_dead_ = false;          // adds and removes have dead entities as targets
     bool has_begun_ = false;         // a store has made its part of the change that is tried now
     Status refused_;                 // why a change is impossible, before stores are asked
     SettleCounts counts_;
