@@ -1,6 +1,6 @@
 #pragma once
 // The entities and values that a call was given.
-// Thread: that of the database.
+// Thread: the same as the database.
 
 #include "shoal/database/database.h"
 #include "shoal/store/detail/stable_span.h"

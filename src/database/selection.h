@@ -7,7 +7,7 @@
 //
 // The directory entries of the selected entities hold kIndexMask instead of a row until they are moved, removed or
 // unselected; this is how an entity that is named twice is detected.
-// Thread: that of the database.
+// Thread: the same as the database.
 
 #include "shoal/database/database.h"
 

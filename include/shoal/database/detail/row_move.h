@@ -8,7 +8,7 @@
 // find() returns nothing when the step does not apply: for other components than last time, a table whose memory has
 // moved, opaque columns, component types with several values, more than 65,536 tables, or while rows are held. Then the
 // call for spans of components runs; it prepares the next step, and ends the program while rows are held.
-// Thread: that of the database.
+// Thread: the same as the database.
 
 #include "shoal/database/detail/typed_slots.h"
 
