@@ -1,4 +1,4 @@
-// Commands: passes ask to create, destroy, move and change entities; it is done when the world settles.
+// Commands: passes ask to create, destroy, move and change entities; this happens when the world settles.
 #include <shoal/command/commands.h>
 #include <shoal/react/observers.h>
 #include <shoal/world/world.h>

@@ -1,4 +1,4 @@
-// Step 5: commands. Passes ask to create bullets, and to destroy what they hit; it is done when the world settles.
+// Step 5: commands. Passes ask to create bullets and to destroy what they hit; this happens when the world settles.
 #include "ship.h"
 
 #include <cstdio>
