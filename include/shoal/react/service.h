@@ -132,7 +132,7 @@ public:
     virtual void mark_texts(TextMarks& /*marks*/) const {}
 
     /// The version of the data that save_part() writes; 0: the service saves nothing. Otherwise a saved state has a
-    /// part `services/NAME` with this version and that data.
+    /// part `services/NAME` with the version and the data.
     virtual std::uint32_t state_version() const { return 0; }
     virtual void save_part(SnapshotWriter& /*to*/) const {}
     /// Replaces the service's data with what save_part() wrote. `version`: of the saved data, at most state_version();

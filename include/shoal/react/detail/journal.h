@@ -12,8 +12,8 @@
 //
 //     stamp 7 | "mesh" added: e3 e4 e9 | "wet" removed: e3 | stamp 8 | "wet" added: e1 | ...
 //
-// An entry tells how a settle differs from the one before, as observers do (see observers.h). A component that was both
-// added and removed in between has no entry, and entries hold no values: changed_since() of a query finds written rows.
+// An entry records what observers would report (see observers.h): the difference to the settle before. A component that
+// was added and removed in between has no entry, and entries hold no values: changed_since() of a query finds writes.
 // The journal covers all stores of the world, including those attached later. It is bounded: when its entries name more
 // entities than the limit, the entries of the oldest settles are dropped. Calling keep_journal() again drops all of
 // them.
