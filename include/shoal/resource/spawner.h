@@ -49,7 +49,7 @@ struct SpawnOptions {
     Array<SpawnOverride> overrides{};
     /// The zone of entities whose zone the blob does not name; kNoZone: the stores decide.
     Zone zone = kNoZone;
-    /// Refuses a blob with components that neither a store nor a function takes; otherwise they are skipped and
+    /// Refuses a blob with components that neither a store nor a function accepts; otherwise they are skipped and
     /// counted.
     bool fail_on_unknown = false;
     /// Keeps names and GUIDs for Spawned::find: about 12 bytes, plus the text, for each in the blob.
@@ -57,7 +57,7 @@ struct SpawnOptions {
     bool tells_services = true;  ///< whether WorldService::spawned() is called; a reload sets false
 };
 
-/// A component type of the blob that neither a store nor a function takes.
+/// A component type of the blob that neither a store nor a function accepts.
 struct UnknownComponents {
     std::string name;
     std::uint32_t count = 0;  ///< components in the blob

@@ -117,7 +117,7 @@ public:
     }
 
     /// Removes the compile and spawn functions and the spawn order, for code that is unloaded: the schema then controls
-    /// compilation, and a store takes the components. Unknown names are ignored.
+    /// compilation, and a store gets the components. Unknown names are ignored.
     SHOAL_API void remove_functions(std::string_view name);
     /// Removes a component type with its schema, functions and migrations. Unknown names are ignored. Lifetime: ends
     /// for the results of find(), and for the schema.
