@@ -799,7 +799,7 @@ private:
         out_ += concat('\n', std::string(indent, ' '), ':');
     }
 
-    /// Writes the comments above the first node in an element, which is on the line of the dash, above that line.
+    /// An element's first node is on the line of the dash. Writes the comments of that node above the line.
     void yaml_first_comments(Node node, std::size_t depth) {
         while (is_container(node) && node.size() > 0 && speller_.anchor_of(node.position()).empty() &&
                tag_to_keep(node).empty()) {
