@@ -105,7 +105,7 @@ Status start_ranks(const Options&, char**) {
 Status live_in_ranks(Run&, Diagnostics&) { return {}; }
 #endif
 
-/// As fast as they go; while sources are watched or somebody looks on, at the pace of the clock.
+/// Runs frames as fast as possible, or in real time while sources are watched or the inspector is open.
 void run_frames(Sea& sea, Run& run, Inspection& inspection) {
     const std::int64_t begin_ns = monotonic_ns();
     std::string told;
