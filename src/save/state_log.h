@@ -86,14 +86,14 @@ public:
                                        const Snapshot* first = nullptr, std::uint64_t max_bytes = 0,
                                        bool* is_damaged = nullptr);
 
-    /// Moves to the next record. Returns whether there is a whole one; if not, nothing changes.
+    /// Moves to the next record. Returns false, and changes nothing, if there is no complete record.
     bool next();
     /// Whether the file ends after the last record read. If not, next() has failed; problem() says why.
     bool is_at_end() const { return at_ == bytes_.size(); }
     const Status& problem() const { return problem_; }
     /// Whether the problem is the size of the state.
     bool is_too_large() const { return is_too_large_; }
-    /// Whether the record may still be whole: its state is too large, or memory ran out.
+    /// Whether the record may be complete, but was not read: its state is too large, or memory ran out.
     bool may_be_whole() const { return is_too_large_ || has_no_memory_; }
 
     std::uint64_t num_records() const { return num_records_; }

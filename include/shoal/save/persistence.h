@@ -43,8 +43,8 @@ class Snapshot;
 class World;
 
 struct PersistOptions {
-    std::uint32_t every_frames = 1;  ///< writes a record every so many steps; at least 1
-    /// Flushes to the disk after so many records; 0: when the system does. If the program ends, no record is lost in
+    std::uint32_t every_frames = 1;  ///< the number of steps from one record to the next; at least 1
+    /// Flushes to the disk after this many records; 0: when the system does. If the program ends, no record is lost in
     /// any case; a power failure loses those since the last flush.
     std::uint32_t flush_every_records = 60;
     std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< a longer log is closed, and a new snapshot is written

@@ -117,7 +117,7 @@ public:
     /// kept are dropped.
     SHOAL_API Status begin(World& world);
 
-    /// Moves to the next frame. Returns whether there is a whole one.
+    /// Moves to the next frame. Returns whether there is a complete frame.
     SHOAL_API bool next();
     /// Errors: next() returned false before the end of the file. The message says what is wrong, and in which frame.
     SHOAL_API Status status() const;

@@ -83,7 +83,7 @@ public:
     /// Errors: the file is missing or damaged, or an entity of the zone has one of its components elsewhere; the zone
     /// stays unloaded, and can be loaded when the cause is fixed.
     SHOAL_API Status load(Zone zone);
-    /// The same for all zones. Errors: of the first zone that cannot be loaded; the others are loaded.
+    /// The same for all zones. Errors: the error of the first zone that cannot be loaded; the others are loaded.
     SHOAL_API Status load_all();
     /// Returns the zones that are unloaded now.
     SHOAL_API ZoneSet unloaded() const;
