@@ -51,7 +51,7 @@ class World;
 
 struct ScriptOptions {
     std::size_t memory_bytes = std::size_t(64) << 20;  ///< the limit for all scripts, including Lua's own state
-    bool is_quiet = false;             ///< hides the scripts' log messages: they are loaded to compile sources
+    bool is_quiet = false;             ///< hides what scripts log, for scripts that are only loaded to compile sources
     std::uint64_t steps = 50'000'000;  ///< per call: iterations and calls under LuaJIT, instructions under Lua 5.4
     /// Compiles a source that a script spawns as text, and appends the blob to `bytes`; nullptr: scripts can only spawn
     /// blobs.
