@@ -8,8 +8,8 @@
 //
 //     table              rows
 //     body               one per entity that has the component: entity, then its fields, position_x, position_y ... of
-//                        a vector. Hidden columns, which `*` leaves out: zone, that of the entity in the database, and
-//                        `position` whole, as a text
+//                        a vector. Hidden columns, which `*` leaves out: zone, the zone of the entity in the database,
+//                        and `position` whole, as a text
 //     tag                of a component type with `many`: one per component, with its position_in_list from 0 on
 //     fish_weights       of a field that is an array: entity, position_in_list, value
 //     entities           one per living entity: entity, name, tags, zone, components, owner, parent
