@@ -211,7 +211,7 @@ public:
     virtual OwnedColumns find_columns(const Schema&) { return {}; }
 
     /// Appends the tables with rows of a component type. Lifetime: until the next structural call.
-    /// By default, uses find_columns(), or else the tables whose schema is that of the component type.
+    /// By default, uses find_columns(), or else the tables whose schema is the component type's.
     SHOAL_API virtual void list_tables(const Schema& component, Array<ComponentTable>& tables);
 
     /// Whether a field determines the zone of an entity, because zones are tiles.
@@ -281,7 +281,7 @@ public:
     /// Called after a query's loop that wrote columns of a component type whose OwnedColumns have
     /// `is_source`. The columns were marked as written; rows stay where they are until the call returns. Shape: bit i
     /// of `columns` stands for column i of the table, so queries write no others; no row is named twice. `executor`: of
-    /// the loop, or nullptr. Thread: that of the loop; nothing else uses the store.
+    /// the loop, or nullptr. Thread: the loop's; nothing else uses the store.
     virtual void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows, Executor* executor) {
         static_cast<void>(columns), static_cast<void>(rows), static_cast<void>(executor);
     }
@@ -307,7 +307,7 @@ public:
     /// This finds the columns of an entity without its C++ types. The result tells whether the component is
     /// enabled, but not whether the entity lives. For the null entity it only tells what the columns hold, which may be
     /// more than the component: a transform also has its world pose. Total: any component type and any entity are fine.
-    /// By default, looks for a table whose schema is that of the component type. Override it if the store keeps
+    /// By default, looks for a table whose schema is the component type's. Override it if the store keeps
     /// components in other ways.
     /// Thread: const calls. Cost: one look-up if the table has an index, otherwise O(rows); and one step per index.
     SHOAL_API virtual ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const;
