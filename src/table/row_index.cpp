@@ -15,7 +15,7 @@ constexpr std::size_t kNumIndices = static_cast<std::size_t>(kMaxEntities) + 1;
 constexpr std::size_t kMaxClearedBytes = std::size_t(64) << 20;  // more than that is freed rather than zeroed
 
 constexpr std::size_t kLeastBlockBytes = std::size_t(256) << 10;  // less does not justify a page of 2 MiB
-constexpr std::size_t kDenseShare = 8;  // a block is used if at least 1 in so many indices is reserved at once
+constexpr std::size_t kDenseShare = 8;  // a block is used if at least 1 in kDenseShare indices is reserved at once
 
 constexpr std::size_t kMaxSpread = 4;  // the most indices per entity for which one loop over all is used
 constexpr std::uint32_t kIndexStep = 1023;

@@ -152,7 +152,7 @@ private:
 
     std::uint32_t num_rows_ = 0;      // first the members that loops and single rows need, side by side
     std::uint32_t ready_rows_ = 0;    // rows that may be written without asking for memory
-    std::uint32_t touched_rows_ = 0;  // at least so many rows of the range have committed pages
+    std::uint32_t touched_rows_ = 0;  // at least this many rows of the range have committed pages
     std::uint32_t capacity_ = 0;      // rows that the memory has room for
     Entity* owners_ = nullptr;
     std::uint64_t placement_ = 1;

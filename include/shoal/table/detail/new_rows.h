@@ -19,7 +19,7 @@
 //     rows of the table       .. e0 e1 e2 .. e3 e4       first() is 0 and size() is 3; then 3 and 2
 //
 // It must not make, remove or move rows of the store; this ends the program.
-// Lifetime: rows and columns are valid until the function returns. Thread: that of the call.
+// Lifetime: rows and columns are valid until the function returns. Thread: the calling thread.
 
 #include "shoal/table/detail/column.h"
 #include "shoal/table/detail/table.h"

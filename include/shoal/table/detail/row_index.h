@@ -57,7 +57,7 @@ public:
 
     /// The entry in a paged index for a living entity in `row`.
     static constexpr EntityBits entry_of(Entity entity, std::uint32_t row) { return (entity.id & ~kIndexMask) | row; }
-    /// The row that the entry at the index of `entity` has for it, or kNilRow. The difference is the row if the
+    /// Returns the row in `entry`, or kNilRow if the entry is another entity's. The difference is the row if the
     /// generations are equal, and larger than any row if not; an empty entry has generation 0, which no entity has.
     SHOAL_INLINE static constexpr std::uint32_t row_in(EntityBits entry, Entity entity) {
         const EntityBits generation = entity.id & ~kIndexMask;
