@@ -33,7 +33,7 @@ constexpr Flag kCheckFlags[] = {
     {.name = "up-to-date", .help = "of blobs: say whether their sources would give the same now, or what has changed"},
     kJsonFlag};
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kCheckManual =
     "Reads each source with its prefabs and says what is wrong in it, as `shoal compile` would, but writes "
     "nothing. Warnings alone are not a failure, unless --strict says so. A FILE that is - is read from standard "

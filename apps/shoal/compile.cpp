@@ -58,7 +58,7 @@ constexpr Flag kCompileFlags[] = {
     kJsonFlag,
 };
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kCompileManual =
     "Reads SOURCE (SJSON, JSON or YAML: one entity, or a level of many) with all prefabs that it uses, merges them, "
     "and writes one binary resource that is used in place. `shoal help` lists the component types that are built in; "

@@ -12,7 +12,7 @@ using shoal::concat;
 
 namespace {
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kCompletionManual =
     "Prints a script that makes a shell complete verbs, flags, values and files. `cmake --install` puts the scripts "
     "where "

@@ -25,7 +25,7 @@ constexpr Flag kConvertFlags[] = {
     kStrictFlag,
 };
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kConvertManual =
     "Writes SOURCE, or a schema file, in another format. Keys, their order and all values stay; numbers and strings "
     "keep "

@@ -32,7 +32,7 @@ constexpr Flag kDiffFlags[] = {
     kJsonFlag,
 };
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kDiffManual =
     "Says which entities, components and fields are added, removed, changed or moved from BEFORE to AFTER. They are "
     "found by "

@@ -24,7 +24,7 @@ constexpr Flag kDumpFlags[] = {
     kMaxMemoryFlag,
 };
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kDumpManual =
     "Prints everything that a blob holds, through the schemas that it carries: entities with names, parents, "
     "sources and components, what was kept as text, dependencies. Nothing but the blob is needed. A blob for "

@@ -21,7 +21,7 @@ constexpr Flag kFormatFlags[] = {
     kJsonFlag,
 };
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kFormatManual =
     "Lays out each FILE, a source or a schema file, in place. Lists and mappings that stand on one line stay there if "
     "they "

@@ -38,7 +38,7 @@ constexpr Flag kImportFlags[] = {
     kJsonFlag,
 };
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kImportManual =
     "Makes a source of the scene in FILE, glTF 2.0 (.gltf or .glb): nodes become entities with transforms, skins "
     "become model "

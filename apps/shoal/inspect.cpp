@@ -18,7 +18,7 @@ constexpr Flag kInspectFlags[] = {
     kFilePluginFlag,  kFileScriptFlag, kFileCodeFlag,     kMaxMemoryFlag,
 };
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kInspectManual =
     "Serves a page on 127.0.0.1 that shows a world, until it is interrupted. The address is printed; open it in a "
     "browser.\n"

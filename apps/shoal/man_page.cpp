@@ -52,7 +52,7 @@ void each_line(std::string_view lines, Visit&& visit) {
     }
 }
 
-/// A line is a paragraph; an indented line is printed unchanged.
+/// Each line is a paragraph; an indented line is printed unchanged.
 std::string man_paragraphs(std::string_view lines) {
     std::string text;
     each_line(lines, [&](std::string_view line) {

@@ -29,7 +29,7 @@ constexpr Flag kMergeFlags[] = {
     kJsonFlag,
 };
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kMergeManual =
     "Merges what has changed from BASE to A and from BASE to B: entity by entity, component by component and field by "
     "field, "

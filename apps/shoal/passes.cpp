@@ -17,7 +17,7 @@ struct alignas(kCacheLineBytes) WorkerBounds {
     Bounds bounds;
 };
 
-/// Adds the positions of rows with are_placed set; place(row) returns one.
+/// Adds the positions of the rows for which is_placed(row) is true; place(row) returns the position of a row.
 template <class Filter, class PositionOf>
 void find_bounds(std::uint32_t num_rows, PassContext& context, Bounds& bounds, Filter&& is_placed, PositionOf&& place) {
     std::vector<WorkerBounds> workers(context.executor.num_workers());

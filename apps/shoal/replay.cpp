@@ -56,7 +56,7 @@ constexpr Flag kReplayFlags[] = {
     kReportFlag,
 };
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kReplayManual =
     "Plays a recording that `shoal run --record` has written: begins with the same world, makes the same passes, and "
     "runs the same frames. What is shown in the end is what `shoal run` shows.\n"

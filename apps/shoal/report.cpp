@@ -43,7 +43,7 @@ constexpr Flag kReportFlags[] = {
     kMaxMemoryFlag,
 };
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kReportManual =
     "Writes what a world has and costs, for those who were not there: passes with their graph and who reads and writes "
     "what, memory by component type and owner, zones, entities by their component types, and where they are.\n"

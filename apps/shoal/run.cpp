@@ -101,7 +101,7 @@ constexpr Flag kRunFlags[] = {
 
 constexpr std::uint32_t kTracedEvents = 1u << 16;  // per worker, the latest
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kRunManual =
     "Takes a source, which is compiled in memory first, or a blob; spawns it in one call; runs its passes; and prints "
     "what it cost: time and rows per pass, rows and bytes per component type, spawn time and rate, memory by owner. "

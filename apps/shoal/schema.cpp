@@ -31,7 +31,7 @@ constexpr Flag kSchemaFlags[] = {
      .help = "print annotations of these component types and of the table `shoal`, for editors of scripts in Lua"},
 };
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kSchemaManual =
     "Prints the component types of BLOB, and those that schema files declare, as one schema file with every default, "
     "range, unit and mark. What it prints declares the same types again. One of the files that are read may be -, "

@@ -42,7 +42,7 @@ constexpr Flag kSqlFlags[] = {
     kMaxMemoryFlag,
 };
 
-// A line is a paragraph.
+// Each line is a paragraph.
 constexpr std::string_view kSqlManual =
     "Spawns a level, from a blob or a source, or loads a save or a folder that Persistence keeps, and answers "
     "questions about it in SQL. Each component type is a table, with a column `entity` and its fields: position_x, "
