@@ -292,8 +292,8 @@ void TransformManager::Work::compute_plan(PosePlan& plan, Executor* executor) {
 }
 
 /// Returns whether one pass over all rows is possible and cheaper than the plans. This choice decides when the
-/// order is restored, and so the state; it must not depend on the number of workers. To share a pass, it is cut
-/// between subtrees, whose extents must be known.
+/// order is restored, and so the state; it must not depend on the number of workers. A pass on several workers is
+/// divided between subtrees, whose extents must be known.
 bool TransformManager::Work::prefers_full_pass() {
     const std::uint64_t num_planned = plan_.num_rows() + suffix_plan_.num_rows();
     const std::size_t num_parts = plan_.num_parts() + suffix_plan_.num_parts();
