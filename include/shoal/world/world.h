@@ -222,7 +222,7 @@ public:
     Executor& executor() { return *options_.executor; }
     Random& random() { return random_; }
     const Random& random() const { return random_; }
-    /// Texts that are interned until unused are removed when the world settles and nothing that it keeps has their id.
+    /// A text that was interned "until unused" is removed when the world settles and its id is nowhere in the world.
     StringTable& strings() { return strings_; }
     const StringTable& strings() const { return strings_; }
     const ResourceLibrary* library() const { return options_.library; }
