@@ -15,6 +15,7 @@ Mark each sentence that a native engineer would have to read twice, or would not
 the same habit elsewhere. A review uses a seed that no earlier one used:
 
     seed 1    the first review: 300 sentences
+    seed 2    the second review: 300 sentences, 20 marked
 """
 
 import argparse
