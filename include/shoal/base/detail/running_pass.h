@@ -1,7 +1,7 @@
 #pragma once
 // The pass that a thread runs, so that reports of bugs can name it. A schedule sets it; the message of a failed
-// assertion ends with it, and a program's own assertion handler can read it (see assert.h). Also PassHold: objects that
-// passes must not change while they run are held with one.
+// assertion ends with it, and a program's own assertion handler can read it (see assert.h). Also has PassHold, which
+// protects objects that passes must not change while they run.
 //
 // Thread: each thread has its own pass. A PassHold may be used from any thread.
 
