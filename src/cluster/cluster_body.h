@@ -73,7 +73,7 @@ public:
     std::vector<ClusterStatistics> known_ranks;  // by rank, from the last time that the ranks exchanged them
 
 private:
-    /// Entities that go to another rank in a settle.
+    /// Entities that are sent to another rank in a settle.
     struct Leaving {
         std::vector<Entity> entities;  // in the order of the parcel
         std::vector<Entity> unnamed;   // those of `entities` without a name

@@ -85,7 +85,7 @@ Status adopt(World& world, const Blob& blob, std::span<const std::uint64_t> of_d
     return world.adopt_schemas(blob);
 }
 
-/// Returns the entities for those of a parcel: known ones, without the components that they had here, or new ones.
+/// Returns an entity for each one in a parcel: the known one, stripped of its components here, or a new one.
 Result<std::vector<Entity>> find_or_make(World& world, EntityNames& names, std::span<const Name> given) {
     std::vector<Entity> entities(given.size()), known, made;
     for (std::size_t i = 0; i < given.size(); ++i) {

@@ -80,7 +80,8 @@ public:
     /// rank 0.
     std::optional<RankDifference> find_difference(std::span<const std::uint64_t> mine);
     std::uint64_t sum(std::uint64_t mine);
-    /// Adds the arrays of all ranks, element by element. To be exact, at most one rank may have a nonzero double there.
+    /// Adds the arrays of all ranks, element by element. A sum of doubles does not depend on the order if at most one
+    /// is not 0.
     void sum(std::span<double> values);
     void sum(std::span<std::uint64_t> values);
     bool all(bool mine);

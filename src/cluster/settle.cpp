@@ -133,7 +133,8 @@ void ClusterBody::leave(std::span<const Entity> entities) {
     for (const Entity entity : entities) names.mark_away(entity, true), names.mark_known_elsewhere(entity);
 }
 
-/// Sends entities to the owners of their zones, and receives others. Returns received ones without names, by sender.
+/// Sends entities to the owners of their zones, and receives others. Returns the received ones without names, by
+/// sender.
 ClusterBody::ArrivedFrom ClusterBody::cross(const LeavingTo& leaving) {
     std::vector<RankMessage> sent;
     for (const auto& [rank, with] : leaving) {
@@ -156,7 +157,7 @@ ClusterBody::ArrivedFrom ClusterBody::cross(const LeavingTo& leaving) {
     return arrived;
 }
 
-/// Tells the senders of entities without names the names that these got here.
+/// Tells other ranks which names the entities got that they sent without a name.
 void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
     std::vector<RankMessage> sent;
     for (const auto& [rank, entities] : arrived) {
