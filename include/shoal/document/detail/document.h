@@ -101,7 +101,7 @@ public:
     /// Where the value starts in its source.
     SourcePosition position() const { return data().position(); }
 
-    /// Whether the node has a key, as children of a mapping do. Others have an empty key and no position of it.
+    /// Whether the node has a key, as children of a mapping do. For other nodes, the key is empty and has no position.
     bool has_key() const { return key_ != nullptr; }
     std::string_view key() const { return key_ == nullptr ? std::string_view() : key_->string(); }
     SourcePosition key_position() const { return key_ == nullptr ? SourcePosition() : key_->position(); }
