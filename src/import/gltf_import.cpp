@@ -143,8 +143,8 @@ private:
         }
     }
 
-    /// Finds, for each skin, the entity for what is attached to its joints: the first that is drawn with it. If that
-    /// entity is itself below a joint, the joints become entities.
+    /// Finds, for each skin, the parent of entities attached to its joints: the first entity that is drawn with it. If
+    /// that entity is itself below a joint, the joints become entities.
     void find_hosts() {
         hosts_.assign(scene_.skins.size(), kNoGltf);
         std::vector<bool> is_joint(nodes_.size()), is_used(scene_.skins.size());
