@@ -39,7 +39,7 @@ void write_entity(const World& world, const EntityWriter& writer, Entity entity,
     builder.end();
 }
 
-/// Writes an entity and its name as a relative.
+/// Writes an entity, its name, and the field that relates it to the described entity.
 void write_relative(const EntityWriter& writer, Entity entity, std::string_view field, JsonText& json) {
     json.builder.begin_mapping();
     json.builder.string("entity", entity_text(entity));
