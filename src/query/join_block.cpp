@@ -31,7 +31,7 @@ struct FetchedColumn {
     std::size_t element_bytes = 0;
 };
 
-/// Adds the columns of a table that a field shows, except for a field that shows many.
+/// Adds the columns of a table that a field shows, unless the field has many columns.
 void add_fetched(const PlanTerm& field, Table& table, std::uint32_t first_column, FetchedColumn* fetched,
                  std::size_t& num_fetched) {
     constexpr std::uint32_t kMostColumns = 8;

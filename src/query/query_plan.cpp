@@ -77,7 +77,7 @@ class PlanMaker {
 public:
     explicit PlanMaker(PlanState& plan) : plan_(plan), places_(plan.places) {}
 
-    /// Records that a term is about a store.
+    /// Records the store of a term.
     void place(std::uint32_t number, const OwningStore& keeper) {
         const PlanTerm& term = plan_.terms[number];
         const std::uint8_t store = add(keeper);

@@ -259,7 +259,7 @@ public:
     /// or Removed: the number that the last loop found.
     /// Cost: a step per table.
     std::uint64_t num_rows() const { return plan_.num_rows(); }
-    /// Bytes of the named fields in one row, for rates; singletons count where they are all.
+    /// Bytes of the named fields in one row, for rates; singletons count only in a query of nothing else.
     static constexpr std::size_t bytes_per_row() { return (0 + ... + bytes_of<Terms>()); }
     static constexpr bool writes() { return (Terms::kWrites || ...); }
     /// What a loop touches; for schedules.

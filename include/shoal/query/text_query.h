@@ -23,7 +23,7 @@
 // A tag with other characters than a name is quoted, #"needs light". `^body` and `$wind` may be compared too. While the
 // world has no `wind`, no row is visited. A comparison is < <= > >= == != between a field, or a part of one, and a
 // number, true, false, a text in quotes or the name of an enumerator without quotes. `health < 10` names the only field
-// of "health", and `world_pose.position.y < 10` is about the position of its matrix (table/detail/field_part.h). A
+// of "health", and `world_pose.position.y < 10` compares the position of its matrix (table/detail/field_part.h). A
 // disabled component counts as missing. Inactive entities are skipped, unless a term names "inactive". If an entity has
 // several components of a type, the first one is used.
 //
@@ -149,7 +149,7 @@ public:
     void write_columns(std::size_t component, std::uint64_t columns);
     /// The store whose rows a loop would visit now.
     const Store& driver() const;
-    /// The number of rows of the driver that match, before comparisons and disabled components: a loop's most.
+    /// An upper bound of the rows that a loop visits: the driver's, before comparisons and disabled components.
     std::uint64_t num_rows() const;
     /// What a loop touches; for schedules. Lifetime: the query's.
     std::span<const Access> accesses() const;
