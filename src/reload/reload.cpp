@@ -915,7 +915,7 @@ private:
     };
 
     /// Assigns entities to their new owners. The old owners release all first, so that no order creates a cycle.
-    /// Errors: the program has made the owner an owned entity of what it is to own.
+    /// Errors: an entity would own its own owner, because the program has changed owners.
     Status own_all() {
         if (owned_type_ == kNoBlobEntity || !is_owned(owned_type_)) return {};
         Array<NewOwner> owners{Owner("reload")};

@@ -40,9 +40,9 @@
 // settles, which is logged: settle first to apply them.
 //
 // These cannot be reloaded and are errors: other fields of a component type that has a C++ type or is in the database;
-// a changed or removed component that a spawn function took; an owner that the program has made an owned entity of what
-// it is to own; a refusal by a store of another class. Then everything is unchanged, except that the order of rows and
-// of a parent's children may differ.
+// a changed or removed component that a spawn function took; an entity that would own its own owner, because the
+// program has changed owners; a refusal by a store of another class. Then everything is unchanged, except that the
+// order of rows and of a parent's children may differ.
 //
 // A reloader knows the version of each copy, even after a save and load, or after going back to an earlier
 // frame: the version at that time. Copies of another version than `before` stay unchanged, and
@@ -63,8 +63,8 @@
 //     const Blob& after = *library.find(before->id());
 //     if (const Result<ReloadReport> reloaded = reloader.reload(*before, after); !reloaded) return reloaded.status();
 //
-// Rows, and values of waiting commands, that refer to an array whose values the newer blob does not have
-// refer to no array afterwards. If the reload fails, put the older blob back into the library.
+// If the newer blob lacks the values of an array, rows and waiting commands that refer to the array refer to none
+// afterwards. If the reload fails, put the older blob back into the library.
 // Cost: reads both blobs; then what differs, copy by copy. If any read-only array has another offset or content in the
 // newer version, visits all rows that refer to arrays, and writes those whose arrays have moved: all arrays after one
 // that has become longer, and all arrays if there are more entities.
