@@ -11,7 +11,8 @@ std::optional<Composition> compose_tree(Node root, const ComposeOptions& options
 
 inline std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }  // npos + 1 is 0
 
-/// Returns the path of a file without the extension of its name. A point at the start of the name begins no extension.
+/// Returns the path of a file without the extension of its name. A dot at the start of the name does not begin an
+/// extension.
 inline std::string_view without_extension(std::string_view path) {
     const std::size_t dot = last_part(path).rfind('.');
     return dot == std::string_view::npos || dot == 0 ? path

@@ -54,7 +54,7 @@ struct TypePlan {
     const Schema* schema = nullptr;  ///< nullptr: unknown
     KeyPredictor keys;               ///< the schema's fields
     bool has_references = false;
-    bool has_groups = false;  ///< structs within the component: names of their fields contain points
+    bool has_groups = false;  ///< structs within the component: names of their fields contain dots
     KeptCounts kept_fields;
     std::vector<TypePlan> older;     ///< the same with older schemas, if sources may be written for them
     std::uint32_t text_version = 0;  ///< for texts that do not declare their version
@@ -78,7 +78,7 @@ struct SharedImage {
     std::vector<KeptField> kept;       ///< lowest layer first
 };
 
-/// Returns whether `group` is a struct within the component: whether names of fields begin with it and a point.
+/// Returns whether `group` is a struct within the component: whether names of fields begin with it and a dot.
 bool is_group(const Schema& schema, std::string_view group) {
     return std::any_of(schema.fields().begin(), schema.fields().end(), [&](const Field& field) {
         return field.name.size() > group.size() && field.name[group.size()] == '.' && field.name.starts_with(group);

@@ -38,8 +38,8 @@ SHOAL_API bool read_schema_text(std::uint32_t file, ComponentRegistry& registry,
 
 /// Reads a schema file of older versions, after all others: sources without `_versions` are read as
 /// written for these, the oldest given version of each component type. Only the component types of the file are used.
-/// Errors: returns false after reporting; nothing is added. A version that is the newest, or was given before with
-/// another declaration, or is newer than the newest.
+/// Errors: returns false after reporting; nothing is added. It is also an error if a version is not older than the
+/// newest, or was given before with another declaration.
 SHOAL_API bool read_older_schema_file(const std::string& path, const ComponentRegistry& registry, SourceRules& rules,
                                       Diagnostics& diagnostics, SourceFiles* files = nullptr);
 /// The same for a text that `diagnostics` already has.
