@@ -176,7 +176,7 @@ private:
         std::size_t first_plan, num_plans;
     };
     enum class Made { kShared, kLent, kCopied, kOfPieces };
-    /// How a block is made. All but `made` are for one of pieces: see SnapshotBlock.
+    /// How a block is made. All members except `made` are for a block of pieces: see SnapshotBlock.
     struct Plan {
         Made made;
         std::uint32_t num_layers, layer_bytes;
