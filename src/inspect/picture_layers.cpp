@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-/// Whether a component type is about the name or position of an entity, not about its kind.
+/// Whether a component type describes the name or position of an entity, not its kind.
 bool is_label(ComponentId id) {
     return id == schema_of<DebugName>().id() || id == schema_of<Tag>().id() || id == schema_of<Transform>().id();
 }
