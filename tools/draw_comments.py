@@ -16,6 +16,7 @@ the same habit elsewhere. A review uses a seed that no earlier one used:
 
     seed 1    the first review: 300 sentences
     seed 2    the second review: 300 sentences, 20 marked
+    seed 3    the third review: 300 sentences, 11 marked
 """
 
 import argparse
