@@ -30,7 +30,7 @@ public:
     /// Requires: the entity lives, or is null.
     bool has(Entity entity) const { return inactive_.test(entity.index()); }
 
-    /// Adds a store that reports entities that are inactive by themselves, or, with a function, a store that follows.
+    /// Adds a store that reports entities as inactive by themselves or, if a function is given, a follower.
     SHOAL_API void add_speaker(void* speaker, FollowFunction follow = nullptr);
     /// Removes a store and all that it has reported. Requires: it was added.
     SHOAL_API void remove_speaker(void* speaker);
