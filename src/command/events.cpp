@@ -106,7 +106,7 @@ bool is_first_of_pass(const WorkPosition& place) {
     return place.num_steps == 2 && place.steps[0].loop == 1 && place.steps[0].chunk == 0 && place.steps[1].loop == 0;
 }
 
-/// Whether nothing is between the end of `last`, which is over, and the begin of `next`: consecutive chunks.
+/// Whether nothing is between the end of `last`, which is over, and the beginning of `next`: consecutive chunks.
 bool is_next_chunk(const WorkPosition& last, const WorkPosition& next) {
     return last.num_steps == 2 && next.num_steps == 2 && last.pass == next.pass &&
            last.steps[0].loop == next.steps[0].loop && last.steps[0].chunk + 1 == next.steps[0].chunk &&
@@ -177,7 +177,7 @@ EventBuffer& EventLog::State::open(const WorkPosition& place) {
     return buffer;
 }
 
-/// Returns a cursor at the begin of a new block.
+/// Returns a cursor at the beginning of a new block.
 EventCursor EventLog::State::add_block(EventBuffer& buffer) {
     if (buffer.is_in_place && buffer.blocks.empty()) {
         buffer.end = buffer.room_end;

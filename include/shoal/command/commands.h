@@ -47,7 +47,7 @@
 //     last one counts. A set does not count if an add or a remove of the component type follows it in the list. With
 //     `many`, an add does not cancel a set, which changes the first value that the entity then has.
 //   - A copy has the state of the original before the moves, adds and removes of the same settle.
-//   - A command is carried out in all stores that it is about, or in none: when one has no room for it, the others are
+//   - A command is carried out in all stores that it affects, or in none: when one has no room for it, the others are
 //     not changed. Commands that find room are carried out. Links are made last; one that cannot be made is dropped
 //     alone. A store of another class that may refuse what Store::prepare_change() accepted is changed first. If there
 //     are two such stores, or memory runs out after the first change, the log says that it was carried out in part.
@@ -245,7 +245,7 @@ private:
         cursor = {};
     }
 
-    // The address of a member is never passed on: as long as the object itself is not either, it stays in registers.
+    // No address of a member is ever passed on, so the object stays in registers unless its own address is passed on.
     // For each kind, it holds the list that was used first. `list` is always known to the compiler.
     SHOAL_INLINE static bool has_room(const detail::CommandCursor& cursor, const detail::CommandList& list) {
         return SHOAL_LIKELY(cursor.list == &list && cursor.num_rows != cursor.capacity);

@@ -1,6 +1,6 @@
 #pragma once
-// Commands that are passed from one directory of stores to another, such as the directory of another machine, which has
-// the entity that they are about.
+// Commands that are passed from one directory of stores to another, such as the directory of another machine, which
+// owns their entity.
 //
 //     here   pass 3: destroy(e7), add(e9, ...)   --take_commands()-->   add(e9, ...)
 //                              |  e7 is elsewhere
