@@ -256,7 +256,7 @@ private:
         return lies_in_value || mappings_.find(id) != nullptr;
     }
 
-    /// Warns of a change that matches nothing, and of a path that resembles one below it.
+    /// Warns of a change that matches nothing, and of a path that resembles one of a lower layer.
     void check_name(const Entry& entry, const HashMap<StringId, bool>& with_hidden) {
         if (is_below(entry.id)) return;
         const auto warn = [&](const std::string& problem, std::string hint) {
