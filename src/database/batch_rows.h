@@ -103,7 +103,7 @@ private:
                                 [](std::uint32_t e, const Stretch& stretch) { return e < stretch.begin; });
     }
 
-    /// Finds the stretches. Returns whether all batches consist of a few, in the order of the entities.
+    /// Finds the stretches. Returns whether all batches consist of a few stretches, in the order of the entities.
     bool find_stretches(std::span<const SpawnBatch> batches) {
         const std::size_t most = num_entities_ / kEntitiesPerStretch;
         for (const SpawnBatch& batch : batches) {

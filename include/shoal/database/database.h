@@ -365,7 +365,8 @@ public:
     SHOAL_API Result<std::uint32_t> read_zone(Zone zone, SnapshotReader& from, std::span<const Entity> gone = {});
     /// Checks what write_zone() wrote as read_zone() does, except the owners of the rows. Adds no rows, but may add
     /// archetypes.
-    /// Returns the owners, ascending, including dead ones. Errors: read_zone() would refuse it whatever entities live.
+    /// Returns the owners, ascending, including dead ones. Errors: read_zone() would refuse it regardless of which
+    /// entities live.
     SHOAL_API Result<Array<Entity>> check_zone(Zone zone, SnapshotReader& from);
     /// Removes the rows of a zone and returns how many there were. The entities stay alive, without rows.
     SHOAL_API std::uint32_t drop_zone(Zone zone);

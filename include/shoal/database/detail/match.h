@@ -20,7 +20,7 @@ public:
     SHOAL_API DatabaseMatch(const Database& database, std::span<const ComponentType> with,
                             std::span<const ComponentType> without = {});
 
-    /// Takes in what has changed since the last call. Returns whether tables were added or removed. Cost: a comparison
+    /// Finds what has changed since the last call. Returns whether tables were added or removed. Cost: a comparison
     /// when none were.
     bool refresh() {
         if (SHOAL_LIKELY(is_fresh())) return false;
