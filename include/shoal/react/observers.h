@@ -10,7 +10,7 @@
 //     world.observers().on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
 //
 // They are called when the world settles, after the commands and after the rows of dead entities were removed, in the
-// order in which they were added, each once with all its entities. They tell how the world differs from the last
+// order in which they were added, each once with all its entities. They report how the world differs from the last
 // settle:
 //
 //     settle 7 --- add, set, remove, destroy: in passes, by command, at once --- settle 8: commands, deaths, observers
