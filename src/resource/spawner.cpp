@@ -380,7 +380,7 @@ private:
                      "one first entity for each copy is needed, of a blob that has entities");
         const std::span<Entity> others = std::span<Entity>(spawned_.entities_).subspan(firsts.size());
         if (Status status = targets_.directory.entities().create(others); !status) return status;
-        // Each copy: its first entity, then its share of the others, which are further back until they are moved.
+        // The other entities were created one after another. Moves each copy's share behind the copy's first entity.
         const std::size_t share = num_entities() - 1;
         for (std::size_t copy = 0; copy < firsts.size(); ++copy) {
             Entity* const to = spawned_.entities_.data() + copy * num_entities();

@@ -29,7 +29,7 @@ struct BlobComponents {
     std::uint32_t count() const { return static_cast<std::uint32_t>(entity_index.size()); }
 };
 
-/// The text of something unknown when the blob was made.
+/// A component or field that was unknown when the blob was made, as text.
 struct KeptText {
     std::uint32_t entity_index = kNoBlobEntity;  ///< kNoBlobEntity: the resource as a whole
     std::string_view component;

@@ -87,7 +87,7 @@ public:
     /// The component types that were skipped.
     std::span<const UnknownComponents> unknown() const { return unknown_; }
 
-    /// Destroys the entities that are still alive and clears this. Returns how many they were; their components are
+    /// Destroys the entities that are still alive, clears this, and returns how many it destroyed; their components are
     /// removed as the stores' policies specify. Requires: the manager that created the entities.
     SHOAL_API std::uint32_t destroy(EntityManager& entities);
 
