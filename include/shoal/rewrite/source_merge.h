@@ -29,8 +29,9 @@ namespace shoal {
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics);
 /// The same with the comments of the three texts: a comment that only one side has changed is changed in the
-/// result. If both have changed it, or one has changed the item that the other's comment is about, the comment of `a`
-/// stays, and the dropped one is a warning at its position. JSON has no comments, and does not remove those of others.
+/// result. If both have changed it, or one has changed the item to which the other's comment belongs, the comment of
+/// `a` stays, and the dropped one is a warning at its position. A JSON text has no comments, which does not count as
+/// removing the others' comments.
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics, SourceComments& comments);
 
