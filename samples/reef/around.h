@@ -18,7 +18,7 @@ inline float length_of(Vec2 v) { return std::sqrt(v.x * v.x + v.y * v.y); }
 /// Plankton spreads: four times the meals, twice as wide.
 inline float bloom_radius(float meals) { return 0.8f * std::sqrt(meals); }
 
-/// A fish by its place in the cells of a tile, which may be another machine's.
+/// Identifies a fish by its place in the cells of a tile, which another machine may own.
 struct FishPlace {
     Zone tile = 0;
     std::uint32_t number = 0;
@@ -31,7 +31,7 @@ inline std::uint32_t count_fish(const Sea& sea) {
     return static_cast<std::uint32_t>(count);
 }
 
-/// Returns where fish number `number` of all is. Requires: there are more.
+/// Returns the place of fish number `number` among all fish. Requires: there are more.
 inline FishPlace find_fish(const Sea& sea, std::uint64_t number) {
     Zone tile = 0;
     for (; number >= sea.fish_of_tile[tile]; ++tile) number -= sea.fish_of_tile[tile];

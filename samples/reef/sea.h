@@ -44,11 +44,11 @@ class Share {
 public:
     virtual ~Share() = default;
     virtual const shoal::LiveZones& own() const = 0;
-    /// A number that is the entity's on all machines, where ids are not.
+    /// Returns a number for an entity that is the same on all machines, unlike its id.
     virtual std::uint64_t key(shoal::Entity entity) const = 0;
     /// Those of all rows of a table, while passes run.
     virtual std::span<const std::uint64_t> keys(const shoal::DatabaseTable& table) const = 0;
-    /// Puts in the place of each zone's number that of its owner. Shape: by zone.
+    /// Replaces the number of each zone by its owner's number for it. Shape: by zone.
     virtual void gather(std::vector<std::uint64_t>& of_zones) const = 0;
 };
 
@@ -92,7 +92,7 @@ struct Sea {
     /// The zones that passes change: all, or those of this machine.
     const shoal::LiveZones& own() const { return share ? share->own() : everywhere; }
     bool is_own(Zone zone) const { return !share || share->own().now().contains(zone); }
-    /// What random numbers of an entity begin with.
+    /// Returns the number that selects the random numbers of an entity.
     std::uint64_t key(shoal::Entity entity) const { return share ? share->key(entity) : std::uint64_t(entity.id); }
     /// Runs a frame.
     void step();
