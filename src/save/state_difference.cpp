@@ -176,7 +176,7 @@ StateDifference compare_values(std::span<const FieldValues> here, std::span<cons
     StateDifference first;
     for (std::size_t i = 0; i < here.size(); ++i) {
         StateDifference found = here[i].compare(there[i]);
-        // Other values are a consequence of other entities or another order, so they only count.
+        // Other values are a consequence of other entities or another order, so they are only counted.
         if (first && found.kind == DifferenceKind::kValue) first.num_others += 1 + found.num_others;
         if (!first) first = std::move(found);
     }

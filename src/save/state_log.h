@@ -1,6 +1,6 @@
 #pragma once
 // A file of states that is only appended to: each record has the differences from the state before.
-// docs/formats/save.md has format.
+// docs/formats/save.md has the format.
 //
 //     +--------+----------+----------+----------+- - -
 //     | header | record 0 | record 1 | record 2 |       a kill leaves a last record that is cut: reading ends before it

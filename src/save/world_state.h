@@ -66,8 +66,8 @@ public:
     /// Calls look() while the world has another state, and then restores its own. Kept frames stay, and stores that
     /// only the other state has are removed; component types that databases have taken from it stay. Unloaded zones
     /// stay unloaded, and those of the other state are not visited.
-    /// Errors: the other state does not fit, or the world cannot be saved; look() was not called. Or a store of the
-    /// program refuses the world's own state: the world keeps the other state, and this is logged.
+    /// Errors: the other state does not fit, or the world cannot be saved; look() was not called. If a store of the
+    /// program refuses the world's own state afterwards, the world keeps the other state, which is logged.
     Status visit(const Snapshot& other, void (*look)(void* context), void* context);
 
 private:

@@ -77,7 +77,7 @@ struct PersistedSnapshot {
 SHOAL_API Result<std::vector<PersistedSnapshot>> list_persisted(const std::string& folder);
 /// Reads a snapshot as Persistence::recover() does, without a world, and fills in its fields. Writes nothing. Returns
 /// the state of the last whole record, or none if the snapshot is damaged; recover() then uses the one before. Errors:
-/// as of recover(): a file that may be whole cannot be read now, or only by another program.
+/// those of recover(): a file that may be whole cannot be read now, or only by another program.
 SHOAL_API Result<Snapshot> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options);
 
 /// What has been written since Persistence::start(). Units: bytes.
