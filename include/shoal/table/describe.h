@@ -103,7 +103,7 @@ inline constexpr bool kIsIgnored<IgnoredMember<Value>> = true;
 /// How many initialisers a member takes: one for each element of a C array.
 template <class Value>
 inline constexpr std::size_t kNumInitialisers = sizeof(Value) / sizeof(std::remove_all_extents_t<Value>);
-/// The same by member. The first field of a struct within a component counts for all of them.
+/// The same by member. For a struct within a component, its first field has the number for the whole struct.
 template <class Member>
 inline constexpr std::size_t kNumInitialisersOf = kNumInitialisers<typename MemberTraits<Member>::Value>;
 template <class Described>
