@@ -178,7 +178,7 @@ namespace {
 class FoldersAbove {
 public:
     explicit FoldersAbove(const std::string& folder) : folders_{fs::canonical(folder)} {}
-    /// Enters a folder `depth` levels below the first. Returns false if it is one of those above it.
+    /// Enters a folder `depth` levels below the first. Returns false if it is one of its own ancestors.
     bool enter(const fs::directory_entry& entry, int depth) {
         std::error_code leads_nowhere;  // for a link
         if (!entry.is_directory(leads_nowhere)) return true;

@@ -31,7 +31,7 @@ struct LoadedSave {
     shoal::ResourceLibrary library;  ///< the blobs that were given
     shoal::World world;
     shoal::Snapshot state;              ///< of the loaded world
-    shoal::Snapshot file;               ///< all of the file, also parts that a world without passes does not load
+    shoal::Snapshot file;               ///< the whole file, with parts that a world without passes does not load
     std::vector<std::string> left_out;  ///< prefixes of paths of parts that were skipped because no blobs were given
     std::vector<shoal::Entity> all;     ///< living entities, by index
     std::vector<shoal::PersistedSnapshot> snapshots;      ///< of a folder: those read, the newest first
