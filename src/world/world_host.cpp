@@ -41,7 +41,8 @@ Result<Store*> World::Host::choose_store_for(const Schema& component) {
     return manager ? Result<Store*>(*manager) : Result<Store*>(manager.status());
 }
 
-/// Errors: a database would keep a singleton; the component type does nothing in a store that only keeps it, like this.
+/// Errors: a database would keep a singleton; the component type does nothing in a store like this one, which only
+/// keeps it.
 Status World::Host::check_store(const Store& store, const Schema& component) const {
     if (component.singleton() && store.places_whole_entities())
         return Status::error(concat("\"", component.name(),
