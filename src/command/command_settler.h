@@ -190,8 +190,8 @@ private:
         Array<std::byte> images{Owner("commands")};
         Array<std::uint32_t> order{Owner("commands")};
         Array<Move> moves{Owner("commands")};
-        BitSet once{Owner("commands")};   // by entity index: is a command about it,
-        BitSet twice{Owner("commands")};  // and another one?
+        BitSet once{Owner("commands")};   // by entity index: whether a command names it,
+        BitSet twice{Owner("commands")};  // and whether another one does
         Array<Single> singles{Owner("commands")};
         Array<ComponentChange> changes{Owner("commands")};  // of the current entities,
         Array<Store*> stores{Owner("commands")};            // by change: its store

@@ -99,7 +99,7 @@ struct EventBuffer final : OpenInScope {
     void close(bool is_over) override;
 };
 
-/// Whether nothing of the pass precedes `place`: the pass before its first loop, or the first chunk of that loop.
+/// Whether nothing of the pass precedes `place`: it is before the first loop, or in the first chunk of that loop.
 bool is_first_of_pass(const WorkPosition& place) {
     if (place.pass == 0) return false;
     if (place.num_steps == 1) return place.steps[0].loop == 0;

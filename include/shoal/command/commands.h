@@ -38,7 +38,7 @@
 // schedules come first), then by loop of the pass, by chunk, and by time in the chunk. It does not depend on the number
 // of workers. Settling destroys entities, creates entities, spawns and copies, moves, adds and removes components, then
 // sets fields, and finally makes the calls. Pending entities get their ids in the order of the list.
-//   - An entity that a command destroys is destroyed once, whatever other commands are about it. A pending entity that
+//   - An entity that a command destroys is destroyed once, whatever other commands it has. A pending entity that
 //     is destroyed is never created.
 //   - Of several moves of an entity, the last one counts.
 //   - Of several adds and removes of one component type, the last one counts, with its value. With `many`, all adds

@@ -5,8 +5,7 @@
 //     here   pass 3: destroy(e7), add(e9, ...)   --take_commands()-->   add(e9, ...)
 //                              |  e7 is elsewhere
 //     there  pass 3: ...   <--give_command()     carried out after the commands of pass 3 there
-//
-// Commands that create, spawn and copy are about entities that do not exist yet, and are not passed; neither are
+// Commands that create, spawn and copy have no existing entity as their target, and are not passed; neither are
 // functions of Commands::call().
 // Thread: the structural thread, between passes.
 
