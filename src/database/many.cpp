@@ -1,7 +1,7 @@
-// Values of component types of which an entity may have several. The first is in the entity's row, where every loop and
-// every reader of columns finds it. The others are rows of one table for the whole database: the chain of an entity
-// begins with its second value. They are found by row numbers and move only when other values are removed, so they stay
-// where they are when the row of the entity moves to another archetype or zone.
+// Values of `many` component types. The first is in the entity's row, where every loop and every reader of columns
+// finds it. The others are rows of one table for the whole database: the chain of an entity begins with its second
+// value. They are found by row numbers and move only when other values are removed, so they stay where they are when
+// the row of the entity moves to another archetype or zone.
 
 #include "database/arguments.h"
 #include "database/rows.h"

@@ -42,7 +42,7 @@ void share_index(const Database& database, Array<ZoneStatistics>& entries) {
     }
 }
 
-/// Adds the values after the first of each entity to its owner's zone. Requires: entries are in order.
+/// Adds the second and later values of each entity to the entity's zone. Requires: entries are in order.
 void add_further(const Database& database, ComponentType component, Array<ZoneStatistics>& entries) {
     const OwnedRows* const further = database.further_values(component);
     if (further == nullptr) return;

@@ -39,7 +39,7 @@ public:
     std::span<const ComponentType> components() const { return {components_.data(), components_.size()}; }
     /// The enableable component types: a bit per row tells whether it has them. Ascending.
     std::span<const ComponentType> enableable() const { return {enableable_.data(), enableable_.size()}; }
-    /// The component types of which an entity may have several: the first value is in the row. Ascending.
+    /// The component types that are `many`: the first value of an entity is in its row. Ascending.
     SHOAL_API std::span<const ComponentType> many() const;
     bool has(ComponentType component) const { return signature_.test(component.number); }
     /// Returns the first column of a component type, or kNoColumn; its other columns follow. A component type without
