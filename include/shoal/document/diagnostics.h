@@ -61,7 +61,7 @@ struct Diagnostic {
     SHOAL_API Diagnostic& underline(std::uint32_t bytes);
 };
 
-/// Collects diagnostics, and keeps the texts that they are about.
+/// Collects diagnostics, and keeps the texts that they refer to.
 class Diagnostics {
 public:
     /// Keeps at most `max_entries` errors and as many warnings, and at most `max_of_kind` of one kind, whose
