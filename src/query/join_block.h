@@ -47,7 +47,7 @@ struct JoinBlock {
 
     RowRange rows;
     std::uint8_t driver = 0;         ///< kNone: the rows are in another order than a store's
-    std::uint8_t shows = 0;          ///< the store whose table batches show: the driver, or the store that would drive
+    std::uint8_t shows = 0;          ///< the store whose table batches show: see PlanState::shown_store()
     const Entity* owners = nullptr;  ///< of the driver's table
     DatabaseTable* of_database = nullptr;
     std::uint64_t words[kWords];              ///< the rows to visit

@@ -85,7 +85,8 @@ struct PlanState {
     }
     /// The number of columns that are noted for an archetype.
     std::size_t num_noted() const { return fields.size() + written.size(); }
-    /// The store whose table batches show if entities are listed: the one that would drive, or any named store.
+    /// The store whose table batches show if entities are listed: the driver of a loop without the list, or any named
+    /// store.
     std::uint8_t shown_store() const {
         for (const JoinedStore& store : places.stores)
             if (store.is_required) return driver();
@@ -121,7 +122,7 @@ struct PlanState {
     mutable Array<std::uint16_t> noted_columns{Owner("query")};
     mutable std::size_t num_archetypes = 0;  // number of archetypes in noted_columns
     ComponentDirectory* directory = nullptr;
-    Database* any_database = nullptr;  // for zones, if no term is about a database
+    Database* any_database = nullptr;  // for zones, if no term uses a database
     ZoneSet zones;
     const LiveZones* live_zones = nullptr;  // in place of `zones`
     bool in_zones = false;

@@ -1,7 +1,7 @@
 #pragma once
 // The stores of a query's terms when several stores are joined, without C++ types: which stores there are, what the
-// query asks of each, and which of them a term is about. Typed queries and text queries both make one, and the blocks
-// of a join (join_block.h) are found with it.
+// query asks of each, and which of them a term uses. Typed queries and text queries both make one, and the blocks of a
+// join (join_block.h) are found with it.
 //
 //     query<Write<&Boat::position>, Read<&Sail::area>, Without<Crew>>(database, sails, crews)
 //

@@ -417,7 +417,7 @@ private:
     Array<Excluded> excluded_{Owner("query")};
     Array<AnyOption> any_{Owner("query")};
     Array<ReadTag> tags_{Owner("query")};
-    Database* database_ = nullptr;  // the database that terms are about
+    Database* database_ = nullptr;  // the database that terms use
     ParentLink parents_;            // set if a term needs it
 };
 

@@ -439,7 +439,7 @@ public:
     StartedQuery& operator=(const StartedQuery&) = delete;
 
     /// Returns when all rows are done, and marks the written fields. If the function throws, the other chunks still
-    /// run, and the exception of the first of these rows is thrown then. The destructor waits too, and logs it.
+    /// run, and the exception of the first row that threw is thrown then. The destructor waits too, and logs it.
     void wait() {
         loop_.finish();
         loop_.rethrow();

@@ -22,8 +22,8 @@ enum class Mistake : std::uint8_t {
     kNamedTwice,         ///< a field, by two terms
     kNeedsWorld,         ///< a term that only a query over a world may have
     kNotesTwice,         ///< several of Added, Removed and Changed
-    kNotesMany,          ///< one of them where an entity may have several of a component that the query visits
-    kLinksMany,          ///< Related by a field of which an entity may have several
+    kNotesMany,          ///< one of them is of a `many` type, or the query also reads one
+    kLinksMany,          ///< Related by a field of a `many` type
     kRemovedIsEmpty,     ///< Removed of a type that has no fields, or fields that are not plain bytes
     kNoSingleton,        ///< Singleton of a type that is not one
     kWritesSingleton,    ///< in a query that also visits rows
@@ -34,7 +34,7 @@ enum class Mistake : std::uint8_t {
     kNoDriver,           ///< no term selects rows
     kIgnoresDatabase,    ///< a database is given but no term uses it
     kJoinsMany,          ///< a store with several components of an entity
-    kReadsMany,          ///< a component of which an entity may have several, together with others
+    kReadsMany,          ///< a component of a `many` type, together with others
 };
 
 /// For the conditions of static_assert, which compilers print.
@@ -49,7 +49,7 @@ constexpr bool reads_all_values() {
     return !(((kIsOfWorld || StoreList<Stores>::template kIsOfDatabase<Terms>) && reads_many<Terms>()) || ...);
 }
 
-/// Whether a term follows a field of which an entity may have several.
+/// Whether a term follows a field of a `many` type.
 template <class Term>
 constexpr bool links_many() {
     if constexpr (kHasLink<Term>)

@@ -42,7 +42,7 @@ struct PlanTerm {
     bool is_optional = false;       ///< an entity may lack it
     bool excludes = false;          ///< an entity lacks it
     Noted noted = Noted::kNothing;  ///< only entities that have gained, lost or changed it are visited
-    bool is_link = false;           ///< its column names the entity that the linked terms are about
+    bool is_link = false;           ///< its column names the entity of the linked terms
     bool is_each_value = false;     ///< each value that an entity has of the type is visited
     bool is_whole = false;          ///< its columns hold fields that the query does not name, too
     std::uint16_t any_of = kNoAny;  ///< an entity has at least one of the terms with this number
@@ -199,7 +199,7 @@ public:
     ~StartedPlan();
     /// Returns when all rows are done, and marks written rows. Does not throw.
     void finish();
-    /// Throws the exception that the function threw in the first of its rows.
+    /// Throws the function's exception; if it threw in several rows, the exception of the first.
     void rethrow() { failure_.rethrow(); }
 
 private:

@@ -178,8 +178,8 @@ struct From {};
 
 namespace detail {
 
-/// Whether a function has an object that a loop makes for each run of rows, so that it is kept in registers:
-/// with_own_of_range(then) calls then(f) with the function f that has it.
+/// Whether a function needs an object of its own for each run of rows, which is then kept in registers:
+/// with_own_of_range(then) makes the object, and calls then(f) with the function f that uses it.
 template <class Function>
 concept kHasOwnOfRange = requires(Function& function) { function.with_own_of_range([](auto&) {}); };
 
@@ -398,7 +398,7 @@ template <class Store>
 inline constexpr bool kKeepsMany = false;
 template <class T>
 inline constexpr bool kKeepsMany<Manager<T>> = DescriptionOf<T>::kMany;
-/// Whether a term reads or writes a field of which an entity may have several.
+/// Whether a term reads or writes a field of a `many` type.
 template <class Term>
 constexpr bool reads_many() {
     if constexpr (Term::kIsField && kIsDescribed<typename Term::Component>)
@@ -443,7 +443,7 @@ inline constexpr bool kVisitsEachValue<Term> = [] {
         return false;
 }();
 
-/// Whether a term is about the values that such a query visits.
+/// Whether a term reads the values that such a query visits.
 template <class Term, class... Terms>
 inline constexpr bool kIsOfValues = sizeof...(Terms) == 1 || reads_many<Term>();
 
