@@ -321,7 +321,8 @@ private:
         return false;
     }
 
-    /// Passes on all batches. A store is told before its first batch and after its last. Errors: everything is undone.
+    /// Passes on all batches. Calls begin_spawn() of each store before its first batch, and finish_spawn() after its
+    /// last. Errors: everything is undone.
     Status send_all() {
         for (std::size_t i = 0; i < takers_.size(); ++i) {
             Store* const store = takers_[i].store;

@@ -44,7 +44,7 @@ SHOAL_API bool is_bytes_component(const Schema& schema);
 
 /// How the compiler lays out the components of one type in a blob.
 enum class BlobOrder : std::uint8_t {
-    kEntities,    ///< in the order of entities in the blob, so component types have the same order
+    kEntities,    ///< in the order of entities in the blob, the same for all component types
     kDepthFirst,  ///< every tree as one range, parents before children: for stores with such rows
 };
 
