@@ -894,7 +894,7 @@ private:
             const NodeComments *const inside = comments_.inside(node), *const around = comments_.around(node);
             out_.resize(out_.find_last_not_of(' ') + 1);
             is_block_start_ = true;
-            // A comment after the closing bracket belongs to the whole.
+            // A comment after the closing bracket belongs to the whole value.
             if (inside != nullptr && has_new(inside->at_start))
                 behind(inside->at_start, inner);
             else if (around != nullptr)
