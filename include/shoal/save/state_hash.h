@@ -28,11 +28,11 @@ namespace shoal {
 
 class World;
 
-/// The name in place of a field for the hash of which entities have a component, in which order.
+/// Used as the name of a field: for the hash of which entities have a component, and their order.
 inline constexpr std::string_view kRowsField = "(rows)";
 /// The same for the data that a store keeps outside its rows: see Store::hash_beside_tables().
 inline constexpr std::string_view kBesideRowsField = "(beside rows)";
-/// The name in place of a component for the hashes of ids and random numbers.
+/// Used as the name of a component: for the hashes of ids and random numbers.
 inline constexpr std::string_view kWorldComponent = "(world)";
 
 struct StateHash {
