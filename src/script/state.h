@@ -105,7 +105,7 @@ struct State : GuestHost {
     int enter = LUA_NOREF;            // of the prelude: calls a function with the columns of a batch
     int reset = LUA_NOREF;            // of the prelude: starts a budget
     int frame = LUA_NOREF;            // the table for functions of passes
-    int base = LUA_NOREF;             // what environments are copies of
+    int base = LUA_NOREF;             // the table that environments are copied from
     int tokens = LUA_NOREF;           // the metatable of tokens
     Slot slots[kNumSlots];
     std::uint32_t num_slots = 0;                                 // in use by batches
