@@ -44,7 +44,7 @@ public:
     /// component of the type.
     SHOAL_API void watch_field(std::uint32_t field);
     /// Keeps the values of all fields, so that removed_values() and changed_values() are complete. Requires: no field
-    /// is opaque; otherwise as watch_field().
+    /// is opaque, and the requirements of watch_field() hold.
     SHOAL_API void keep_values();
 
     /// From now on, compare() copies the values of added components. Requires: as for keep_values().
