@@ -1,5 +1,5 @@
 #pragma once
-// A run of a level: what `shoal run` and `shoal replay` are asked for, and its outcome.
+// A run of a level by `shoal run` or `shoal replay`: its options and its outcome.
 
 #include "inspection.h"
 #include "level.h"
