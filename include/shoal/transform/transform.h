@@ -124,7 +124,7 @@ public:
     /// Makes `child` a root.
     SHOAL_API void unlink(Instance child, KeepPose keep = KeepPose::kWorld);
     /// Puts all rows back into depth-first order, which links and swaps break. compute_moved() and settle() call it
-    /// when following links has cost as much as it does. Cost: O(rows), or nothing if the rows are in order.
+    /// when following links has cost as much as this call would. Cost: O(rows), or nothing if the rows are in order.
     SHOAL_API void restore_order();
 
     // --- look-up -------------------------------------------------------------------------------------------------
