@@ -3,8 +3,8 @@
 //     array of a frame    | chunk 0 | chunk 1 | chunk 2 ...   |  room that recent frames have needed        |
 //     buffers                                  (in place)        chunk 57 | chunk 58 ... copied after them
 //
-// A chunk whose predecessors have all ended writes directly to its place in the array. In a loop, these are the chunks
-// that the first worker runs, until it reaches one that another worker runs already, or that wrote nothing.
+// A chunk whose predecessors have all ended writes directly to its place in the array. In a loop, these are the first
+// worker's chunks, up to one that wrote nothing or that another worker has begun.
 
 #include "shoal/command/events.h"
 
