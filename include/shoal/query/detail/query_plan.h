@@ -174,8 +174,8 @@ private:
     PlanState* state_;
 };
 
-/// Marks the rows as written that a loop has passed without marking them, and notifies the stores that compute more
-/// from what was written.
+/// Marks rows as written if a loop has passed them without marking them, and notifies stores that derive data from
+/// them.
 class SHOAL_API PlanMarks {
 public:
     explicit PlanMarks(const QueryPlan& plan);
