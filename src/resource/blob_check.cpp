@@ -1,5 +1,5 @@
-// Checks a blob: reads every byte that will be trusted once, in an order in which each step relies only on what
-// earlier steps have checked. Linear in the size of the blob.
+// Checks a blob: reads every byte that will be trusted later. Each step relies only on what earlier steps have checked.
+// Linear in the size of the blob.
 
 #include "resource/blob_check.h"
 
