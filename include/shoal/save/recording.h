@@ -1,6 +1,6 @@
 #pragma once
 // Records the steps of a world in a file, and replays them: to see what happened, and to find where two runs of one
-// program differ that should be equal.
+// program, which should be equal, differ.
 //
 //     Recorder recorder(game.world);
 //     if (Status status = recorder.start(path, setup); !status) return status;  // setup: how the program made this world
