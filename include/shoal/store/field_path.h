@@ -82,9 +82,9 @@ public:
     /// The same for an entity whose row was looked up: it has no component, or a disabled one.
     static SHOAL_API Status absence_at(const ComponentRow& at, const EntityManager& entities, Entity entity,
                                        std::string_view component);
-    /// Writes field number `number` of a row that store.find_row() returned, for callers that know its C++ type, where
-    /// it is `field`. Shape: field.size bytes. Errors: it is another field in the store, or the store does not accept
-    /// the value. Nothing has changed. Requires: the row has the component.
+    /// Writes field number `number` of a row that store.find_row() returned. `field`: the same field as declared in
+    /// C++. Shape: field.size bytes. Errors: it is another field in the store, or the store does not accept the value.
+    /// Nothing has changed. Requires: the row has the component.
     static SHOAL_API Status write_at(Store& store, const ComponentRow& at, std::uint32_t number, const Field& field,
                                      const std::byte* value);
 

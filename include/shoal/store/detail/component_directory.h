@@ -38,7 +38,7 @@ public:
     /// Returns the schema of the component type of this name if make_store_of() makes a store of its own for it;
     /// otherwise nullptr.
     virtual const Schema* find_built_in(ComponentId name) const = 0;
-    /// Returns the store that will keep a component type which commands name and which has no store of its own.
+    /// Returns the store for a component type that commands name, and that has no store of its own.
     virtual Result<Store*> choose_store_for(const Schema& component) = 0;
     /// Errors: the component type would have no effect in this store, or is not allowed there.
     virtual Status check_store(const Store& store, const Schema& component) const = 0;
