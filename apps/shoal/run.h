@@ -72,7 +72,7 @@ struct Task {
     shoal::LoadOptions loading;  ///< for the save, folder or recording
     InspectionTask inspection;
     bool watches = false;
-    bool recovers = false;            ///< the folder has a world, with which the run begins
+    bool recovers = false;            ///< the run begins with the world in the folder
     shoal::Replay* replay = nullptr;  ///< a recording to play instead of a level
     bool verifies = false;            ///< ends when a frame differs from the recording
 

@@ -149,8 +149,8 @@ private:
         differences_.push_back({name_of(document), "", is_before ? std::optional(components) : std::nullopt,
                                 is_before ? std::nullopt : std::optional(components)});
     }
-    /// Compares what is saved besides entities: the order of rows and ids, if nothing else differs; then what worlds of
-    /// the tool do not have, such as passes, events and observers, and what needs blobs that were not given.
+    /// Compares the rest of what is saved: the order of rows and ids, if nothing else differs; then parts that the
+    /// tool's worlds do not have, such as passes, events and observers, and parts that need missing blobs.
     void compare_parts() {
         const auto is_of_rows = [](std::string_view path) {
             return path.starts_with("stores/") || path.starts_with("entities/");
