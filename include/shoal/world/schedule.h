@@ -28,9 +28,8 @@
 // depend on the number of workers. A pass may use the fields that it declares, look-ups and const calls. It requests
 // structural changes through Commands (see command/commands.h); they are made when the world settles, in the order of
 // the passes. It sends data to later passes through Events (see command/events.h; query.writing(hits)). Checked
-// builds end the program when a pass writes a column or events that it has not declared, or reads some that another
-// pass, which may run at the same time, writes; the message names the passes and the field. Pointers and spans are not
-// watched.
+// builds end the program when a pass writes a column or events that it has not declared, or reads one that a concurrent
+// pass may be writing; the message names the passes and the field. Pointers and spans are not watched.
 //
 // How often. A pass runs in every frame, unless every_frames() or every_seconds() says otherwise; its dt is the time
 // since it last ran. enable() and enable_group() enable and disable passes. For a disabled pass, time stands still:
