@@ -136,7 +136,8 @@ public:
     static constexpr bool kFits = kFitsAlone<Function> || kTakesCommands<Function>;
 
     /// Returns where the columns of the fields begin, at row `row` of the found rows. Always inlined: in a large source
-    /// with -O3, g++ 12.2 otherwise takes lanes that it sets for null; with -fno-ipa-modref it does not.
+    /// with -O3, g++ 12.2 otherwise assumes that lanes are null after it has set them; with -fno-ipa-modref it does
+    /// not.
     template <bool kMayJoin>
     SHOAL_INLINE static Lanes collect(const FoundRows& found, std::uint32_t row = 0) {
         Lanes lanes;
