@@ -20,9 +20,9 @@
 // This applies also to references, which are translated to the entities of the copy; to parents in the transforms; to
 // owners; to enableable components, which are enabled and disabled as in the source; and to each value of a `many`
 // type, such as a tag. The values of an entity are then in the order of the newer source, as if newly spawned; a value
-// that the program has added stays in front of its successor. The root poses that copies were spawned with
-// stay. Values that a spawn has overridden (SpawnOptions::overrides) stay too, whatever the source has now, until the
-// program changes them; an entity or a component that is removed and comes back gets its overridden values again,
+// that the program has added stays in front of its successor. Copies keep the root poses that they were spawned with.
+// Values that a spawn has overridden (SpawnOptions::overrides) stay too, whatever the source has now, until the program
+// changes them; an entity or a component that is removed and comes back gets its overridden values again,
 // and an override of a value of a `many` type is removed with that value. A model pose whose tree has changed restarts.
 // Properties that the program has set still take precedence over the source.
 //
