@@ -85,21 +85,21 @@ std::string Cluster::describe() const {
 }
 
 /// Returns the last statistics that the ranks exchanged: an inspector's page cannot ask the other ranks.
-ServiceTable Cluster::table() const {
-    ServiceTable table{{"rank", "zones", "rows", "copied rows", "messages", "halo", "structure", "crossing", "commands",
-                        "crossed", "waiting ms", "passes ms", "to the mean"},
-                       {}};
+std::string Cluster::table() const {
+    std::string table =
+        "rank\tzones\trows\tcopied rows\tmessages\thalo\tstructure\tcrossing\tcommands\tcrossed\twaiting ms\t"
+        "passes ms\tto the mean\n";
     const std::vector<ClusterStatistics>& ranks = body_->known_ranks;
     double mean_ns = 0;
     for (const ClusterStatistics& rank : ranks) mean_ns += static_cast<double>(rank.pass_ns) / double(ranks.size());
     for (const ClusterStatistics& rank : ranks) {
-        const auto ms = [](std::int64_t ns) { return concat(ns / 1'000'000); };
+        const auto ms = [](std::int64_t ns) { return ns / 1'000'000; };
         const double percent = mean_ns > 0 ? 100 * static_cast<double>(rank.pass_ns) / mean_ns - 100 : 0;
-        table.rows.push_back({concat(rank.rank), concat(rank.num_zones), concat(rank.num_rows),
-                              concat(rank.num_halo_rows), concat(rank.num_messages), concat(rank.halo_bytes),
-                              concat(rank.structure_bytes), concat(rank.crossing_bytes), concat(rank.command_bytes),
-                              concat(rank.num_crossed), ms(rank.wait_ns), ms(rank.pass_ns),
-                              concat(percent < 0 ? "" : "+", static_cast<int>(percent), " %")});
+        table += concat(rank.rank, '\t', rank.num_zones, '\t', rank.num_rows, '\t', rank.num_halo_rows, '\t');
+        table += concat(rank.num_messages, '\t', rank.halo_bytes, '\t', rank.structure_bytes, '\t');
+        table += concat(rank.crossing_bytes, '\t', rank.command_bytes, '\t', rank.num_crossed, '\t');
+        table += concat(ms(rank.wait_ns), '\t', ms(rank.pass_ns), '\t', percent < 0 ? "" : "+",
+                        static_cast<int>(percent), " %\n");
     }
     return table;
 }

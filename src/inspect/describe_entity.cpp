@@ -7,6 +7,7 @@
 #include "shoal/document/diagnostics.h"
 #include "shoal/document/sjson.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/inspect/detail/service_rows.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/resource/detail/dump.h"
 #include "shoal/resource/library.h"
@@ -137,11 +138,14 @@ void append_components(std::string& text, const Store& store, Entity entity, con
     }
 }
 
-std::string indented(const ServiceTable& table) {
-    if (table.columns.empty()) return {};
-    TextTable rows(table.columns);
-    for (const std::vector<std::string>& row : table.rows) rows.add_row(row);
-    std::string lines = rows.text(), text;
+/// Returns the table of a service, or nothing.
+std::string indented_table(const WorldService& service) {
+    const std::vector<std::vector<std::string>> rows = service_rows(service);
+    if (rows.empty()) return {};
+    TextTable table(rows.front());
+    for (std::size_t i = 1; i < rows.size(); ++i) table.add_row(rows[i]);
+    const std::string lines = table.text();
+    std::string text;
     for (std::string_view rest = lines; !rest.empty();) text += concat("    ", take_line(rest), '\n');
     return text;
 }
@@ -155,7 +159,7 @@ std::string describe(const World& world) {
     world.services().for_each([&](const WorldService& service) {
         const std::string what = service.describe();
         text += concat("  ", service.name(), what.empty() ? "" : ": ", what, "\n");
-        text += indented(service.table());
+        text += indented_table(service);
     });
     return text;
 }

@@ -2,6 +2,7 @@
 
 #include "inspect/html_sections.h"
 #include "inspect/html_style.h"
+#include "shoal/inspect/detail/service_rows.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/world/world.h"
 
@@ -35,16 +36,16 @@ void write_head(const WorldReport& report, const HtmlReportOptions& options, Htm
 
 void write_services_section(const World& world, HtmlWriter& html) {
     world.services().for_each([&](const WorldService& service) {
-        const ServiceTable table = service.table();
-        if (table.columns.empty()) return;
+        const std::vector<std::vector<std::string>> all = service_rows(service);
+        if (all.empty()) return;
         html.begin_panel(service.name());
         html.hint(service.describe());
         std::vector<HtmlColumn> columns;
-        for (const std::string& column : table.columns) columns.push_back({column, !columns.empty()});
+        for (const std::string& column : all.front()) columns.push_back({column, !columns.empty()});
         HtmlTable rows(html, std::move(columns));
-        for (const std::vector<std::string>& row : table.rows) {
+        for (std::size_t row = 1; row < all.size(); ++row) {
             std::vector<HtmlCell> cells;
-            for (const std::string& text : row) cells.push_back({text, !cells.empty()});
+            for (const std::string& text : all[row]) cells.push_back({text, !cells.empty()});
             rows.add_row(cells);
         }
         rows.end();

@@ -4,6 +4,7 @@
 #include "inspector/bandwidth.h"
 #include "inspector/json_text.h"
 #include "shoal/base/text.h"
+#include "shoal/inspect/detail/service_rows.h"
 #include "shoal/inspect/report.h"
 
 #include <algorithm>
@@ -104,16 +105,19 @@ void add_components(const WorldReport& report, Metrics& metrics) {
 }
 
 /// Nothing, if a service has no table.
-void write_table(const ServiceTable& table, JsonText& json) {
-    if (table.columns.empty()) return;
-    json.builder.begin_list("columns");
-    for (const std::string& column : table.columns) json.text(column);
-    json.builder.end();
-    json.builder.begin_list("rows");
-    for (const std::vector<std::string>& row : table.rows) {
-        json.builder.begin_list();
-        for (const std::string& text : row) json.text(text);
+void write_table(const WorldService& service, JsonText& json) {
+    const std::vector<std::vector<std::string>> rows = service_rows(service);
+    if (rows.empty()) return;
+    const auto write = [&](const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) json.text(text);
         json.builder.end();
+    };
+    json.builder.begin_list("columns");
+    write(rows.front());
+    json.builder.begin_list("rows");
+    for (std::size_t row = 1; row < rows.size(); ++row) {
+        json.builder.begin_list();
+        write(rows[row]);
     }
     json.builder.end();
 }
@@ -153,7 +157,7 @@ Response show_world(Session& session, const Request&) {
         builder.begin_mapping();
         json.text("name", service.name());
         json.text("text", service.describe());
-        write_table(service.table(), json);
+        write_table(service, json);
         builder.end();
     });
     builder.end();

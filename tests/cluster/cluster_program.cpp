@@ -303,10 +303,7 @@ void add_passes(Sea& sea) {
 
 void print_report(const Sea& sea) {
     sea.world.services().for_each([&](const WorldService& service) {
-        if (service.name() != "cluster" || sea.cluster.rank() != 0) return;
-        for (const std::vector<std::string>& row : service.table().rows)
-            std::fprintf(stderr, "table: rank %s has %s zones and sent %s messages\n", row[0].c_str(), row[1].c_str(),
-                         row[4].c_str());
+        if (service.name() == "cluster" && sea.cluster.rank() == 0) std::fprintf(stderr, "%s", service.table().c_str());
     });
     for (const ClusterStatistics& rank : sea.cluster.gather_statistics())
         if (sea.cluster.rank() == 0)

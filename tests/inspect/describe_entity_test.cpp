@@ -64,7 +64,7 @@ TEST(DescribeWorld, a_world_is_its_size_and_a_line_for_each_service_in_their_ord
     struct Tide final : WorldService {
         Tide() : WorldService("tide") {}
         std::string describe() const override { return "it comes in"; }
-        ServiceTable table() const override { return {{"place", "metres"}, {{"pier", "1.5"}, {"reef", "12"}}}; }
+        std::string table() const override { return "place\tmetres\npier\t1.5\nreef\t12\n"; }
     } tide;
     EntityManager entities;
     World world(entities);

@@ -57,7 +57,7 @@ TEST(Inspector, what_it_says_of_a_world_is_what_the_report_says) {  // req: F12
 TEST(Inspector, services_have_a_line_and_some_a_table) {
     struct Tide final : WorldService {
         Tide() : WorldService("tide") {}
-        ServiceTable table() const override { return {{"place", "metres"}, {{"pier", "1.5"}}}; }
+        std::string table() const override { return "place\tmetres\npier\t1.5\n"; }
     } tide;
     Inspected inspected;
     inspected.sea.world.services().add(tide);

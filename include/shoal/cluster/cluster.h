@@ -175,7 +175,7 @@ private:
     SHOAL_API void share_zones(std::span<std::uint64_t> values) const;
 
     std::string describe() const override;
-    ServiceTable table() const override;
+    std::string table() const override;
     void before_commands(const SettleContext& context) override;
     void after_settle(const SettleContext& context) override;
     void world_ends() override;

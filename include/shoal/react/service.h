@@ -36,7 +36,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 namespace shoal {
 
@@ -79,12 +78,6 @@ protected:
     ~TextMarks() = default;
 };
 
-/// What a service shows of itself besides a line. Shape: rows: a text for each column.
-struct ServiceTable {
-    std::vector<std::string> columns;
-    std::vector<std::vector<std::string>> rows;
-};
-
 class WorldService {
 public:
     /// Lifetime: `name` outlives the service.
@@ -97,8 +90,9 @@ public:
     ServiceStage stage() const { return stage_; }
     /// Returns what describe() shows after the name: one line, or nothing.
     virtual std::string describe() const { return {}; }
-    /// Returns what describe(), reports and the inspector show below that line; without columns: nothing.
-    virtual ServiceTable table() const { return {}; }
+    /// Returns a table that describe(), reports and the inspector show below that line; empty: none. Shape: a line with
+    /// the names of columns, then one for each row, with tabs between the texts: "rank\tzones\n0\t12\n1\t11\n".
+    virtual std::string table() const { return {}; }
 
     /// World::settle() begins.
     virtual void before_commands(const SettleContext& /*context*/) {}
