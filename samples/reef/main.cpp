@@ -5,9 +5,10 @@
 //     sea.h, sources.cpp, spawn.cpp   from sources to rows
 //     passes.cpp                      the passes of a frame, in order
 //     flock.cpp, hunt.cpp, eat.cpp, swim.cpp, births.cpp, carry.cpp       one behaviour each
-//     report.cpp, picture.cpp         what you see of it
+//     report.cpp, picture.cpp, inspection.cpp     what you see of it
 //     divided_sea.cpp, ranks.cpp, ranks_picture.cpp       the same sea over several machines
 
+#include "inspection.h"
 #include "options.h"
 #include "picture.h"
 #include "ranks.h"
@@ -21,18 +22,12 @@
 #include <shoal/save/state_hash.h>
 #include <shoal/source/schema_file.h>
 
-#if REEF_HAS_INSPECTOR
-#include <shoal/inspector/server.h>
-#endif
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <exception>
-#include <optional>
 #include <thread>
 
 namespace reef {
@@ -48,8 +43,6 @@ void show_progress(std::uint64_t done, std::uint64_t total) {
     if (!is_terminal || (done % 10 != 0 && done != total)) return;
     print(stderr, done == total ? std::string("\r\033[K") : concat("\r", done, "/", total, " frames\033[K"));
 }
-
-volatile std::sig_atomic_t is_interrupted = 0;
 
 /// Prints a line about edited sources that were reloaded, or their errors.
 void reload_edited(Sea& sea, const Run& run, std::string& told) {
@@ -68,35 +61,6 @@ void reload_edited(Sea& sea, const Run& run, std::string& told) {
     std::fflush(stdout);
 }
 
-#if REEF_HAS_INSPECTOR
-struct Inspection final : inspect::ServerHost {
-    bool is_stopped() override { return is_interrupted != 0; }
-    bool is_on() const { return server.has_value(); }
-    void wait_for_frame() { server->wait_for_frame(double(kFrameSeconds)); }
-    std::optional<inspect::Server> server;
-};
-
-/// Serves the page that shows the sea, if requested.
-Status inspect(Sea& sea, const Run& run, Inspection& inspection) {
-    if (!run.options.inspect) return {};
-    const inspect::ServerOptions options{.port = *run.options.inspect, .name = "reef", .host = &inspection};
-    const inspect::Server& server = inspection.server.emplace(sea.world, options);
-    if (server.status()) print(stderr, concat("inspect at ", server.url(), "\n"));
-    return server.status();
-}
-#else
-struct Inspection {
-    bool is_on() const { return false; }
-    void wait_for_frame() {}
-};
-
-Status inspect(Sea&, const Run& run, Inspection&) {
-    if (!run.options.inspect) return {};
-    return Status::error(
-        "shoal was built without the inspector; install libcivetweb-dev and the libraries for its page");
-}
-#endif
-
 #if !REEF_HAS_CLUSTER
 Status start_ranks(const Options&, char**) {
     return Status::error(
@@ -110,10 +74,10 @@ void run_frames(Sea& sea, Run& run, Inspection& inspection) {
     const std::int64_t begin_ns = monotonic_ns();
     std::string told;
     std::uint64_t frame = 0;
-    for (; frame < run.options.num_frames && is_interrupted == 0; ++frame) {
+    for (; frame < run.options.num_frames && !is_interrupted(); ++frame) {
         sea.step();
         if (run.options.watch) reload_edited(sea, run, told);
-        if (inspection.is_on()) {
+        if (inspection.is_open()) {
             inspection.wait_for_frame();
         } else if (run.options.watch) {
             const auto end_ns = begin_ns + static_cast<std::int64_t>(double(frame + 1) * double(kFrameSeconds) * 1e9);
@@ -147,13 +111,12 @@ Status live(Run& run, Diagnostics& diagnostics) {
     Sea sea(executor,
             {run.options.sources, run.options.num_fish, run.options.seed, run.options.watch, run.options.plugin});
     Inspection inspection;
-    if (Status status = inspect(sea, run, inspection); !status) return status;
+    if (Status status = inspection.open(sea, run); !status) return status;
     if (Status status = sea.spawn(diagnostics); !status) return status;
     if (Status status = add_passes(sea); !status) return status;
     Trace trace(executor.num_workers());
     if (!run.options.trace.empty()) sea.world.schedule().set_trace(&trace);
-    if (run.options.watch || run.options.inspect)
-        for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { is_interrupted = 1; });
+    if (run.options.watch || run.options.inspect) end_when_interrupted();
     if (run.options.watch) {
         print(run.options.json ? stderr : stdout, concat("watching ", run.options.sources, "; interrupt to end\n"));
         std::fflush(stdout);

@@ -38,9 +38,9 @@ Result<Options> read_options(int num_words, char** words) {
     Options out;
     samples::CommandLine line = command_line(out);
     if (Status status = line.read(num_words, words); !status) return status;
-    if (out.num_ranks != 0 && (out.watch || out.inspect || !out.trace.empty() || !out.schema.empty()))
+    if (out.num_ranks != 0 && (out.watch || !out.trace.empty() || !out.schema.empty()))
         return Status::error(
-            "--ranks does not go with --watch, --inspect, --trace and --export-schema, which are about one "
+            "--ranks does not go with --watch, --trace and --export-schema, which are about one "
             "process; leave one of them out");
     if ((out.watch || out.inspect) && !line.has("--frames")) out.num_frames = kMostFrames;
     return out;

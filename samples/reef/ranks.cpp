@@ -1,6 +1,7 @@
 #include "ranks.h"
 
 #include "divided_sea.h"
+#include "inspection.h"
 #include "ranks_picture.h"
 
 #include <shoal/base/clock.h>
@@ -43,14 +44,24 @@ public:
     ~Mpi() { MPI_Finalize(); }
 };
 
+/// Rank 0 shows what it has on a page, if requested: the others wait for it in the next frame.
 Status run_frames(Sea& sea, Cluster& cluster, Run& run) {
     constexpr std::uint64_t kFramesUntilBalanced = 100;
+    Inspection inspection;
+    Status open = cluster.rank() == 0 ? inspection.open(sea, run) : Status();
+    if (cluster.sum_count(open ? 0 : 1) != 0)
+        return open ? Status::error("rank 0 cannot show the sea; its message says why") : open;
+    if (run.options.inspect) end_when_interrupted();
     const std::int64_t begin_ns = monotonic_ns();
-    for (std::uint64_t frame = 0; frame < run.options.num_frames; ++frame) {
+    std::uint64_t frame = 0;
+    for (; frame < run.options.num_frames; ++frame) {
+        if (run.options.inspect && cluster.sum_count(is_interrupted() ? 1 : 0) != 0) break;
         sea.step();
+        if (inspection.is_open()) inspection.wait_for_frame();
         if (sea.world.frame() % kFramesUntilBalanced == 0)
             if (Status moved = cluster.rebalance(); !moved) return moved;
     }
+    run.options.num_frames = frame;
     run.run_ms = static_cast<double>(monotonic_ns() - begin_ns) * 1e-6;
     run.state_hash = cluster.state_hash();
     run.ranks = cluster.gather_statistics();

@@ -1,0 +1,37 @@
+#pragma once
+// The page that shows the sea while it runs, and what ends a run that has no end: an interrupt.
+//
+//     Inspection inspection;
+//     if (Status open = inspection.open(sea, run); !open) return open;
+//     while (!is_interrupted()) sea.step(), inspection.wait_for_frame();
+//
+// Thread: that of the world.
+
+#include "report.h"
+
+#include <memory>
+
+namespace reef {
+
+/// Lets SIGINT and SIGTERM end the run, not the process.
+void end_when_interrupted();
+bool is_interrupted();
+
+class Inspection {
+public:
+    Inspection();
+    ~Inspection();
+
+    /// Serves the page if that was requested; without edits if the sea is divided, because one machine alone would make
+    /// them. Errors: there is no inspector in this build; the port cannot be used.
+    shoal::Status open(Sea& sea, const Run& run);
+    bool is_open() const;
+    /// Waits until the next frame is due, or for as long as the page pauses the sea. Requires: is_open().
+    void wait_for_frame();
+
+private:
+    struct Host;
+    std::unique_ptr<Host> host_;
+};
+
+}  // namespace reef
