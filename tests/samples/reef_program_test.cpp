@@ -58,6 +58,10 @@ TEST_F(ReefProgram, says_the_same_for_every_number_of_ranks) {
         EXPECT_EQ(shoal_test::XmlCheck::problem(read(path("ranks.svg"))), "");
     }
     EXPECT_EQ(run({"--ranks=2", "--watch"}).exit_code, 2);
+    const ToolResult inspected = run({"--fish=500", "--frames=3", "--workers=1", "--ranks=2", "--inspect=0"});
+    EXPECT_TRUE(inspected.says("without the inspector") ||
+                (inspected.exit_code == 0 && inspected.says("inspect at http://127.0.0.1:")))
+        << inspected.err;
 }
 
 // req: A1
