@@ -16,60 +16,36 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace shoal {
 namespace {
 
-/// Returns the position after a string or comment at `p`, or `p`.
-const char* skip_string_or_comment(const char* p, const char* end) {
-    const std::string_view rest(p, static_cast<std::size_t>(end - p));
-    const auto after = [&](std::string_view close, std::size_t from) {
-        const std::size_t found = rest.find(close, from);
-        return found == std::string_view::npos ? end : p + found + close.size();
-    };
-    if (rest.starts_with("\"\"\"")) return after("\"\"\"", 3);
-    if (rest.starts_with("/*")) return after("*/", 2);
-    if (rest.starts_with("//")) return after("\n", 2) == end ? end : after("\n", 2) - 1;
-    if (!rest.starts_with('"')) return p;
-    for (++p; p < end && *p != '"' && *p != '\n'; ++p)
-        if (*p == '\\' && p + 1 < end) ++p;
-    return p < end ? p + 1 : end;
-}
-
 /// A bracket and the indentation of its line.
 struct Bracket {
-    const char* at = nullptr;
+    std::uint32_t offset = 0;
     std::size_t indent = 0;
 };
 
 /// Finds the first list or mapping whose closing bracket, on a line of its own, is indented less than the line of its
-/// opening bracket. Returns both brackets; nullptr if there is none.
-std::pair<Bracket, Bracket> find_misplaced(const char* p, const char* end) {
+/// opening bracket. Returns both brackets; 0 and 0 if there is none.
+std::pair<Bracket, Bracket> find_misplaced(std::span<const TextToken> tokens, std::string_view text) {
     Array<Bracket> open{Owner("document reader")};
-    std::size_t indent = 0;
-    bool is_first = true;  // on the line
-    while (p < end) {
-        const char* const after = skip_string_or_comment(p, end);
-        if (after != p) {
-            is_first = false;
-            p = after;
-            continue;
+    std::size_t at = 0, indent = 0;
+    bool is_first = true;  // on its line
+    for (const TextToken& token : tokens) {
+        for (; at < token.begin; ++at) {
+            const bool is_blank = text[at] == ' ' || text[at] == '\t';
+            indent = text[at] == '\n' ? 0 : indent + (is_first && is_blank ? 1 : 0);
+            is_first = text[at] == '\n' || (is_first && is_blank);
         }
-        const char c = *p;
-        if (c == '{' || c == '[') open.push_back({p, indent});
-        if ((c == '}' || c == ']') && !open.empty()) {
-            if (is_first && indent < open.back().indent) return {open.back(), {p, indent}};
-            open.pop_back();
-        }
-        const bool is_blank = c == ' ' || c == '\t';
-        if (c == '\n')
-            indent = 0;
-        else if (is_first && is_blank)
-            ++indent;
-        is_first = c == '\n' || (is_first && is_blank);
-        ++p;
+        const Bracket bracket{token.begin, indent};
+        if (token.kind == TokenKind::kOpen) open.push_back(bracket);
+        if (token.kind != TokenKind::kClose) continue;
+        if (is_first && indent < open.back().indent) return {open.back(), bracket};
+        open.pop_back();
     }
     return {};
 }
@@ -127,6 +103,7 @@ protected:
     const char* check_text() {
         constexpr std::size_t kTypicalBytesPerNode = 12;
         const std::string_view text(begin_, static_cast<std::size_t>(end_ - begin_));
+        if (options_.tokens != nullptr) options_.tokens->clear();
         if (text.size() >= std::numeric_limits<std::uint32_t>::max())
             return stop(begin_, "the text is larger than 4 GiB", "split it");
         const std::size_t invalid = find_invalid_byte(text);
@@ -153,8 +130,28 @@ protected:
         return p + 1;
     }
 
-    /// Adds a key, and reports a duplicate.
-    void add_key(std::string_view key, const char* p) {
+    SHOAL_INLINE const char* close(const char* p) {
+        writer_.close();
+        note(TokenKind::kClose, p, p + 1);
+        return p + 1;
+    }
+
+    SHOAL_INLINE void note(TokenKind kind, const char* begin, const char* end, bool is_unmarked = false) {
+        if (SHOAL_UNLIKELY(options_.tokens != nullptr)) keep_token(kind, begin, end, is_unmarked);
+    }
+    /// Notes the value that begins at `p`; `after`: where reading goes on.
+    SHOAL_INLINE const char* note_value(const char* p, const char* after) {
+        if (SHOAL_UNLIKELY(options_.tokens != nullptr) && after != nullptr)
+            keep_token(*p == '{' || *p == '[' ? TokenKind::kOpen : TokenKind::kScalar, p, after, false);
+        return after;
+    }
+    SHOAL_NOINLINE void keep_token(TokenKind kind, const char* begin, const char* end, bool is_unmarked) {
+        options_.tokens->push_back({kind, false, is_unmarked, at(begin).offset, at(end).offset});
+    }
+
+    /// Adds a key that ends at `end`, and reports a duplicate.
+    void add_key(std::string_view key, const char* p, const char* end) {
+        note(TokenKind::kKey, p, end);
         const std::uint32_t same = writer_.add_key(key, at(p));
         if (same == NodeWriter::kNoNode || lost_) return;
         error(p, concat("the key ", quoted(key), " is defined twice"), "remove or rename one")
@@ -185,12 +182,22 @@ protected:
 
     /// A missing bracket inside is only noticed at the end of the text. Indentation shows where it may be missing.
     void note_suspect(Diagnostic& diagnostic) const {
-        const auto [open, close] = find_misplaced(begin_, end_);
-        if (open.at == nullptr || open.at == begin_ + writer_.container().offset) return;
-        diagnostic.note(at(open.at),
-                        concat("is the ", *open.at == '{' ? "mapping" : "list", " that begins in line ",
-                               diagnostics_.locate(at(open.at)).line, " closed? The bracket in line ",
-                               diagnostics_.locate(at(close.at)).line, ", which closes it, is indented less"));
+        const std::string_view text = diagnostics_.text(file_);
+        std::vector<TextToken> tokens;
+        ReadOptions options = options_;
+        if (options.tokens == nullptr) {
+            options.tokens = &tokens;
+            Diagnostics unused;
+            const auto read = dialect_ == Dialect::kJson ? read_json : read_sjson;
+            static_cast<void>(read(unused.refer_file("", text), unused, options));
+        }
+        const auto [open, close] = find_misplaced(*options.tokens, text);
+        if (close.offset == 0 || open.offset == writer_.container().offset) return;
+        const SourcePosition begin{file_, open.offset};
+        diagnostic.note(begin,
+                        concat("is the ", text[open.offset] == '{' ? "mapping" : "list", " that begins in line ",
+                               diagnostics_.locate(begin).line, " closed? The bracket in line ",
+                               diagnostics_.locate({file_, close.offset}).line, ", which closes it, is indented less"));
     }
 
     const char* find_closing_quote(const char* open) {
@@ -412,6 +419,7 @@ private:
     const char* read_root(const char* p) {
         if (p < end_ && (*p == '{' || *p == '[' || is_scalar_root(p))) return read_value(p);
         has_open_root_ = true;
+        note(TokenKind::kOpen, p, p, true);
         return open(Code::kMapping, p) == nullptr ? nullptr : p;
     }
 
@@ -434,7 +442,10 @@ private:
     }
 
     void reach_end() {
-        if (at_open_root()) writer_.close();
+        if (at_open_root()) {
+            writer_.close();
+            note(TokenKind::kClose, end_, end_);
+        }
         if (writer_.depth() > 0 && !lost_) report_unclosed();
     }
 
@@ -454,7 +465,7 @@ private:
     }
 
     const char* read_element(const char* p) {
-        if (*p == ']') return close(p);
+        if (*p == ']') return Reader::close(p);
         if (*p == '}') return close_wrongly(p);
         if (SHOAL_LIKELY(*p != '=' && *p != ':')) return read_value(p);
         if (!lost_)
@@ -488,7 +499,7 @@ private:
             key = {p, static_cast<std::size_t>(after - p)};
         }
         if (after != p) {
-            add_key(key, p);
+            add_key(key, p, after);
             return after;
         }
         if (!lost_) {
@@ -525,7 +536,8 @@ private:
         return p;
     }
 
-    const char* read_value(const char* p) {
+    const char* read_value(const char* p) { return note_value(p, read_value_at(p)); }
+    SHOAL_INLINED const char* read_value_at(const char* p) {
         if (is_class(*p, kNumberStart)) return read_number(p);
         switch (*p) {
             case '{':
@@ -591,10 +603,7 @@ private:
     }
 
     const char* close(const char* p) {
-        if (SHOAL_LIKELY(!at_open_root())) {
-            writer_.close();
-            return p + 1;
-        }
+        if (SHOAL_LIKELY(!at_open_root())) return Reader::close(p);
         if (!lost_) error(p, "\"}\" closes nothing", "remove it, or add the \"{\" that it belongs to");
         lost_ = true;
         return p + 1;
@@ -698,9 +707,8 @@ private:
             return nullptr;
         }
         if (*p == closing) {
-            writer_.close();
             just_opened_ = false;
-            return p + 1;
+            return close(p);
         }
         if (!just_opened_) p = expect_more(p, closing);
         just_opened_ = false;
@@ -721,14 +729,17 @@ private:
         std::string_view key;
         const char* const after = read_quoted(p, key);
         if (lost_) return nullptr;
-        add_key(key, p);
+        add_key(key, p, after);
         p = skip_space(after);
         if (!is_sign(p, ':')) return unexpected(p, "\":\"");
         return skip_space(p + 1);
     }
 
     const char* read_value(const char* p) {
-        if (p == end_) return unexpected(p, "a value");
+        if (SHOAL_UNLIKELY(p == end_)) return unexpected(p, "a value");
+        return note_value(p, read_value_at(p));
+    }
+    const char* read_value_at(const char* p) {
         if (is_class(*p, kNumberStart)) return read_number(p);
         switch (*p) {
             case '{':

@@ -1,7 +1,6 @@
 #include "shoal/document/detail/scalar_text.h"
 #include "shoal/rewrite/source_text.h"
 #include "shoal/source/detail/source_files.h"
-#include "shoal/source/detail/source_tokens.h"
 
 #include <algorithm>
 #include <span>
@@ -344,7 +343,9 @@ Result<Document> read_source_text(std::uint32_t file, Diagnostics& diagnostics, 
     const SourceFormat format = source_format(diagnostics.name(file));
     const std::string_view text = diagnostics.text(file);
     std::vector<TextToken> tokens;
-    Result<Document> document = read_document(file, diagnostics, options, tokens);
+    ReadOptions with_tokens = options;
+    with_tokens.tokens = &tokens;
+    Result<Document> document = read_document(file, diagnostics, with_tokens);
     if (document) CommentReader(file, text, format, comments).read(tokens, document->root());
     return document;
 }

@@ -4,7 +4,6 @@
 #include "shoal/document/detail/utf8.h"
 #include "shoal/document/sjson.h"
 #include "shoal/rewrite/source_text.h"
-#include "shoal/source/detail/source_tokens.h"
 #include "shoal/source/detail/yaml.h"
 #include "shoal/source/detail/yaml_scalar.h"
 
@@ -77,6 +76,16 @@ bool means(std::string_view written, std::string_view text, SourceFormat format)
     const Result<Document> read =
         format == SourceFormat::kYaml ? read_yaml(file, diagnostics) : read_sjson(file, diagnostics);
     return read && read->root().is_string() && read->root().as_string() == text;
+}
+
+/// Returns whether a key or value of SJSON without quotes is `word`.
+bool has_word(std::string_view source, std::string_view word, bool is_key) {
+    std::size_t end = 0;
+    while (end < source.size() && static_cast<unsigned char>(source[end]) > ' ' &&
+           !is_one_of(source[end], is_key ? ",=:" : ",=:[]{}\"") &&
+           (is_key || !(source.substr(end).starts_with("//") || source.substr(end).starts_with("/*"))))
+        ++end;
+    return source.substr(0, end) == word;
 }
 
 std::string_view word_at_start(std::string_view text) {
@@ -314,7 +323,7 @@ private:
         // At the beginning of a file, it would be read as a byte order mark.
         const bool begins_with_mark = text.starts_with(kByteOrderMark);
         const bool is_bare = format_ == SourceFormat::kSjson && (is_key || bare_texts_) && !begins_with_mark &&
-                             source.substr(0, is_key ? end_of_key(source, 0) : end_of_scalar(source, 0)) == text;
+                             has_word(source, text, is_key);
         if (!is_plain && !is_bare) return false;
         out += text;
         return !text.empty();
@@ -331,12 +340,13 @@ private:
         }
         const std::string_view source = text_of_value(node.position());
         const bool has_quotes = !source.empty() && is_one_of(source[0], "\"'") && !source.starts_with("\"\"\"");
-        const bool was_verbatim =
-            format_of(node.position()) == SourceFormat::kSjson && source.starts_with("\"\"\"") &&
-            with_line_feeds(source.substr(0, end_of_scalar(source, 0))) == concat("\"\"\"", text, "\"\"\"") &&
-            text.find("\r\n") == std::string_view::npos;
+        const std::string verbatim = concat("\"\"\"", text, "\"\"\"");
+        const std::size_t most_bytes = 2 * verbatim.size();  // with a carriage return before each line end
+        const bool was_verbatim = format_of(node.position()) == SourceFormat::kSjson && source.starts_with("\"\"\"") &&
+                                  with_line_feeds(source.substr(0, most_bytes)).starts_with(verbatim) &&
+                                  text.find("\r\n") == std::string_view::npos;
         if (format_ == SourceFormat::kSjson && (was_verbatim || (is_verbatim_text(text) && !has_quotes)))
-            out += concat("\"\"\"", text, "\"\"\"");
+            out += verbatim;
         else
             append_quoted_text(out, text);
     }

@@ -3,7 +3,9 @@
 #include "shoal/base/clock.h"
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
-#include "source/text_token.h"
+#include "shoal/document/json.h"
+#include "shoal/document/sjson.h"
+#include "shoal/source/detail/yaml.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -25,11 +27,17 @@ std::size_t find_mark(std::string_view text, std::string_view mark, std::size_t 
     return std::string_view::npos;
 }
 
-/// Returns whether a text can be read in spite of its marks: a string of several lines may contain such lines.
-bool can_be_read(std::string_view name, std::string_view text, const ReadOptions& options) {
-    Diagnostics unused;
-    const std::uint32_t file = unused.refer_file(std::string(name), text);
-    return read_in_format(file, unused, options, nullptr).ok();
+/// Reads a file without looking for conflict marks: a string of several lines may contain such lines.
+Result<Document> read_in_format(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
+    switch (source_format(diagnostics.name(file))) {
+        case SourceFormat::kYaml:
+            return read_yaml(file, diagnostics, options);
+        case SourceFormat::kJson:
+            return read_json(file, diagnostics, options);
+        case SourceFormat::kSjson:
+            break;
+    }
+    return read_sjson(file, diagnostics, options);
 }
 
 /// Returns whether a file of `diagnostics` has conflict marks of git and cannot be read because of them. Reports that,
@@ -38,7 +46,9 @@ bool refuse_conflict_marks(std::uint32_t file, const ReadOptions& options, Diagn
     const std::string_view text = diagnostics.text(file);
     const std::size_t begin = find_mark(text, "<<<<<<<", 0);
     const std::size_t end = begin == std::string_view::npos ? begin : find_mark(text, ">>>>>>>", begin);
-    if (end == std::string_view::npos || can_be_read(diagnostics.name(file), text, options)) return false;
+    if (end == std::string_view::npos) return false;
+    Diagnostics unused;
+    if (read_in_format(unused.refer_file(std::string(diagnostics.name(file)), text), unused, options)) return false;
     std::size_t num_conflicts = 0;
     for (std::size_t at = begin; at != std::string_view::npos; at = find_mark(text, "<<<<<<<", at + 1)) ++num_conflicts;
     diagnostics
@@ -123,14 +133,7 @@ SourceFormat source_format(std::string_view file_name) {
 
 Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
     if (refuse_conflict_marks(file, options, diagnostics)) return Status::error("it has marks of a conflict");
-    return read_in_format(file, diagnostics, options, nullptr);
-}
-
-Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options,
-                               std::vector<TextToken>& tokens) {
-    tokens.clear();
-    if (refuse_conflict_marks(file, options, diagnostics)) return Status::error("it has marks of a conflict");
-    return read_in_format(file, diagnostics, options, &tokens);
+    return read_in_format(file, diagnostics, options);
 }
 
 std::string path_in_root(std::string_view root, std::string_view name) {

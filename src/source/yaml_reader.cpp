@@ -4,7 +4,6 @@
 #include "shoal/document/document_builder.h"
 #include "shoal/source/detail/yaml.h"
 #include "shoal/source/detail/yaml_scalar.h"
-#include "source/text_token.h"
 
 #include <limits>
 #include <string>
@@ -86,11 +85,10 @@ std::size_t line_break_bytes(std::string_view text) {
 /// Reads one text, event by event.
 class YamlReader {
 public:
-    YamlReader(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options, std::vector<TextToken>* tokens)
+    YamlReader(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options)
         : file_(file),
           diagnostics_(diagnostics),
           options_(options),
-          tokens_(tokens),
           text_(diagnostics.text(file)),
           bom_bytes_(text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0),
           marks_(text_.substr(bom_bytes_)) {}
@@ -101,6 +99,7 @@ public:
     YamlReader& operator=(const YamlReader&) = delete;
 
     Result<Document> read() {
+        if (options_.tokens != nullptr) options_.tokens->clear();
         if (check_text() && !read_events()) failed_ = true;
         if (failed_) return Status::error("the text has errors; the diagnostics say where");
         if (builder_.num_nodes() == 0) {
@@ -171,7 +170,7 @@ private:
         while (!has_ended_) {
             Event event;
             if (yaml_parser_parse(&parser_, &event.event) == 0) return syntax_error();
-            if (tokens_ != nullptr) note_token(event.event);
+            if (options_.tokens != nullptr) note_token(event.event);
             if (!read_event(event.event)) return false;
         }
         return true;
@@ -183,7 +182,7 @@ private:
         const auto add = [&](TokenKind kind, bool is_unmarked) {
             const std::uint32_t begin = at(event.start_mark).offset;
             const std::uint32_t end = is_unmarked ? begin : at(event.end_mark).offset;
-            tokens_->push_back({kind, event.type == YAML_ALIAS_EVENT, is_unmarked, begin, end});
+            options_.tokens->push_back({kind, event.type == YAML_ALIAS_EVENT, is_unmarked, begin, end});
         };
         switch (event.type) {
             case YAML_SCALAR_EVENT:
@@ -492,7 +491,6 @@ private:
     std::uint32_t file_;
     Diagnostics& diagnostics_;
     ReadOptions options_;
-    std::vector<TextToken>* tokens_;  // or nullptr
     std::string_view text_;
     std::size_t bom_bytes_;
     MarkCursor marks_;
@@ -509,12 +507,7 @@ private:
 }  // namespace
 
 Result<Document> read_yaml(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
-    return read_yaml(file, diagnostics, options, nullptr);
-}
-
-Result<Document> read_yaml(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options,
-                           std::vector<TextToken>* tokens) {
-    return YamlReader(file, diagnostics, options, tokens).read();
+    return YamlReader(file, diagnostics, options).read();
 }
 
 }  // namespace shoal

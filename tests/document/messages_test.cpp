@@ -96,6 +96,16 @@ TEST(SjsonMessages, a_missing_bracket_names_the_line_where_the_block_began) {
         "is indented less\n"
         "    2 |   crab = {\n"
         "      |          ^\n");
+    // A bracket in a key, a string or a comment is not counted.
+    EXPECT_EQ(
+        sjson_messages("reef = {\n  crab = { a = {\n    b = \"{\" // {\n  }\n  cod = { le{g\"s = {} }\n}\n"),
+        "test.sjson:1:8: error: the mapping that opens here is never closed; add \"}\"\n"
+        "    1 | reef = {\n"
+        "      |        ^\n"
+        "test.sjson:2:10: note: is the mapping that begins in line 2 closed? The bracket in line 6, which closes it, "
+        "is indented less\n"
+        "    2 |   crab = { a = {\n"
+        "      |          ^\n");
     EXPECT_EQ(sjson_messages("units = [\n  { a = \"}\" // }\n  { a = 2 }\n]\n"),
               "test.sjson:3:3: error: expected a key, found \"{\"; write key = value\n"
               "    3 |   { a = 2 }\n"

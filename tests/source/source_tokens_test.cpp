@@ -1,8 +1,7 @@
 // Where keys and values of a text are, in each format.
 
-#include "shoal/source/detail/source_tokens.h"
-
 #include "shoal/base/text.h"
+#include "shoal/source/detail/source_files.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +17,9 @@ namespace {
 std::string tokens_of(const std::string& name, const std::string& text) {
     Diagnostics diagnostics;
     std::vector<TextToken> tokens(1);  // an earlier one, which is replaced
-    const Result<Document> document = read_document(diagnostics.add_file(name, text), diagnostics, {}, tokens);
+    ReadOptions options;
+    options.tokens = &tokens;
+    const Result<Document> document = read_document(diagnostics.add_file(name, text), diagnostics, options);
     if (!document) return concat(document.message(), "\n", diagnostics.format());
     std::string result;
     for (const TextToken& token : tokens) {
