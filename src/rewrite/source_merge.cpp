@@ -591,9 +591,9 @@ private:
                 merge([&](const SourceItem& in) { return list_in(in, static_cast<ItemRole>(place)); });
         if (item.kind != ItemKind::kComponent) return;
         merge([](const SourceItem& in) { return data_of(in); });
-        for (const std::string_view key : {"_type", "type"})
+        for (const SourceKey key : kTypeKeys)
             merge([&](const SourceItem& in) {
-                const Node child = in.form == ItemForm::kShort ? Node() : child_of(in, key);
+                const Node child = in.form == ItemForm::kShort ? Node() : child_of(in, key_name(key));
                 return child && says_key_or_type(in, child) ? child : Node();
             });
     }

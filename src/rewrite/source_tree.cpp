@@ -13,22 +13,14 @@
 namespace shoal {
 namespace {
 
-constexpr std::string_view kRoleNames[] = {"",
-                                           "components",
-                                           "modified_components",
-                                           "deleted_components",
-                                           "children",
-                                           "modified_children",
-                                           "deleted_children",
-                                           "units",
-                                           "entities",
-                                           ""};
+constexpr std::uint8_t kFirstList = static_cast<std::uint8_t>(SourceKey::kComponents);
+static_assert(kFirstList + static_cast<int>(ItemRole::kEntities) - 1 == static_cast<int>(SourceKey::kEntities),
+              "the roles of items in lists are in the order of the keys of these lists");
 
-bool has_components(ItemRole place) { return place == ItemRole::kComponents || place == ItemRole::kModifiedComponents; }
+/// Returns the key of a list. Requires: not kMember or kBeside.
+const KeyMeaning& meaning_of(ItemRole place) { return kSourceKeys[kFirstList + static_cast<int>(place) - 1]; }
 
-bool has_deletions(ItemRole place) {
-    return place == ItemRole::kDeletedComponents || place == ItemRole::kDeletedChildren;
-}
+bool has_deletions(ItemRole place) { return meaning_of(place).value == KeyValue::kDeletions; }
 
 std::uint64_t index_key(const SourceItem* parent, ItemRole place, std::string_view key) {
     const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(parent));
@@ -125,10 +117,10 @@ private:
 
     /// Returns the key in an element of a list, and the name of the key's member; empty if there is none.
     std::string_view key_in(Node element, std::string_view& name) {
-        for (const std::string_view wanted : {"_guid", "guid", "id"}) {
-            const Node guid = element.find(wanted);
+        for (const SourceKey wanted : kGuidKeys) {
+            const Node guid = element.find(key_name(wanted));
             if (!guid || !guid.is_string()) continue;
-            name = wanted;
+            name = key_name(wanted);
             return plain_key(guid.as_string());
         }
         return {};
@@ -195,8 +187,7 @@ private:
         if (item.key.empty()) item.key_name = {};
         if (!item.key_name.empty()) item.position = element.find(item.key_name).position();
         if (item.key.empty() && place == ItemRole::kComponents) item.key = type_in(element, true);
-        const bool may_be_counted =
-            !has_components(place) && !has_deletions(place) && place != ItemRole::kModifiedChildren;
+        const bool may_be_counted = meaning_of(place).value == KeyValue::kNewEntities;
         if (item.key.empty() && may_be_counted) item.key = builder_.keep(concat('[', num_counted++, ']'));
         if (!item.key.empty()) return add_entry(parent, std::move(item));
         diagnostics_.error(element.position(), "an element of this list does not say what it is about",
@@ -204,7 +195,7 @@ private:
     }
 
     void add_entry(SourceItem& parent, SourceItem item) {
-        if (has_components(item.place)) return add_component(parent, std::move(item));
+        if (has_components(meaning_of(item.place))) return add_component(parent, std::move(item));
         const Node node = item.text;
         item.kind = has_deletions(item.place) ? ItemKind::kDeletion : ItemKind::kEntity;
         if (item.kind == ItemKind::kEntity && !node.is_mapping())
@@ -217,9 +208,9 @@ private:
 
     static std::string_view type_in(Node component, bool with_plain) {
         if (!component.is_mapping()) return {};
-        for (const std::string_view name : {"_type", "type"}) {
-            if (name == "type" && !with_plain && !component.find("data")) continue;
-            if (const Node type = component.find(name); type && type.is_string()) return type.as_string();
+        for (const SourceKey key : kTypeKeys) {
+            if (key == SourceKey::kPlainType && !with_plain && !component.find("data")) continue;
+            if (const Node type = component.find(key_name(key)); type && type.is_string()) return type.as_string();
         }
         return {};
     }
@@ -264,9 +255,10 @@ private:
 }  // namespace
 
 ItemRole place_of_key(std::string_view key, bool of_level) {
-    const std::size_t begin = of_level ? 7 : 1, end = of_level ? 9 : 7;
-    for (std::size_t i = begin; i < end; ++i)
-        if (kRoleNames[i] == key) return static_cast<ItemRole>(i);
+    for (std::size_t i = 1; i < kNumItemRoles - 1; ++i) {
+        const auto role = static_cast<ItemRole>(i);
+        if (meaning_of(role).name == key && has_meaning(meaning_of(role), of_level)) return role;
+    }
     return ItemRole::kMember;
 }
 
@@ -359,7 +351,7 @@ private:
             DocumentBuilder name;
             name.string(entity.name, entity.position);
             SourceItem member;
-            member.key = key_name(EntityKey::kName);
+            member.key = key_name(SourceKey::kName);
             member.value = builder_.keep(name.finish());
             member.position = entity.position;
             builder_.add(item, std::move(member));
@@ -416,7 +408,10 @@ bool same_item(const SourceTree& a, const SourceItem& in_a, const SourceTree& b,
 
 // --- names ---------------------------------------------------------------------------------------------------------
 
-std::string_view role_name(ItemRole place) { return kRoleNames[static_cast<std::size_t>(place)]; }
+std::string_view role_name(ItemRole place) {
+    const bool is_list = place != ItemRole::kMember && place != ItemRole::kBeside;
+    return is_list ? meaning_of(place).name : std::string_view();
+}
 
 const SourceItem& entity_of(const SourceItem& item) {
     const SourceItem* at = &item;
@@ -493,7 +488,7 @@ void write_item(const SourceItem& item, DocumentBuilder& builder) {
     if (item.kind == ItemKind::kMember || item.kind == ItemKind::kDeletion) return write_value(item, builder);
     builder.begin_mapping(item.position);
     write_members(item, ItemRole::kMember, builder);
-    for (std::size_t i = 1; i < std::size(kRoleNames); ++i) {
+    for (std::size_t i = 1; i < kNumItemRoles; ++i) {
         const auto place = static_cast<ItemRole>(i);
         const auto is_there = [&](const SourceItem* child) { return child->place == place; };
         if (std::none_of(item.children.begin(), item.children.end(), is_there)) continue;

@@ -7,6 +7,7 @@
 #include "shoal/resource/detail/image_migration.h"
 #include "shoal/resource/detail/old_words.h"
 #include "shoal/resource/migration.h"
+#include "shoal/source/detail/source_keys.h"
 #include "source/arena.h"
 #include "source/compile_tree.h"
 #include "source/entity_order.h"

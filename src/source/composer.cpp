@@ -27,11 +27,11 @@ struct EntityText {
         std::string_view component, field;
     };
 
-    Node keys[std::size(kEntityKeys)];
+    Node keys[std::size(kSourceKeys)];
     std::vector<Node> others;      ///< unknown keys to keep
     std::vector<Field> fields;     ///< in the order of the text
     std::vector<Node> components;  ///< in the short form of an entity, which has no `components` key
-    Node operator[](EntityKey key) const { return keys[static_cast<std::size_t>(key)]; }
+    Node operator[](SourceKey key) const { return keys[static_cast<std::size_t>(key)]; }
 };
 
 /// A child or component in a list or mapping: its key and position.
@@ -52,14 +52,10 @@ constexpr int kMostSuggestions = 100;  // in one source: comparing a text with m
 /// limit of entities. It is exceeded if many prefabs change descendants of large prefabs, and each of them is searched.
 constexpr std::uint64_t kSearchStepsPerEntity = 8, kLeastSearchSteps = std::uint64_t(1) << 20;
 
-constexpr std::uint8_t bit(WrapperKey key) { return static_cast<std::uint8_t>(1u << static_cast<unsigned>(key)); }
-
-std::string_view key_name(WrapperKey key) { return kWrapperKeys[static_cast<std::size_t>(key)]; }
-
 /// Sets the layer of a text that has no keys except fields, or is a value.
 void set_fields(ComponentLayer& layer, Node value) {
     layer.value = layer.fields = value;
-    layer.consumed_keys = bit(WrapperKey::kData);
+    layer.consumed_keys = consumed_bit(SourceKey::kData);
     layer.has_other_keys = false;
 }
 
@@ -69,31 +65,17 @@ std::string folder_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Returns the built-in keys, then the renamed ones.
-std::vector<std::string_view> entity_keys(const ComposeOptions& options) {
-    std::vector<std::string_view> keys(std::begin(kEntityKeys), std::end(kEntityKeys));
-    for (const RenamedKey& renamed : options.renamed_keys) keys.push_back(renamed.from);
-    return keys;
+std::vector<std::string_view> names_of(std::span<const KeyMeaning> keys) {
+    std::vector<std::string_view> names;
+    for (const KeyMeaning& key : keys) names.push_back(key.name);
+    return names;
 }
 
-/// Whether a key has a meaning in a level, or in an entity.
-bool has_meaning(EntityKey key, bool in_level) {
-    switch (key) {
-        case EntityKey::kUnits:
-        case EntityKey::kEntities:
-            return in_level;
-        case EntityKey::kGuid:
-        case EntityKey::kType:
-        case EntityKey::kEditor:
-        case EntityKey::kName:
-        case EntityKey::kPlainType:
-        case EntityKey::kPlainGuid:
-        case EntityKey::kId:
-        case EntityKey::kVersions:
-            return true;
-        default:
-            return !in_level;
-    }
+/// Returns the built-in keys, then the renamed ones.
+std::vector<std::string_view> entity_keys(const ComposeOptions& options) {
+    std::vector<std::string_view> keys = names_of(kSourceKeys);
+    for (const RenamedKey& renamed : options.renamed_keys) keys.push_back(renamed.from);
+    return keys;
 }
 
 bool contains(const std::vector<std::string>& texts, std::string_view text) {
@@ -270,7 +252,7 @@ public:
           entity_keys_(entity_keys(options)),
           short_form_(options.renamed_keys),
           renamed_components_(options.renamed_keys.size()),
-          wrapper_keys_(kWrapperKeys),
+          wrapper_keys_(names_of(kComponentKeys)),
           max_search_steps_(std::min(options.max_entities, std::uint64_t(1) << 32) * kSearchStepsPerEntity +
                             kLeastSearchSteps) {}
 
@@ -375,7 +357,7 @@ private:
             compose_level(root);
         } else {
             Entry entry{{}, root.position(), root};
-            entry.key = guid_of(root, EntityKey::kChildren, entry.position);
+            entry.key = guid_of(root, SourceKey::kChildren, entry.position);
             if (entry.key.empty()) entry.key = ".";
             const MergedEntity* entity = merge(root, entry, nullptr);
             if (entity != nullptr) {
@@ -527,7 +509,7 @@ private:
         const std::size_t num_errors = diagnostics_.num_errors();
         EntityText text;
         read_keys(root, true, text);
-        const Node units = text[EntityKey::kUnits], entities = text[EntityKey::kEntities];
+        const Node units = text[SourceKey::kUnits], entities = text[SourceKey::kEntities];
         if (units && entities && options_.level_entities == LevelEntities::kUndecided)
             diagnostics_
                 .error(entities.key_position(), "a level has `units` or `entities`, not both",
@@ -538,8 +520,8 @@ private:
         const bool skips_units = entities && options_.level_entities == LevelEntities::kEntities;
         const bool skips_entities = units && (options_.level_entities == LevelEntities::kUnits ||
                                               options_.level_entities == LevelEntities::kUndecided);
-        if (!skips_units) add_children(units, EntityKey::kUnits, roots);
-        if (!skips_entities) add_children(entities, EntityKey::kEntities, roots);
+        if (!skips_units) add_children(units, SourceKey::kUnits, roots);
+        if (!skips_entities) add_children(entities, SourceKey::kEntities, roots);
         result_.other_keys_ = std::move(text.others);
         MergedEntity level;
         level.position = root.position();
@@ -612,13 +594,17 @@ private:
     }
 
     void read_keys(Node node, bool of_level, EntityText& text) {
-        constexpr int kNumKeys = static_cast<int>(std::size(kEntityKeys));
+        constexpr int kNumKeys = static_cast<int>(std::size(kSourceKeys));
         const bool is_short = !of_level && short_form_.has(node);
         int index = -1;
         for (const Node child : node) {
             index = entity_keys_.find(child.key(), index);
-            if (index < 0 && is_short && !contains(options_.ignored_keys, child.key())) {
-                text.components.push_back(child);
+            const bool is_known = index >= kNumKeys || (index >= 0 && has_meaning(kSourceKeys[index], of_level));
+            if (!is_known) {
+                if (is_short && !contains(options_.ignored_keys, child.key()))
+                    text.components.push_back(child);
+                else
+                    unknown_key(child, of_level, text);
                 continue;
             }
             if (index >= kNumKeys) {
@@ -626,16 +612,12 @@ private:
                 if (!read_renamed_key(renamed, child, of_level, text)) unknown_key(child, of_level, text);
                 continue;
             }
-            if (index < 0 || !has_meaning(static_cast<EntityKey>(index), of_level)) {
-                unknown_key(child, of_level, text);
-                continue;
-            }
             text.keys[index] = child;
-            if (static_cast<EntityKey>(index) == EntityKey::kVersions) read_versions(child, node);
-            if (static_cast<EntityKey>(index) == EntityKey::kEditor && !is_only_name(child))
+            if (static_cast<SourceKey>(index) == SourceKey::kVersions) read_versions(child, node);
+            if (static_cast<SourceKey>(index) == SourceKey::kEditor && !is_only_name(child))
                 unknown_key(child, of_level, text);
         }
-        if (text[EntityKey::kType] || text[EntityKey::kPlainType]) check_type(of_level, text);
+        if (text[SourceKey::kType] || text[SourceKey::kPlainType]) check_type(of_level, text);
     }
 
     /// Reads a key that stands for another one. Returns false if that key has no meaning here.
@@ -648,10 +630,9 @@ private:
             text.fields.push_back({child, component, std::string_view(to).substr(dot + 1)});
             return true;
         }
-        const auto* const key = std::find(std::begin(kEntityKeys), std::end(kEntityKeys), to);
-        const auto index = key - std::begin(kEntityKeys);
-        if (key == std::end(kEntityKeys) || !has_meaning(static_cast<EntityKey>(index), of_level)) return false;
-        Node& value = text.keys[index];
+        const auto key = std::ranges::find(kEntityKeys, to, &KeyMeaning::name);
+        if (key == kEntityKeys.end() || !has_meaning(*key, of_level)) return false;
+        Node& value = text.keys[&*key - kSourceKeys];
         if (value)
             diagnostics_
                 .error(child.key_position(), concat(quoted(from), " means `", to, "`, which is there too"),
@@ -670,7 +651,7 @@ private:
             return;
         }
         const std::string_view owner = of_level ? "a level" : "an entity";
-        if (key == key_name(EntityKey::kEditor)) {
+        if (key == key_name(SourceKey::kEditor)) {
             diagnostics_.error(
                 child.key_position(), concat("only the `name` in the `editor` of ", owner, " means something"),
                 "remove the rest, or list `editor` under `ignored_keys` in a schema file, which keeps the name");
@@ -679,11 +660,8 @@ private:
         const bool is_source =
             depth_ == 1 && !result_.is_level_;  // a level with a mistyped `units` looks like an entity
         std::vector<std::string_view> known;
-        for (std::size_t i = 0; i < std::size(kEntityKeys); ++i) {
-            const auto other = static_cast<EntityKey>(i);
-            const bool is_list = other == EntityKey::kUnits || other == EntityKey::kEntities;
-            if (has_meaning(other, of_level) || (is_source && is_list)) known.push_back(kEntityKeys[i]);
-        }
+        for (const KeyMeaning& other : kEntityKeys)
+            if (has_meaning(other, of_level) || (is_source && other.in_level)) known.push_back(other.name);
         const int close = closest_text(key, known.data(), known.size());
         diagnostics_.error(child.key_position(), concat(owner, " has no key ", quoted(key)),
                            close >= 0 ? concat("did you mean `", known[static_cast<std::size_t>(close)], "`?")
@@ -716,7 +694,7 @@ private:
 
     /// Keeps or reports the type of an entity that is not `entity`, or of a level that is not `level`.
     void check_type(bool of_level, EntityText& text) {
-        for (const EntityKey key : {EntityKey::kType, EntityKey::kPlainType}) {
+        for (const SourceKey key : kTypeKeys) {
             const Node type = text[key];
             if (!type || type.is_null()) continue;
             if (!type.is_string()) {
@@ -742,18 +720,17 @@ private:
     }
 
     void read_name(const EntityText& text, MergedEntity& entity) {
-        Node name = text[EntityKey::kName];
+        Node name = text[SourceKey::kName];
         if (!name)
-            if (const Node editor = text[EntityKey::kEditor]; editor && editor.is_mapping()) name = editor.find("name");
+            if (const Node editor = text[SourceKey::kEditor]; editor && editor.is_mapping()) name = editor.find("name");
         if (!name || name.is_null()) return;
         if (!name.is_string()) return wrong_kind(name, "name", "a string");
         entity.name = name.as_string();
     }
 
     /// Returns the GUID in an element of a list; empty if there is none.
-    std::string_view guid_of(Node node, EntityKey list, SourcePosition& position) {
-        const bool has_fields = list == EntityKey::kComponents || list == EntityKey::kModifiedComponents;
-        for (const WrapperKey wanted : {WrapperKey::kGuid, WrapperKey::kPlainGuid, WrapperKey::kId}) {
+    std::string_view guid_of(Node node, SourceKey list, SourcePosition& position) {
+        for (const SourceKey wanted : kGuidKeys) {
             const std::string_view key = key_name(wanted);
             const Node guid = node.find(key);
             if (!guid || guid.is_null()) continue;
@@ -761,14 +738,15 @@ private:
                 position = guid.position();
                 return plain_key(guid.as_string());
             }
-            const bool may_be_field = has_fields && wanted != WrapperKey::kGuid;
+            const bool may_be_field = has_components(meaning_of(list)) && wanted != SourceKey::kGuid;
             if (!may_be_field) wrong_kind(guid, key, "a string");
         }
         return {};
     }
 
-    bool entry_of_list(Node item, EntityKey key, Entry& entry) {
-        const bool deletes = key == EntityKey::kDeletedChildren || key == EntityKey::kDeletedComponents;
+    bool entry_of_list(Node item, SourceKey key, Entry& entry) {
+        const KeyValue value = meaning_of(key).value;
+        const bool deletes = value == KeyValue::kDeletions;
         entry = {{}, item.position(), item};
         if (deletes && item.is_string()) {
             entry.key = plain_key(item.as_string());
@@ -782,8 +760,7 @@ private:
         }
         entry.key = guid_of(item, key, entry.position);
         if (!entry.key.empty()) return true;
-        const bool needs_target =
-            deletes || key == EntityKey::kModifiedChildren || key == EntityKey::kModifiedComponents;
+        const bool needs_target = value != KeyValue::kNewComponents && value != KeyValue::kNewEntities;
         if (needs_target)
             diagnostics_.error(item.position(), concat("an element of `", key_name(key), "` does not name its target"),
                                "give it a `_guid`");
@@ -793,7 +770,7 @@ private:
 
     /// Calls visit(entry) for each element of a list, or each member of a mapping.
     template <class Visit>
-    void each_entry(Node list, EntityKey key, Visit&& visit) {
+    void each_entry(Node list, SourceKey key, Visit&& visit) {
         if (!list || list.is_null()) return;
         if (!list.is_list() && !list.is_mapping())
             return wrong_kind(list, key_name(key), "a list, or a mapping by GUID or name");
@@ -838,7 +815,7 @@ private:
         read_keys(node, false, text);
         Draft draft;
         const MergedEntity* base = modified;
-        if (const Node prefab = text[EntityKey::kPrefab]; modified == nullptr) {
+        if (const Node prefab = text[SourceKey::kPrefab]; modified == nullptr) {
             base = use_prefab(prefab, draft.base_failed);
             if (prefab && prefab.is_string()) draft.base_name = prefab.as_string();
         } else if (prefab && !prefab.is_null()) {
@@ -893,11 +870,11 @@ private:
             return refuse(concat("children more than ", options_.max_depth, " deep"));
     }
 
-    void stale(const Entry& entry, EntityKey key, const Draft& draft, std::string_view what) {
+    void stale(const Entry& entry, SourceKey key, const Draft& draft, std::string_view what) {
         if (draft.base_failed || too_large_) return;
         const std::string_view named_type = current_type(entry.key);
         const auto is_of_type = [&](const MergedComponent& c) { return result_.types_[c.type] == named_type; };
-        const bool is_component = key == EntityKey::kModifiedComponents || key == EntityKey::kDeletedComponents;
+        const bool is_component = key == SourceKey::kModifiedComponents || key == SourceKey::kDeletedComponents;
         const auto num_of_type = is_component ? std::count_if(components_.begin(), components_.end(), is_of_type) : 0;
         if (num_of_type > 1) {
             diagnostics_.warning(entry.position,
@@ -1007,7 +984,7 @@ private:
     bool read_component(Node value, bool declares, ComponentLayer& layer, Node& type) {
         layer.value = layer.fields = value;
         if (!value.is_mapping()) return true;
-        Node keys[std::size(kWrapperKeys)];
+        Node keys[kComponentKeys.size()];
         int index = -1;
         bool has_others = false;
         for (const Node child : value) {
@@ -1017,15 +994,15 @@ private:
             else
                 has_others = true;
         }
-        const auto key = [&](WrapperKey wanted) { return keys[static_cast<std::size_t>(wanted)]; };
-        type = key(WrapperKey::kType);
-        const Node plain_type = key(WrapperKey::kPlainType);
-        const WrapperKey type_key = type ? WrapperKey::kType : WrapperKey::kPlainType;
-        layer.consumed_keys = bit(WrapperKey::kGuid) | bit(WrapperKey::kType);
-        if (const Node data = key(WrapperKey::kData)) {
+        const auto key = [&](SourceKey wanted) { return keys[static_cast<std::size_t>(wanted)]; };
+        type = key(SourceKey::kType);
+        const Node plain_type = key(SourceKey::kPlainType);
+        const SourceKey type_key = type ? SourceKey::kType : SourceKey::kPlainType;
+        layer.consumed_keys = consumed_bit(SourceKey::kGuid) | consumed_bit(SourceKey::kType);
+        if (const Node data = key(SourceKey::kData)) {
             if (!data.is_mapping() && !data.is_null()) return wrong_kind(data, "data", "a mapping of fields"), false;
             layer.fields = data;
-            layer.consumed_keys |= bit(WrapperKey::kData);
+            layer.consumed_keys |= consumed_bit(SourceKey::kData);
             layer.has_other_keys = has_others;
             if (type && type.is_string() && plain_type && plain_type.is_string() &&
                 type.as_string() != plain_type.as_string()) {
@@ -1038,7 +1015,7 @@ private:
             if (!type) type = plain_type;
         } else if (!type && declares) {
             type = plain_type;
-            layer.consumed_keys |= bit(WrapperKey::kPlainType);
+            layer.consumed_keys |= consumed_bit(SourceKey::kPlainType);
         }
         if (!type || type.is_string()) return true;
         return wrong_kind(type, key_name(type_key), "the name of a component type"), false;
@@ -1139,7 +1116,7 @@ private:
 
     void modify_component(const Entry& entry, const Draft& draft) {
         const int index = find_component(entry.key);
-        if (index < 0) return stale(entry, EntityKey::kModifiedComponents, draft, "component");
+        if (index < 0) return stale(entry, SourceKey::kModifiedComponents, draft, "component");
         MergedComponent& component = components_[static_cast<std::size_t>(index)];
         ComponentLayer layer;
         Node type;
@@ -1173,21 +1150,21 @@ private:
 
     void delete_component(const Entry& entry, const Draft& draft) {
         const int index = find_component(entry.key);
-        if (index < 0) return stale(entry, EntityKey::kDeletedComponents, draft, "component");
+        if (index < 0) return stale(entry, SourceKey::kDeletedComponents, draft, "component");
         warn_of_old_word(entry.key, entry.position, result_.types_[components_[static_cast<std::size_t>(index)].type]);
         components_.erase(components_.begin() + index);
     }
 
     void merge_components(const EntityText& text, MergedEntity& entity, const Draft& draft) {
-        const Node added = text[EntityKey::kComponents], deleted = text[EntityKey::kDeletedComponents],
-                   modified = text[EntityKey::kModifiedComponents];
+        const Node added = text[SourceKey::kComponents], deleted = text[SourceKey::kDeletedComponents],
+                   modified = text[SourceKey::kModifiedComponents];
         if (!added && !deleted && !modified && text.fields.empty() && text.components.empty()) return;
         components_.assign(entity.components.begin(), entity.components.end());
         for (const Node component : text.components)
             add_component({without_hash(component.key()), component.key_position(), component}, true);
-        each_entry(added, EntityKey::kComponents, [&](const Entry& entry) { add_component(entry); });
-        each_entry(deleted, EntityKey::kDeletedComponents, [&](const Entry& entry) { delete_component(entry, draft); });
-        each_entry(modified, EntityKey::kModifiedComponents,
+        each_entry(added, SourceKey::kComponents, [&](const Entry& entry) { add_component(entry); });
+        each_entry(deleted, SourceKey::kDeletedComponents, [&](const Entry& entry) { delete_component(entry, draft); });
+        each_entry(modified, SourceKey::kModifiedComponents,
                    [&](const Entry& entry) { modify_component(entry, draft); });
         if (!text.fields.empty()) add_renamed_fields(text, draft);
         entity.components = arena_.copy(std::span<const MergedComponent>(components_));
@@ -1195,7 +1172,7 @@ private:
 
     // --- children ----------------------------------------------------------------------------------------------------
 
-    void add_children(Node list, EntityKey key, std::vector<const MergedEntity*>& children) {
+    void add_children(Node list, SourceKey key, std::vector<const MergedEntity*>& children) {
         if (!list) return;
         std::vector<SourcePosition> keys;  // of the added children
         keys.reserve(list.size());
@@ -1204,7 +1181,7 @@ private:
             Entry entry = found;
             if (!entry.has_key) entry.key = arena_.copy(concat('[', place, ']'));
             ++place;
-            if (key != EntityKey::kChildren) options_.progress.tell("entities merged", place, list.size());
+            if (key != SourceKey::kChildren) options_.progress.tell("entities merged", place, list.size());
             const MergedEntity* const child = merge(entry.value, entry, nullptr);
             if (child == nullptr) return;
             children.push_back(child);
@@ -1236,20 +1213,20 @@ private:
     }
 
     /// Warns that a key also matches another descendant.
-    void warn_of_other(const Entry& entry, EntityKey key, const Draft& draft, std::uint32_t found) {
+    void warn_of_other(const Entry& entry, SourceKey key, const Draft& draft, std::uint32_t found) {
         ChildEditor& editor = *draft.editor;
         const std::string path = editor.path_of(found), other = editor.path_of(editor.other());
         diagnostics_
             .warning(entry.position,
                      concat(quoted(entry.key), " of `", key_name(key), "` means several descendants, and the first is ",
-                            key == EntityKey::kDeletedChildren ? "deleted" : "changed"),
+                            key == SourceKey::kDeletedChildren ? "deleted" : "changed"),
                      concat("write its path, ", quoted(path), ", or that of another, such as ", quoted(other)))
             .note(editor.entity(found)->position, "the first is here")
             .note(editor.entity(editor.other())->position, "another is here");
     }
 
     /// Finds the target of an entry of `modified_children` or `deleted_children`.
-    std::uint32_t find_child(const Entry& entry, EntityKey key, const Draft& draft) {
+    std::uint32_t find_child(const Entry& entry, SourceKey key, const Draft& draft) {
         const std::uint32_t found = draft.editor->find(entry.key);
         if (found != ChildEditor::kNone) {
             if (draft.editor->other() != ChildEditor::kNone) warn_of_other(entry, key, draft, found);
@@ -1269,13 +1246,13 @@ private:
     }
 
     void delete_child(const Entry& entry, Draft& draft) {
-        if (const std::uint32_t found = find_child(entry, EntityKey::kDeletedChildren, draft);
+        if (const std::uint32_t found = find_child(entry, SourceKey::kDeletedChildren, draft);
             found != ChildEditor::kNone)
             draft.editor->remove(found);
     }
 
     void modify_child(const Entry& entry, Draft& draft) {
-        const std::uint32_t found = find_child(entry, EntityKey::kModifiedChildren, draft);
+        const std::uint32_t found = find_child(entry, SourceKey::kModifiedChildren, draft);
         if (found == ChildEditor::kNone) return;
         const MergedEntity* const target = draft.editor->entity(found);
         Entry kept = entry;
@@ -1284,20 +1261,20 @@ private:
     }
 
     void merge_children(const EntityText& text, MergedEntity& entity, Draft& draft) {
-        const Node added = text[EntityKey::kChildren], deleted = text[EntityKey::kDeletedChildren],
-                   modified = text[EntityKey::kModifiedChildren];
+        const Node added = text[SourceKey::kChildren], deleted = text[SourceKey::kDeletedChildren],
+                   modified = text[SourceKey::kModifiedChildren];
         const auto is_empty = [](Node list) {
             return !list || list.is_null() || ((list.is_list() || list.is_mapping()) && list.size() == 0);
         };
         if (is_empty(added) && is_empty(deleted) && is_empty(modified)) return;
         std::vector<const MergedEntity*> children(entity.children.begin(), entity.children.end());
-        add_children(added, EntityKey::kChildren, children);
+        add_children(added, SourceKey::kChildren, children);
         if (!is_empty(deleted) || !is_empty(modified)) {
             ChildEditor editor(children, arena_, search_steps_, max_search_steps_,
                                [this](MergedEntity& changed) { count(changed); });
             draft.editor = &editor;
-            each_entry(deleted, EntityKey::kDeletedChildren, [&](const Entry& entry) { delete_child(entry, draft); });
-            each_entry(modified, EntityKey::kModifiedChildren, [&](const Entry& entry) { modify_child(entry, draft); });
+            each_entry(deleted, SourceKey::kDeletedChildren, [&](const Entry& entry) { delete_child(entry, draft); });
+            each_entry(modified, SourceKey::kModifiedChildren, [&](const Entry& entry) { modify_child(entry, draft); });
             draft.editor = nullptr;
             children = editor.finish();
         }
@@ -1386,13 +1363,5 @@ std::optional<Composition> compose_tree(Node root, const ComposeOptions& options
 }
 
 std::uint64_t content_hash(std::string_view content) { return std::max<std::uint64_t>(hash_text(content), 1); }
-
-bool is_wrapper_key(std::string_view key) {
-    return std::find(std::begin(kWrapperKeys), std::end(kWrapperKeys), key) != std::end(kWrapperKeys);
-}
-
-bool is_structural_key(std::string_view key) {
-    return (is_entity_key(key) && key != key_name(EntityKey::kEditor)) || is_wrapper_key(key);
-}
 
 }  // namespace shoal

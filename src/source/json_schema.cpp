@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
+#include "shoal/source/detail/source_keys.h"
 #include "shoal/table/detail/saved_rows.h"
 
 #include <algorithm>
@@ -34,33 +35,20 @@ constexpr std::string_view kRoot = R"(
     else = { $ref = "#/$defs/entity" }
 )";
 
-/// An entity without a key that shows its form is in the short form.
-constexpr std::string_view kEntity = R"(
-    entity = {
-        type = object
-        if = { not = { anyOf = [
-            { required = [prefab] } { required = [components] } { required = [modified_components] }
-            { required = [deleted_components] } { required = [children] } { required = [modified_children] }
-            { required = [deleted_children] } { required = [units] } { required = [entities] } { required = [type] }
-            { required = [_type] }
-        ] } }
-        then = { $ref = "#/$defs/short_entity" }
-        else = { $ref = "#/$defs/long_entity" }
-    }
-)";
-
-constexpr std::string_view kLongKeys = R"(
-    prefab = {
-        type = [string "null"]
-        description = "the name of another source, which this entity is made from"
-    }
-    components = { $ref = "#/$defs/components" }
-    modified_components = { $ref = "#/$defs/changes" }
-    deleted_components = { $ref = "#/$defs/deleted" }
-    children = { $ref = "#/$defs/new_entities" }
-    modified_children = { $ref = "#/$defs/changed_entities" }
-    deleted_children = { $ref = "#/$defs/deleted" }
-)";
+/// The values of keys, by KeyValue; value_of() adds what depends on the rules.
+constexpr std::string_view kValues[] = {
+    R"(type = [string "null"]  description = "the name of another source, which this entity is made from")",
+    R"($ref = "#/$defs/components")",
+    R"($ref = "#/$defs/changes")",
+    R"($ref = "#/$defs/new_entities")",
+    R"($ref = "#/$defs/changed_entities")",
+    R"($ref = "#/$defs/deleted")",
+    "",
+    R"(type = [string "null"])",
+    R"(type = [object "null"]  properties = { name = { type = [string "null"] } })",
+    "type = object  additionalProperties = { type = integer  minimum = 1 }",
+};
+static_assert(std::size(kValues) == static_cast<std::size_t>(KeyValue::kFields), "a value for each kind of entity key");
 
 /// A mapping by key, or a list; in a list, a change names its target.
 constexpr std::string_view kEntries = R"(
@@ -220,7 +208,7 @@ private:
 
     void definitions() {
         object("level", [&] { level(); });
-        add(kEntity);
+        object("entity", [&] { entity(); });
         object("long_entity", [&] { entity_long(); });
         object("short_entity", [&] { entity_short(); });
         add(kEntries);
@@ -235,30 +223,44 @@ private:
 
     void level() {
         string("type", "object");
-        object("properties", [&] {
-            add(R"(units = { $ref = "#/$defs/new_entities" }  entities = { $ref = "#/$defs/new_entities" })");
-            own_keys(true);
-        });
+        object("properties", [&] { own_keys(true, true); });
         if (rules_.level_entities == LevelEntities::kUndecided) add("not = { required = [units entities] }");
         unknown_keys(rules_.keep_unknown_fields);
     }
 
-    /// The keys that identify the entity or level, and the keys of schema files.
-    void own_keys(bool of_level) {
-        const bool takes_all =
-            rules_.keep_unknown_fields || std::ranges::find(rules_.ignored_keys, "editor") != rules_.ignored_keys.end();
-        add(R"(name = { type = [string "null"] })");
-        object("editor", [&] {
-            add(R"(type = [object "null"]  properties = { name = { type = [string "null"] } })");
-            unknown_keys(takes_all);
+    /// An entity without a key that marks the long form is in the short form.
+    void entity() {
+        string("type", "object");
+        object("if", [&] {
+            object("not", [&] {
+                list("anyOf", [&] {
+                    for (const KeyMeaning& key : kSourceKeys)
+                        if (marks_long_form(key)) object([&] { add(concat("required = [", key.name, "]")); });
+                });
+            });
         });
-        add(R"(_guid = { type = [string "null"] }  guid = { type = [string "null"] }  id = { type = [string "null"] })");
-        add(rules_.keep_unknown_fields ? R"(_type = { type = [string "null"] }  type = { type = [string "null"] })"
-            : of_level                 ? "_type = { enum = [level null] }  type = { enum = [level null] }"
-                                       : "_type = { enum = [unit entity null] }  type = { enum = [unit entity null] }");
-        add("_versions = { type = object  additionalProperties = { type = integer  minimum = 1 } }");
+        refer("then", "short_entity");
+        refer("else", "long_entity");
+    }
+
+    /// The keys of the entity or level, and the keys of schema files.
+    void own_keys(bool of_level, bool with_parts) {
+        for (const KeyMeaning& key : kEntityKeys)
+            if (has_meaning(key, of_level) && (with_parts || key.value >= KeyValue::kTypeName))
+                object(key.name, [&] { value_of(key.value, of_level); });
         ignored_keys();
         for (const RenamedKey& renamed : rules_.renamed_keys) renamed_key(renamed, of_level);
+    }
+
+    void value_of(KeyValue value, bool of_level) {
+        add(kValues[static_cast<std::size_t>(value)]);
+        if (value == KeyValue::kEditor)
+            unknown_keys(rules_.keep_unknown_fields ||
+                         std::ranges::find(rules_.ignored_keys, "editor") != rules_.ignored_keys.end());
+        if (value == KeyValue::kTypeName)
+            add(rules_.keep_unknown_fields ? R"(type = [string "null"])"
+                : of_level                 ? "enum = [level null]"
+                                           : "enum = [unit entity null]");
     }
 
     void ignored_keys() {
@@ -298,10 +300,7 @@ private:
 
     void entity_long() {
         string("type", "object");
-        object("properties", [&] {
-            add(kLongKeys);
-            own_keys(false);
-        });
+        object("properties", [&] { own_keys(false, true); });
         unknown_keys(rules_.keep_unknown_fields);
     }
 
@@ -309,7 +308,7 @@ private:
     void entity_short() {
         string("type", "object");
         object("properties", [&] {
-            own_keys(false);
+            own_keys(false, false);
             for (const RegisteredComponent* component : components_)
                 refer(component->name, name_of(Form::kFields, *component));
         });
@@ -425,7 +424,7 @@ private:
                     object([&] { fields(component, Form::kFields); });
                 });
             });
-            for (const std::string_view key : {"_guid", "_type", "type", "guid", "id"}) any(key);
+            for (const KeyMeaning& key : kComponentKeys) any(key.name);
             ignored_keys();
         });
         unknown_keys(rules_.keep_unknown_fields);

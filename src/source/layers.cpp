@@ -7,8 +7,8 @@ namespace shoal {
 
 bool is_consumed(const ComponentLayer& layer, std::string_view key) {
     if (layer.consumed_keys == 0 || layer.wrapped()) return false;
-    for (std::size_t i = 0; i < std::size(kWrapperKeys); ++i)
-        if ((layer.consumed_keys >> i & 1) != 0 && kWrapperKeys[i] == key) return true;
+    for (std::size_t i = 0; i < kComponentKeys.size(); ++i)
+        if ((layer.consumed_keys >> i & 1) != 0 && kComponentKeys[i].name == key) return true;
     return false;
 }
 

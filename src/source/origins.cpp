@@ -1,6 +1,7 @@
 #include "shoal/source/detail/origins.h"
 
 #include "shoal/document/diagnostics.h"
+#include "shoal/source/detail/source_keys.h"
 
 #include <algorithm>
 

@@ -4,6 +4,7 @@
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
 #include "shoal/resource/detail/value_change.h"
+#include "shoal/source/detail/source_keys.h"
 #include "shoal/table/detail/enum_bytes.h"
 #include "source/field_reader.h"
 #include "source/schema_text.h"

@@ -3,12 +3,20 @@
 #include "shoal/base/text.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace shoal {
+namespace {
 
-bool is_entity_key(std::string_view key) {
-    return std::find(std::begin(kEntityKeys), std::end(kEntityKeys), key) != std::end(kEntityKeys);
+bool has_name(std::span<const KeyMeaning> keys, std::string_view name) {
+    return std::ranges::find(keys, name, &KeyMeaning::name) != keys.end();
+}
+
+}  // namespace
+
+bool is_entity_key(std::string_view key) { return has_name(kEntityKeys, key); }
+bool is_wrapper_key(std::string_view key) { return has_name(kComponentKeys, key); }
+bool is_structural_key(std::string_view key) {
+    return has_name(kSourceKeys, key) && key != key_name(SourceKey::kEditor);
 }
 
 bool is_level_text(Node root) {
@@ -17,24 +25,15 @@ bool is_level_text(Node root) {
     return type && type.is_string() && type.as_string() == "level";
 }
 
-namespace {
-
-constexpr std::string_view kStructure[] = {"prefab",   "components",        "modified_components", "deleted_components",
-                                           "children", "modified_children", "deleted_children",    "entities"};
-
-bool is_structure(std::string_view key) {
-    return std::find(std::begin(kStructure), std::end(kStructure), key) != std::end(kStructure) || key == "units" ||
-           key == "type" || key == "_type";
-}
-
-bool may_be_mistyped(std::string_view key) {
+bool is_key_of_short_form(std::string_view key) {
     constexpr std::size_t kShortestMistake = 5;
-    return key.size() >= kShortestMistake && closest_text(key, kStructure, std::size(kStructure)) >= 0;
+    for (const KeyMeaning& known : kSourceKeys) {
+        if (!marks_long_form(known)) continue;
+        const bool may_be_mistyped = key.size() >= kShortestMistake && known.name.size() > kShortestMistake;
+        if (known.name == key || (may_be_mistyped && closest_text(key, &known.name, 1) == 0)) return false;
+    }
+    return true;
 }
-
-}  // namespace
-
-bool is_key_of_short_form(std::string_view key) { return !is_structure(key) && !may_be_mistyped(key); }
 
 bool ShortForm::has(Node entity) {
     return std::all_of(entity.begin(), entity.end(), [&](Node child) {

@@ -21,6 +21,7 @@
 #include "shoal/document/detail/read_options.h"
 #include "shoal/resource/detail/blob_format.h"
 #include "shoal/source/detail/source_files.h"
+#include "shoal/source/detail/source_keys.h"
 #include "shoal/source/detail/source_rules.h"
 #include "shoal/store/store.h"
 
@@ -75,9 +76,10 @@ struct ComposeOptions {
     ReadOptions read{640};
 };
 
-/// Returns whether the composer uses a key of levels, entities or components. Such a key is never ignored or
-/// renamed.
-SHOAL_API bool is_structural_key(std::string_view key);
+/// Returns the bit of one of kComponentKeys in ComponentLayer::consumed_keys.
+constexpr std::uint8_t consumed_bit(SourceKey key) {
+    return static_cast<std::uint8_t>(1u << static_cast<unsigned>(key));
+}
 
 /// The content of one text about a component.
 struct ComponentLayer {
@@ -86,18 +88,12 @@ struct ComponentLayer {
     Node fields;  ///< the mapping of fields: `value`, or its `data`; something else for a component given as a value
     std::uint32_t shared_index = kNotShared;  ///< index among the layers of prefabs, which many entities may share
     std::uint16_t height = 1;                 ///< number of layers, including this one
-    std::uint8_t consumed_keys = 0;           ///< keys of `value` that are not fields, by WrapperKey
+    std::uint8_t consumed_keys = 0;           ///< keys of `value` that are not fields: consumed_bit()
     bool has_other_keys = false;              ///< besides `data`
 
     static constexpr std::uint32_t kNotShared = 0xFFFFFFFF;
-    bool wrapped() const { return consumed_keys & 1; }
+    bool wrapped() const { return (consumed_keys & consumed_bit(SourceKey::kData)) != 0; }
 };
-
-/// Keys that may be beside a component's fields, as bits of ComponentLayer::consumed_keys.
-enum class WrapperKey : std::uint8_t { kData, kGuid, kType, kPlainType, kPlainGuid, kId };
-inline constexpr std::string_view kWrapperKeys[] = {"data", "_guid", "_type", "type", "guid", "id"};
-/// Returns whether a key is one of these.
-SHOAL_API bool is_wrapper_key(std::string_view key);
 
 struct MergedComponent {
     std::string_view key;     ///< GUID or name

@@ -1,5 +1,11 @@
 #pragma once
-// The keys of levels and entities that have a meaning, and whether an entity is in the short form.
+// The keys of levels, entities and components that have a meaning, in one table: for the composer, source trees and the
+// JSON Schema. Also whether an entity is in the short form.
+//
+//     data  _guid  _type  type  guid  id  editor  name  prefab  components ... entities  _versions
+//     [--------- kComponentKeys --------]                       [------ lists --------]
+//           [-------------------------------- kEntityKeys ----------------------------------------]
+//
 // Thread: any thread.
 
 #include "shoal/base/detail/hash_map.h"
@@ -12,49 +18,96 @@
 
 namespace shoal {
 
-/// The keys of levels and entities that have a meaning.
-enum class EntityKey : std::uint8_t {
+/// The keys, in the order of kSourceKeys.
+enum class SourceKey : std::uint8_t {
+    kData,
     kGuid,
     kType,
-    kChildren,
-    kEditor,
-    kModifiedComponents,
-    kPrefab,
-    kComponents,
-    kDeletedComponents,
-    kModifiedChildren,
-    kDeletedChildren,
-    kName,
     kPlainType,
     kPlainGuid,
     kId,
+    kEditor,
+    kName,
+    kPrefab,
+    kComponents,
+    kModifiedComponents,
+    kDeletedComponents,
+    kChildren,
+    kModifiedChildren,
+    kDeletedChildren,
     kUnits,
     kEntities,
     kVersions,
 };
-inline constexpr std::string_view kEntityKeys[] = {
-    "_guid",
-    "_type",
-    "children",
-    "editor",
-    "modified_components",
-    "prefab",
-    "components",
-    "deleted_components",
-    "modified_children",
-    "deleted_children",
-    "name",
-    "type",
-    "guid",
-    "id",
-    "units",
-    "entities",
-    "_versions",
+
+/// What the value of a key is. Keys with the first ones, up to kTypeName, make the long form of an entity.
+enum class KeyValue : std::uint8_t {
+    kResource,
+    kNewComponents,
+    kChangedComponents,
+    kNewEntities,
+    kChangedEntities,
+    kDeletions,  ///< the keys of components or children
+    kTypeName,
+    kText,
+    kEditor,  ///< a mapping in which only `name` has a meaning
+    kVersions,
+    kFields,
 };
 
-/// Returns whether a key is one of them.
+struct KeyMeaning {
+    std::string_view name;
+    KeyValue value;
+    bool in_level;
+    bool in_entity;
+};
+
+inline constexpr KeyMeaning kSourceKeys[] = {
+    {"data", KeyValue::kFields, false, false},
+    {"_guid", KeyValue::kText, true, true},
+    {"_type", KeyValue::kTypeName, true, true},
+    {"type", KeyValue::kTypeName, true, true},
+    {"guid", KeyValue::kText, true, true},
+    {"id", KeyValue::kText, true, true},
+    {"editor", KeyValue::kEditor, true, true},
+    {"name", KeyValue::kText, true, true},
+    {"prefab", KeyValue::kResource, false, true},
+    {"components", KeyValue::kNewComponents, false, true},
+    {"modified_components", KeyValue::kChangedComponents, false, true},
+    {"deleted_components", KeyValue::kDeletions, false, true},
+    {"children", KeyValue::kNewEntities, false, true},
+    {"modified_children", KeyValue::kChangedEntities, false, true},
+    {"deleted_children", KeyValue::kDeletions, false, true},
+    {"units", KeyValue::kNewEntities, true, false},
+    {"entities", KeyValue::kNewEntities, true, false},
+    {"_versions", KeyValue::kVersions, true, true},
+};
+static_assert(std::size(kSourceKeys) == static_cast<std::size_t>(SourceKey::kVersions) + 1, "a row for each SourceKey");
+
+/// The keys of levels and entities, and those that may be beside the fields of a component.
+inline constexpr std::span kEntityKeys = std::span(kSourceKeys).subspan<1>();
+inline constexpr std::span kComponentKeys = std::span(kSourceKeys).first<6>();
+
+/// The keys with which an element of a list names itself, and those for a type; the first counts.
+inline constexpr SourceKey kGuidKeys[] = {SourceKey::kGuid, SourceKey::kPlainGuid, SourceKey::kId};
+inline constexpr SourceKey kTypeKeys[] = {SourceKey::kType, SourceKey::kPlainType};
+
+constexpr const KeyMeaning& meaning_of(SourceKey key) { return kSourceKeys[static_cast<std::size_t>(key)]; }
+constexpr std::string_view key_name(SourceKey key) { return meaning_of(key).name; }
+constexpr bool has_meaning(const KeyMeaning& key, bool of_level) { return of_level ? key.in_level : key.in_entity; }
+/// Returns whether entities with this key are in the long form.
+constexpr bool marks_long_form(const KeyMeaning& key) { return key.value <= KeyValue::kTypeName; }
+/// Returns whether a list has components that are new or changed.
+constexpr bool has_components(const KeyMeaning& list) {
+    return list.value == KeyValue::kNewComponents || list.value == KeyValue::kChangedComponents;
+}
+
+/// Return whether a key is one of kEntityKeys, or one of kComponentKeys.
 SHOAL_API bool is_entity_key(std::string_view key);
-inline std::string_view key_name(EntityKey key) { return kEntityKeys[static_cast<std::size_t>(key)]; }
+SHOAL_API bool is_wrapper_key(std::string_view key);
+/// Returns whether the composer uses a key of levels, entities or components. Such a key is never ignored or
+/// renamed.
+SHOAL_API bool is_structural_key(std::string_view key);
 
 /// Returns whether a source with this root is a level.
 SHOAL_API bool is_level_text(Node root);
