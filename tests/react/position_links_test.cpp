@@ -388,11 +388,32 @@ TEST_F(PositionLinksOfWorld, what_was_declared_after_a_save_holds_after_loading_
     ASSERT_TRUE(save(world, saved).ok());
     world.position_links().follow<&Buoy::place>(Follower::kTransform),
         world.position_links().follow<&Float::position>(Follower::kField);
+    for (int i = 0; i < 5; ++i) world.settle();  // stamps of now are later than those of the rows that come back
     ASSERT_TRUE(load(world, saved).ok());
     world.settle();
     EXPECT_EQ(world.transforms().world_position(world.transforms().instance(made)), (Vec3{1, 2, 3}));
     EXPECT_EQ(database.get<&Float::position>(database.find(made)), (Vec3{1, 2, 3}));
     EXPECT_EQ(database.find(made).table->zone(), kTiles.zone_of({1, 2, 3}));
+}
+
+TEST_F(PositionLinksOfWorld, what_a_service_writes_after_the_commands_is_followed_in_the_next_settle) {
+    struct Current final : WorldService {
+        explicit Current(Manager<Buoy>& of) : WorldService("current"), buoys(of) {}
+        void after_commands(const SettleContext&) override {
+            if (buoy) buoys.set<&Buoy::place>(buoys.instance(std::exchange(buoy, Entity())), {5, 6, 7});
+        }
+        Manager<Buoy>& buoys;
+        Entity buoy;
+    } current(world.manager<Buoy>());
+    world.services().add(current);
+    world.position_links().follow<&Buoy::place>(Follower::kTransform);
+    const Entity made = entities.create().value();
+    ASSERT_TRUE(world.transforms().add({&made, 1}).ok() && current.buoys.add(made, {.place = {1, 2, 3}}).ok());
+    world.settle(), world.settle();
+    current.buoy = made;
+    world.settle(), world.settle();
+    EXPECT_EQ(world.transforms().world_position(world.transforms().instance(made)), (Vec3{5, 6, 7}));
+    world.services().remove(current);
 }
 
 TEST_F(PositionLinksOfWorld, several_fields_may_follow_the_transforms_which_follow_one) {

@@ -167,6 +167,20 @@ TEST(SaveCommands, what_is_asked_for_after_loading_is_carried_out_in_the_same_ca
     EXPECT_EQ(difference(state_of(saved), state_of(loaded)), "");
 }
 
+TEST(SaveCommands, a_component_that_was_asked_for_disabled_comes_disabled_beside_others_that_do_not) {
+    EntityManager entities, other_entities;
+    World saved(entities), loaded(other_entities);
+    for (World* world : {&saved, &loaded}) world->database().component<Spot>(), world->database().component<Hungry>();
+    const Entity one = saved.database().create(0, Spot{}).value(), two = saved.database().create(0, Spot{}).value();
+    saved.commands().add(one, Disabled{Hungry{}});
+    ASSERT_TRUE(load(loaded, state_of(saved)).ok());
+    loaded.commands().add(two, Hungry{});
+    loaded.settle();
+    std::vector<Entity> hungry;
+    loaded.query<With<Hungry>>().for_each([&](Entity who) { hungry.push_back(who); });
+    EXPECT_EQ(hungry, std::vector<Entity>{two});
+}
+
 TEST(SaveCommands, what_callbacks_and_observers_ask_for_is_part_of_kept_frames) {
     Sea sea(nullptr, 5);
     Frames frames(sea.world, 3);

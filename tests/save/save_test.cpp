@@ -285,6 +285,17 @@ TEST(Save, channels_of_types_with_one_name_are_saved_apart) {
     EXPECT_EQ(second(), 17u);
 }
 
+TEST(Save, a_state_without_events_takes_away_those_that_there_are) {
+    EntityManager entities;
+    World world(entities);
+    auto& bites = world.events<Bite>();
+    const Snapshot quiet = state_of(world);
+    bites.write({Entity{}, 7});
+    ASSERT_EQ(bites.read().size(), 1u);
+    ASSERT_TRUE(load(world, quiet).ok());
+    EXPECT_EQ(bites.read().size(), 0u);
+}
+
 TEST(Save, channels_of_one_name_are_saved_apart) {
     EntityManager entities;
     World world(entities);

@@ -49,6 +49,11 @@ struct Line {
 };
 SHOAL_COMPONENT((Line, many), text)
 
+struct Song {
+    BlobArray<StringId> words;
+};
+SHOAL_COMPONENT(Song, words)
+
 struct Heard {
     StringId text;
 };
@@ -211,6 +216,24 @@ TEST_F(TextsTest, of_blobs_are_kept_with_their_arrays_data_and_defaults) {
     EXPECT_TRUE(has("armor"));
     EXPECT_TRUE(has("idle")) << "a component may be added with its defaults";
     EXPECT_FALSE(has("nowhere"));
+}
+
+TEST_F(TextsTest, of_all_arrays_of_a_resource_are_kept) {
+    BlobWriter writer;
+    writer.set_name("songs");
+    const std::uint32_t type = *writer.add_component_type(schema_of<Song>());
+    for (const char* word : {"la", "lu"}) {
+        const StringId id = *writer.add_text(word);
+        Song song;
+        static_cast<BlobArrayBase&>(song.words) =
+            writer.add_array(FieldType::kStringId, std::as_bytes(std::span(&id, 1)));
+        writer.add_component(type, writer.add_entity({}), std::as_bytes(std::span(&song, 1)));
+    }
+    world.manager<Song>();
+    ASSERT_TRUE(world.spawn(**library.load(*writer.write())).ok());
+    collect();
+    EXPECT_TRUE(has("la"));
+    EXPECT_TRUE(has("lu"));
 }
 
 TEST_F(TextsTest, are_kept_for_events_and_for_commands_that_wait) {
