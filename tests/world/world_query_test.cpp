@@ -966,6 +966,28 @@ TEST_F(SceneQuery, passes_run_over_queries_of_worlds_and_declare_their_fields) {
     EXPECT_FALSE(entities.alive(made[2]));
 }
 
+TEST(LiveZones, are_those_that_they_have_when_a_loop_begins_until_a_query_gets_others) {
+    EntityManager entities;
+    World world(entities);
+    Database& database = world.database();
+    for (const Zone zone : {1, 2, 3, 3}) ASSERT_TRUE(database.create(zone, Crew{.size = int(zone)}).ok());
+    const auto sum_of = [](auto query) {
+        int sum = 0;
+        query.for_each([&](int size) { sum += size; });
+        return sum;
+    };
+    LiveZones live(ZoneSet{1, 2}), others(ZoneSet{1});
+    auto query = world.query<Read<&Crew::size>>().in(live);
+    EXPECT_EQ(sum_of(query), 3);
+    live.set(ZoneSet{3});
+    EXPECT_EQ(sum_of(query), 6);
+    EXPECT_EQ(sum_of(query.in({2})), 2);
+    EXPECT_EQ(sum_of(query.in(others)), 1);
+    EXPECT_EQ(sum_of(query.in({2}).in(live)), 6);
+    live.set(ZoneSet());
+    EXPECT_EQ(sum_of(query), 0);
+}
+
 TEST_F(SceneQuery, zones_are_those_of_the_database_whatever_the_terms_are) {
     Database& database = world.database();
     ASSERT_TRUE(database.add(std::span(made).first(2), Mast{1}).ok());
