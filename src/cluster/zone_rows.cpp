@@ -94,15 +94,33 @@ bool ZoneRows::is_as_before(TableRows& rows) const {
     return rows.table == nullptr || rows.table->type().enableable().empty() || enabled_of(*rows.table) == rows.enabled;
 }
 
+namespace {
+
+/// Calls visit(row) for the rows in which two lists differ, ascending, up to the end of the longer one.
+template <class Visit>
+void for_each_difference(std::span<const Entity> a, std::span<const Entity> b, Visit&& visit) {
+    constexpr std::size_t kBlock = 32;
+    const std::size_t common = std::min(a.size(), b.size());
+    for (std::size_t begin = 0; begin < common; begin += kBlock) {
+        const std::size_t end = std::min(begin + kBlock, common);
+        if (std::memcmp(&a[begin], &b[begin], (end - begin) * sizeof(Entity)) == 0) continue;
+        for (std::size_t row = begin; row < end; ++row)
+            if (a[row] != b[row]) visit(static_cast<std::uint32_t>(row));
+    }
+    for (std::size_t row = common; row < std::max(a.size(), b.size()); ++row) visit(static_cast<std::uint32_t>(row));
+}
+
+}  // namespace
+
 TableChange ZoneRows::arrange(const EntityNames& names, TableRows& rows) {
     TableChange change{.key = rows.key, .gone = {}, .come = {}, .enabled = {}};
     std::vector<std::pair<Name, Entity>> come;
     for (const Entity entity : find_new(rows)) come.emplace_back(names.name(entity), entity);
     const std::span<const Entity> now = rows.table == nullptr ? std::span<const Entity>() : rows.table->entities();
-    for (std::uint32_t row = 0; row < rows.owners.size(); ++row) {
-        if (row < now.size() && now[row] == rows.owners[row]) continue;
+    for_each_difference(rows.owners, now, [&](std::uint32_t row) {
+        if (row >= rows.owners.size()) return;
         if (rows.table == nullptr || database_.find(rows.owners[row]).table != rows.table) change.gone.push_back(row);
-    }
+    });
     take_out_rows(rows.owners, change.gone), take_out_rows(rows.names, change.gone);
     std::sort(come.begin(), come.end());
     for (const auto& [name, entity] : come) change.come.push_back(name), rows.owners.push_back(entity);
@@ -122,14 +140,14 @@ const std::vector<Entity>& ZoneRows::find_new(TableRows& rows) const {
     found.clear();
     if (rows.table == nullptr) return found;
     const std::span<const Entity> now = rows.table->entities();
-    std::vector<Entity> before;  // the entities that left their rows
-    for (std::size_t row = 0; row < rows.owners.size(); ++row)
-        if (row >= now.size() || now[row] != rows.owners[row]) before.push_back(rows.owners[row]);
+    std::vector<Entity> before, after;  // of rows that have another owner
+    for_each_difference(rows.owners, now, [&](std::uint32_t row) {
+        if (row < rows.owners.size()) before.push_back(rows.owners[row]);
+        if (row < now.size()) after.push_back(now[row]);
+    });
     std::sort(before.begin(), before.end());
-    for (std::size_t row = 0; row < now.size(); ++row) {
-        if (row < rows.owners.size() && now[row] == rows.owners[row]) continue;
-        if (!std::binary_search(before.begin(), before.end(), now[row])) found.push_back(now[row]);
-    }
+    for (const Entity entity : after)
+        if (!std::binary_search(before.begin(), before.end(), entity)) found.push_back(entity);
     return found;
 }
 
