@@ -188,12 +188,12 @@ void measure_halo_bytes(Bench& bench, TwoRanks& ranks) {
     constexpr std::uint32_t kSide = 8, kBlock = 1024, kRows = 3 * kBlock, kFrames = 20;
     const std::string name = "cluster/halo_bytes";
     if (!bench.wants(name)) return;
+    LiveZones odd{ZoneSet()};
     TiledBodies bodies(MPI_COMM_WORLD, kSide, kSide, kRows, {});
     Cluster& cluster = bodies.cluster;
     double sum = 0;  // so that something is read
     bodies.world.schedule().add("look around", bodies.world.query<Read<&Position::value>>().in(cluster.near()),
                                 [&](Vec3 p) { sum += double(p.x); });
-    LiveZones odd{ZoneSet()};
     bodies.world.schedule().add("move", bodies.world.query<Write<&Position::value>, Read<&Velocity::value>>().in(odd),
                                 [](auto&& p, Vec3 v) { p += v * 0.001f; });
     bodies.world.schedule().add("slow", bodies.world.query<Write<&Velocity::value>>().in(cluster.own()),
@@ -204,6 +204,7 @@ void measure_halo_bytes(Bench& bench, TwoRanks& ranks) {
         if (zone % 2 == 1) own_and_odd.insert(zone);
     });
     odd.set(std::move(own_and_odd));
+    bodies.world.schedule().zones_changed();
     const auto run_frame = [&] {
         if (cluster.own().now().contains(2)) {
             const Entity one = bodies.table(2)->entities()[kBlock + 5];

@@ -7,7 +7,7 @@ namespace shoal_bench {
 using namespace shoal;
 
 Borders::Borders(const cluster::ZoneDivision& division, std::span<const std::uint32_t> owners, std::uint32_t num_ranks)
-    : owners_(owners), num_ranks_(num_ranks), peers_(num_ranks), num_halo_zones_(num_ranks) {
+    : owners_(owners), num_ranks_(num_ranks), peers_(num_ranks) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> neighbours;
     for (Zone zone = 0; zone < owners.size(); ++zone) {
         const std::uint32_t rank = owners[zone];
@@ -20,7 +20,6 @@ Borders::Borders(const cluster::ZoneDivision& division, std::span<const std::uin
     std::ranges::sort(copied_);
     copied_.erase(std::ranges::unique(copied_).begin(), copied_.end());
     for (const Pair& pair : copied_) {
-        ++num_halo_zones_[pair.peer];
         if (neighbours.empty() || neighbours.back() != std::pair(pair.owner, pair.peer))
             neighbours.emplace_back(pair.owner, pair.peer);
     }
@@ -36,9 +35,7 @@ std::vector<RankTraffic> Borders::count(const FrameTrace& frame) const {
     constexpr std::uint64_t kMessagesToAll = 2;   // how many entities died, and which
     std::vector<RankTraffic> ranks(num_ranks_);
     for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
-        const auto num_peers = static_cast<std::uint32_t>(peers_[rank].size());
-        ranks[rank].num_peers = num_peers, ranks[rank].num_halo_zones = num_halo_zones_[rank];
-        ranks[rank].num_messages = num_peers * kMessagesToPeer + (num_ranks_ > 1 ? kMessagesToAll : 0);
+        ranks[rank].num_messages = peers_[rank].size() * kMessagesToPeer + (num_ranks_ > 1 ? kMessagesToAll : 0);
     }
     std::vector<bool> is_entered(owners_.size());  // from another rank
     std::vector<std::pair<std::uint32_t, std::uint32_t>> crossings;

@@ -32,7 +32,6 @@ struct RankTraffic {
     std::uint64_t num_messages = 0, halo_bytes = 0, num_crossed = 0;
     /// Halo bytes if zones that entities of other ranks entered are sent again, whole: see check_traffic.cpp.
     std::uint64_t most_halo_bytes = 0;
-    std::uint32_t num_peers = 0, num_halo_zones = 0;
 };
 
 /// Which zones each rank needs from which other ranks.
@@ -57,7 +56,6 @@ private:
     std::uint32_t num_ranks_;
     std::vector<Pair> copied_;                       // ascending
     std::vector<std::vector<std::uint32_t>> peers_;  // by rank
-    std::vector<std::uint32_t> num_halo_zones_;      // by rank
 };
 
 }  // namespace shoal_bench

@@ -19,9 +19,11 @@ Result<Cluster*> divide(Sea& sea, MPI_Comm comm, Diagnostics& diagnostics) {
     auto share = std::make_unique<ClusterShare>(sea, comm);
     Cluster& cluster = share->cluster;
     sea.share = std::move(share);
-    if (Status made = cluster.status(); !made) return made;
-    if (Status spawned = sea.spawn(diagnostics); !spawned) return spawned;
-    if (Status added = add_passes(sea); !added) return added;
+    if (Status same = cluster.status(); !same) return same;
+    Status made = sea.spawn(diagnostics);
+    if (made) made = add_passes(sea);
+    if (cluster.sum_count(made ? 0 : 1) != 0)  // before others wait for this rank in start()
+        return made ? Status::error("another rank has no sea; its message says why") : made;
     sea.world.settle();
     if (Status started = cluster.start(); !started) return started;
     return &cluster;

@@ -193,12 +193,9 @@ Status ClusterBody::read_manifest(const std::string& folder, CheckpointFiles& fi
     MessageReader from(bytes.first(num_bytes)), last(bytes.subspan(num_bytes));
     if (from.text() != kMagic || last.value<std::uint64_t>() != hash_bytes(bytes.data(), num_bytes))
         return damaged(path, "it is damaged, or no checkpoint of a cluster; name the folder of one");
-    const std::string facts = from.text(), own_facts = cluster::facts_of(world, options);
-    for (std::string_view rest = facts, mine = own_facts; !rest.empty() || !mine.empty();)
-        if (const std::string_view theirs = take_line(rest), ours = take_line(mine); theirs != ours)
-            return damaged(path, concat("it is of a program with ", theirs.empty() ? "nothing more" : theirs,
-                                        ", and this one has ", ours.empty() ? "nothing more" : ours,
-                                        "; continue it with the program that wrote it"));
+    if (const std::string other = cluster::find_other_fact(from.text(), cluster::facts_of(world, options));
+        !other.empty())
+        return damaged(path, concat(other, "; continue it with the program that wrote it"));
     files.frame = from.value<std::uint64_t>();
     files.attempt = from.value<std::uint64_t>();
     files.num_below = from.value<std::uint64_t>();

@@ -23,7 +23,7 @@ ClusterBody::ClusterBody(World& of, MPI_Comm comm, const ClusterOptions& given)
       types_(database),
       own_rows_(database, types_),
       copied_rows_(database, types_),
-      halo_(ranks, world, database, types_),
+      halo_(ranks, world, database),
       commands_(world, names),
       deaths_(of.entities(), "cluster") {
     note_zones();
@@ -71,6 +71,22 @@ std::string facts_of(const World& world, const ClusterOptions& options) {
     std::ranges::sort(schemas);
     for (const std::string& schema : schemas) facts += schema;
     return facts;
+}
+
+std::string find_other_fact(std::string_view of_checkpoint, std::string_view own) {
+    std::map<std::string_view, std::string_view> types;  // lines, by what they begin with
+    const auto is_type = [](std::string_view line) { return line.starts_with("the component type "); };
+    const auto name_of = [](std::string_view line) { return line.substr(0, line.find(" with the layout ")); };
+    for (std::string_view rest = own; !rest.empty();)
+        if (const std::string_view line = take_line(rest); is_type(line)) types[name_of(line)] = line;
+    std::string_view mine = own;
+    while (!of_checkpoint.empty()) {
+        const std::string_view theirs = take_line(of_checkpoint);
+        std::string_view ours = is_type(theirs) ? theirs : take_line(mine);
+        if (const auto same = types.find(name_of(theirs)); is_type(theirs) && same != types.end()) ours = same->second;
+        if (theirs != ours) return concat("it is of a program with ", theirs, ", and this one has ", ours);
+    }
+    return {};
 }
 
 }  // namespace cluster
@@ -145,12 +161,14 @@ std::vector<std::uint64_t> ClusterBody::count_rows() {
 
 /// Removes the components of entities in zones of other ranks. These entities are known by name alone from now on.
 void ClusterBody::drop_foreign() {
-    std::vector<Entity> entities;
+    std::vector<Entity> entities, unnamed;  // what is below them has no names yet, and is known to nobody
     for (const auto& [key, rows] : own_rows_.all())
         if (owner(key.zone_number()) != ranks.rank())
             for (const Entity entity : rows.owners)
-                for (const Entity one : below(entity)) entities.push_back(one);
+                for (const Entity one : below(entity)) (names.name(one) == 0 ? unnamed : entities).push_back(one);
     leave(entities);
+    cluster::strip(world, unnamed);
+    world.entities().destroy(unnamed);
     own_rows_.keep(zones.own.now());
 }
 
@@ -161,6 +179,7 @@ void ClusterBody::renew_halo() {
     forget_unreferenced();
     columns_.clear();
     renew_columns();
+    own_rows_.note_tables(), copied_rows_.note_tables();
     world.schedule().zones_changed();
     pass_ns_at_balance_ = statistics().pass_ns;
     changes_at_settle_ = database.num_structural_changes();
@@ -233,11 +252,14 @@ Status ClusterBody::take_division(std::vector<std::uint32_t> next) {
     if (fits) return {};
     rank_of_zone = before;
     note_zones();
+    world.schedule().zones_changed();
     return fits;
 }
 
 Status ClusterBody::start() {
     if (!status) return status;
+    if (is_started)
+        return Status::error("the cluster has started already; divide() and rebalance() let zones change hands");
     if (Status same = check_ranks(); !same) return same;
     const std::vector<std::uint64_t> weights = count_rows();
     unlink_across_zones(find_arrived());

@@ -28,6 +28,9 @@ namespace cluster {
 
 /// Returns what must match in programs that exchange zones, one line each: versions, ids, zones and component types.
 std::string facts_of(const World& world, const ClusterOptions& options);
+/// Returns in which facts a checkpoint is of another program, or nothing. Component types that only one of both has do
+/// not count: stores of built-in types are made when they are used first.
+std::string find_other_fact(std::string_view of_checkpoint, std::string_view own);
 
 }  // namespace cluster
 

@@ -190,8 +190,6 @@ std::vector<ColumnPiece> HaloExchange::pieces_of(const RankMessage& message, Zon
 
 void HaloExchange::run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copies, std::span<const HaloColumn> columns,
                        const ClusterZones& zones) {
-    if (peers.empty()) return;
-    own.note_tables(), copies.note_tables();
     filled_.clear();
     std::vector<std::uint32_t> numbers;
     std::vector<RankMessage> messages;

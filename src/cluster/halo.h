@@ -88,8 +88,7 @@ struct Peer {
 
 class HaloExchange {
 public:
-    HaloExchange(Ranks& ranks, World& world, Database& database, TypeKeys& types)
-        : ranks_(ranks), world_(world), database_(database), types_(types) {}
+    HaloExchange(Ranks& ranks, World& world, Database& database) : ranks_(ranks), world_(world), database_(database) {}
 
     /// Sends the written blocks of `own` to the peers, and fills `copies`. An invalid message ends all ranks.
     void run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copies, std::span<const HaloColumn> columns,
@@ -110,7 +109,6 @@ private:
     Ranks& ranks_;
     World& world_;
     Database& database_;
-    TypeKeys& types_;
     std::vector<Filled> filled_;
     std::uint64_t num_bytes_ = 0;
 };

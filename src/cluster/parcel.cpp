@@ -20,8 +20,8 @@ struct OuterReference {
 
 class References {
 public:
-    References(const World& world, EntityNames& names, std::span<const Entity> entities)
-        : world_(world), names_(names), entities_(entities.begin(), entities.end()) {
+    References(World& world, EntityNames& names, std::uint32_t rank, std::span<const Entity> entities)
+        : world_(world), names_(names), rank_(rank), entities_(entities.begin(), entities.end()) {
         std::sort(entities_.begin(), entities_.end());
     }
 
@@ -43,14 +43,17 @@ public:
 private:
     void add(Entity target, OuterReference reference) {
         if (!world_.entities().alive(target) || std::binary_search(entities_.begin(), entities_.end(), target)) return;
+        if (names_.name(target) == 0 && !world_.database().has_row(target))
+            names_.set(target, names_.next_below(rank_));
         reference.target = names_.name(target);
         if (reference.target == 0) return;
         names_.mark_known_elsewhere(target);
         all_.push_back(reference);
     }
 
-    const World& world_;
+    World& world_;
     EntityNames& names_;
+    std::uint32_t rank_;
     std::vector<Entity> entities_;  // ascending
     std::vector<Entity> value_;
     std::vector<OuterReference> all_;
@@ -128,7 +131,7 @@ Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<cons
     for (const Schema* schema : world.database().schemas()) of_database.push_back(schema->id().hash);
     to.array(of_database);
     std::vector<Name> own_names;
-    References references(world, names, entities);
+    References references(world, names, rank, entities);
     for (std::uint32_t i = 0; i < entities.size(); ++i) {
         if (names.name(entities[i]) == 0 && !world.database().has_row(entities[i]))
             names.set(entities[i], names.next_below(rank));

@@ -24,16 +24,16 @@ struct PartHead {
 
 void RemoteCommands::take_all() {
     messages_.clear();
-    const std::uint64_t num_left = take_commands(
+    const std::uint64_t num_dropped = take_commands(
         world_.directory(),
         [](const void* self, Entity entity) {
             return static_cast<const RemoteCommands*>(self)->names_.is_elsewhere(entity);
         },
         [](void* self, const PassedCommand& command) { static_cast<RemoteCommands*>(self)->write(command); }, this);
-    if (num_left != 0 && !std::exchange(has_warned_of_values_, true))
-        log(LogLevel::kWarning, concat(num_left,
+    if (num_dropped != 0 && !std::exchange(has_warned_of_values_, true))
+        log(LogLevel::kWarning, concat(num_dropped,
                                        " commands about entities of other ranks bring values of a C++ type "
-                                       "that is more than its fields, so they are not sent; give the "
+                                       "that is more than its fields, so they are dropped; give the "
                                        "component fields that are bytes"));
 }
 

@@ -19,7 +19,14 @@ using cluster::TableRows;
 
 void ClusterBody::before_commands() {
     if (!is_started || peers_.empty()) return;
-    auto messages = commands_.take([this](Entity entity) { return owner(database.find(entity).table->zone()); });
+    auto messages = commands_.take([this](Entity entity) {
+        const DatabaseRow at = database.find(entity);
+        if (!at || !zones.halo.now().contains(at.table->zone()))
+            fail("commands", Status::error(concat("the copy of ", cluster::name_text(names.name(entity)),
+                                                  " is not where its owner has it; structural calls outside of passes "
+                                                  "are made for own zones only")));
+        return owner(at.table->zone());
+    });
     std::vector<std::uint32_t> numbers;
     std::vector<RankMessage> sent;
     for (const cluster::Peer& peer : peers_) {
@@ -68,11 +75,7 @@ void ClusterBody::destroy_named(std::span<const Name> dead) {
 // --- crossing ----------------------------------------------------------------------------------------------------
 
 /// Returns an entity and those of its descendants that are in no zone.
-std::vector<Entity> ClusterBody::below(Entity entity) {
-    std::vector<Entity> all = entities_below(world, entity);
-    std::erase_if(all, [&](Entity one) { return one != entity && database.has_row(one); });
-    return all;
-}
+std::vector<Entity> ClusterBody::below(Entity entity) { return entities_with_below(world, {&entity, 1}); }
 
 /// Unlinks transforms whose parent is not in the same zone; they keep their pose in the world. Links are then the same
 /// for any number of ranks. `entities` have just arrived in their zones.
@@ -119,11 +122,12 @@ void ClusterBody::find_leaving(LeavingTo& named, LeavingTo& newborn) {
             if (!names.is_copy(entity)) found.emplace_back(rows.key.zone_number(), entity);
     });
     for (const auto& [zone, entity] : found)
-        for (const Entity one : below(entity)) {
-            const bool is_newborn = names.name(entity) == 0;
-            Leaving& with = (is_newborn ? newborn : named)[owner(zone)];
-            with.entities.push_back(one);
-            if (is_newborn && one == entity) with.unnamed.push_back(one);
+        (names.name(entity) == 0 ? newborn : named)[owner(zone)].entities.push_back(entity);
+    for (LeavingTo* const all : {&named, &newborn})
+        for (auto& [rank, with] : *all) {
+            with.entities = entities_with_below(world, with.entities);
+            for (const Entity entity : with.entities)
+                if (names.name(entity) == 0 && database.has_row(entity)) with.unnamed.push_back(entity);
         }
 }
 
@@ -368,12 +372,14 @@ void ClusterBody::after_settle() {
     if (!peers_.empty()) send_structure(changes, false);
     if (++num_settles_ % kSettlesUntilForgotten == 0) forget_unreferenced();
     renew_columns();
+    own_rows_.note_tables(), copied_rows_.note_tables();  // while passes run, nothing is added: see names_of()
     changes_at_settle_ = database.num_structural_changes();
 }
 
 void ClusterBody::run_halo() {
-    if (!is_started || peers_.empty()) return;
+    if (!is_started) return;
     if (const Status settled = check_settled(); !settled) fail("halos", settled);
+    if (peers_.empty()) return;
     halo_.run(peers_, own_rows_, copied_rows_, columns_, zones);
 }
 

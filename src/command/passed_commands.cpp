@@ -77,17 +77,20 @@ private:
 
 std::uint64_t take_commands(ComponentDirectory& directory, bool (*is_elsewhere)(const void* context, Entity entity),
                             void (*visit)(void* context, const PassedCommand& command), void* context) {
-    std::uint64_t num_left = 0;
+    std::uint64_t num_dropped = 0;
     CommandLog::of(directory).visit_runs([&](const CommandLoop& loop, const CommandBatch& run) {
         if (!may_pass(*run.list)) return;
         const bool is_plain = run.list->kind == CommandKind::kCall || std::ranges::all_of(run.list->parts, is_bytes);
         Taker taker(loop.place.pass, visit, context);
         for (std::uint32_t row = 0; row < run.num_rows; ++row) {
             if (!is_elsewhere(context, run.entities()[row])) continue;
-            is_plain ? taker.take(run, row) : static_cast<void>(++num_left);
+            if (is_plain)
+                taker.take(run, row);
+            else
+                run.entities()[row] = kNullEntity, ++num_dropped;
         }
     });
-    return num_left;
+    return num_dropped;
 }
 
 namespace {

@@ -163,20 +163,27 @@ std::vector<Entity> entities_below(World& world, Entity entity) {
     return found.parents_first(entity);
 }
 
-std::vector<Entity> entities_in(World& world, const ZoneSet& zones) {
+std::vector<Entity> entities_with_below(World& world, std::span<const Entity> entities) {
     Found found(world);
     const Array<Database*> databases = list_databases(world.directory());
-    for (const Database* database : databases)
-        for (const DatabaseTable* table : database->all_tables())
-            if (table != nullptr && zones.contains(table->zone()))
-                for (const Entity entity : table->entities())
-                    if (world.entities().alive(entity)) found.add(entity);
+    for (const Entity entity : entities) found.add(entity);
     found.add_below([&](Entity below) {
         bool is_elsewhere = world.services().unloaded_zone_of(below) != kNoZone;
         for (const Database* database : databases) is_elsewhere |= database->has_row(below);
         return !is_elsewhere;
     });
+    if (found.size() == 1) return {entities.front()};
     return found.parents_first(kNullEntity);
+}
+
+std::vector<Entity> entities_in(World& world, const ZoneSet& zones) {
+    std::vector<Entity> entities;
+    for (const Database* database : list_databases(world.directory()))
+        for (const DatabaseTable* table : database->all_tables())
+            if (table != nullptr && zones.contains(table->zone()))
+                for (const Entity entity : table->entities())
+                    if (world.entities().alive(entity)) entities.push_back(entity);
+    return entities_with_below(world, entities);
 }
 
 namespace {

@@ -2,7 +2,8 @@
 // frame, which is to be the same for all. cluster_test.cpp runs it.
 //
 //     cluster_program --seed 7 --frames 30 --workers 2 --entities 400
-//         [--rebalance 5] [--checkpoint FOLDER --at 10] [--restore FOLDER] [--report] [--kill-at 12] ...
+//         [--rebalance 5] [--checkpoint FOLDER --at 10 | --each] [--restore FOLDER [--empty]] [--report]
+//         [--kill-after MICROSECONDS] ...
 
 #include "shoal/cluster/cluster.h"
 
@@ -15,11 +16,13 @@
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include <sys/resource.h>
 
@@ -55,9 +58,9 @@ SHOAL_COMPONENT(Mass, value, heavier)
 namespace {
 
 struct Options {
-    std::uint64_t seed = 1, frames = 20, workers = 1, entities = 300, rebalance = 0, at = 0, kill_at = 0, tiles = 6;
+    std::uint64_t seed = 1, frames = 20, workers = 1, entities = 300, rebalance = 0, at = 0, kill_after = 0, tiles = 6;
     std::string checkpoint, restore, mistake;
-    bool report = false, list = false;
+    bool report = false, list = false, each = false, empty = false;
 };
 
 Options read(int argc, char** argv) {
@@ -70,11 +73,13 @@ Options read(int argc, char** argv) {
         };
         number("--seed", options.seed), number("--frames", options.frames), number("--workers", options.workers);
         number("--entities", options.entities), number("--rebalance", options.rebalance), number("--at", options.at);
-        number("--kill-at", options.kill_at), number("--tiles", options.tiles);
+        number("--kill-after", options.kill_after), number("--tiles", options.tiles);
         if (word == "--checkpoint") options.checkpoint = value, ++i;
         if (word == "--restore") options.restore = value, ++i;
         if (word == "--mistake") options.mistake = value, ++i;
         if (word == "--list") options.list = true;
+        if (word == "--each") options.each = true;
+        if (word == "--empty") options.empty = true;
         if (word == "--report") options.report = true;
     }
     return options;
@@ -164,6 +169,17 @@ void spawn(Sea& sea) {
             sea.world.commands().add(child, ChildOf{entity});
             sea.world.commands().add(child, Mass{random.unit(), entity});
         }
+        if (i % 15 == 0) {  // one that swims beside it and hangs below it, with something below in its turn
+            const Entity mate =
+                require(sea.database.create(zone, Place{place}, Motion{velocity}, Charge{0, 0}, Friend{entity}));
+            Entity child{};
+            require(sea.entities.create(std::span(&child, 1)));
+            sea.world.commands().add(mate, Transform{.position = place});
+            sea.world.commands().add(mate, ChildOf{entity});
+            sea.world.commands().add(child, Transform{.position = {0, random.unit(), 0}});
+            sea.world.commands().add(child, ChildOf{mate});
+            all.push_back(mate);
+        }
         if (i % 6 == 0) sea.world.commands().tag(entity, "marked");
         if (i % 7 == 0) sea.world.commands().name(entity, concat("one ", i));
     }
@@ -242,6 +258,20 @@ void add_passes(Sea& sea) {
                 });
             });
         });
+    // Runs beside the pass "halo".
+    world.schedule().add("look at names", {reads<&Charge::births>(sea.database).in(cluster.own())},
+                         [&sea](PassContext&) {
+                             sea.cluster.own().now().for_each([&](Zone zone) {
+                                 sea.database.for_each_table_of_zone(zone, [&](DatabaseTable& table) {
+                                     const std::span<const std::uint64_t> names = sea.cluster.names(table);
+                                     bool same = names.size() == table.num_rows();
+                                     for (std::uint32_t row = 0; same && row < table.num_rows(); ++row)
+                                         same = names[row] == sea.cluster.name(table.entities()[row]) &&
+                                                sea.cluster.find(names[row]) == table.entities()[row];
+                                     if (!same) std::abort();
+                                 });
+                             });
+                         });
     // Commands about those nearby, in the halo too. Each is asked about by one other at most.
     world.schedule().add("meet", world.query<With<Charge>>().in(cluster.near()),
                          [&sea](const PassContext& frame, Commands& commands, Entity entity) {
@@ -303,7 +333,8 @@ void add_passes(Sea& sea) {
 
 void print_report(const Sea& sea) {
     sea.world.services().for_each([&](const WorldService& service) {
-        if (service.name() == "cluster" && sea.cluster.rank() == 0) std::fprintf(stderr, "%s", service.table().c_str());
+        if (service.name() == "cluster")
+            std::fprintf(stderr, "of rank %u: %s", sea.cluster.rank(), service.table().c_str());
     });
     for (const ClusterStatistics& rank : sea.cluster.gather_statistics())
         if (sea.cluster.rank() == 0)
@@ -347,9 +378,18 @@ void forbid_files() {
 
 void run(Sea& sea) {
     const Options& options = sea.options;
-    spawn(sea);
+    if (!options.empty) spawn(sea);
+    sea.database.component<Place>(), sea.database.component<Motion>(), sea.database.component<Charge>();
+    sea.database.component<Friend>(), sea.database.component<Asleep>();
+    sea.database.archetype<Place, Motion, Charge, Friend>();  // which passes ask for
+    sea.database.archetype<Place, Motion, Charge, Friend, Asleep>();
     add_passes(sea);
     require(options.restore.empty() ? sea.cluster.start() : sea.cluster.restore(options.restore));
+    if (options.kill_after != 0 && sea.cluster.rank() + 1 == sea.cluster.num_ranks())
+        std::thread([time = std::chrono::microseconds(options.kill_after)] {
+            std::this_thread::sleep_for(time);
+            std::raise(SIGKILL);
+        }).detach();
     while (sea.world.frame() < options.frames) {
         sea.world.step(1.0f / 10);
         const std::uint64_t hash = sea.cluster.state_hash(),
@@ -395,14 +435,12 @@ void run(Sea& sea) {
         }
         if (options.mistake == "weights")
             require(sea.cluster.divide(std::vector<std::uint64_t>(sea.tiles.num_zones() - sea.is_other("weights"))));
+        if (options.each) require(sea.cluster.checkpoint(options.checkpoint));
         if (options.at != 0 && sea.world.frame() == options.at) {
             if (sea.is_other("unsettled")) require(sea.database.create(0, Place{}).status());
             if (sea.is_other("disk")) forbid_files();
             require(sea.cluster.checkpoint(options.checkpoint));
         }
-        if (options.kill_at != 0 && sea.world.frame() == options.kill_at &&
-            sea.cluster.rank() + 1 == sea.cluster.num_ranks())
-            std::raise(SIGKILL);
     }
     require(sea.database.validate());
     if (options.report) print_report(sea);

@@ -651,6 +651,24 @@ TEST(TextQuery, a_kept_query_is_driven_by_the_store_that_has_fewest_rows_now) {
     EXPECT_EQ(query->num_rows(), 2u);
 }
 
+TEST(TextQuery, a_batch_of_one_row_says_what_that_row_lacks) {
+    for (const unsigned in_database : {0u, unsigned(Sea::kHealth)}) {
+        Sea sea(in_database);
+        const Entity one = sea.entities.create().value();
+        ASSERT_TRUE(sea.bodies.add(one, Body{}).ok());
+        for (const char* text : {"body, ?health", "body.mass >= 0, ?health"}) {
+            const Result<TextQuery> query = make_query(sea.entities, sea.stores, text);
+            ASSERT_TRUE(query.ok()) << query.message();
+            std::uint32_t num_rows = 0;
+            query->for_each_batch([&](const TextBatch& batch) {
+                num_rows += batch.num_rows();
+                EXPECT_EQ(batch.column(1, 0).read<float>(0), nullptr) << text;
+            });
+            EXPECT_EQ(num_rows, 1u) << text;
+        }
+    }
+}
+
 TEST(TextQuery, says_what_it_touches) {
     Sea sea(Sea::kHealth);
     const Result<TextQuery> query = make_query(sea.entities, sea.stores, "&body, health > 1, !crew");

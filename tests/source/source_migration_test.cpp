@@ -154,6 +154,17 @@ TEST_F(SchemaMigrations, a_field_that_is_unknown_may_be_of_an_older_version_and_
         << diagnostics.format();
 }
 
+TEST_F(SchemaMigrations, a_conversion_of_an_enum_has_nothing_beside_its_values) {
+    for (const char* more : {"factor = 2", "type = float", "plus = 1"})
+        EXPECT_NE(
+            schema_errors(concat("components = { body = { version = 2  migrations = [ { from = 1  convert = { mode = { "
+                                 "values = { walk = march } ",
+                                 more, " } } } ] } }"))
+                .find("the conversion of \"mode\" has `values` and more"),
+            std::string::npos)
+            << more << diagnostics.format();
+}
+
 TEST_F(SchemaMigrations, an_entity_with_both_names_has_two_components) {
     schema("components = { body = { renamed_from = mover } }");
     file("both.sjson", "components = { body = null  mover = null }");

@@ -30,16 +30,17 @@
 //
 // Names. Ids differ between ranks. Each entity also has a name, which is the same on all ranks: the zone of its birth
 // and a count. Use it in place of the id where a number decides something: frame.random_for(cluster.name(entity)).
-// References remain valid. If this rank has no copy of the target, they refer to an entity without components, which
-// dies when the target dies.
+// References in rows remain valid. If this rank has no copy of the target, they refer to an entity without components,
+// which dies when the target dies, or when no row refers to it any more.
 //
 // The result does not depend on the ranks if the passes do not: docs/guide/more_than_one_machine.md lists the rules,
 // and what is not supported.
 // Errors: an error in a settle (an invalid message, out of memory) ends all ranks with a message.
-// Requires: all ranks make the calls marked "Collective", in the same order. MPI was initialised with
-// MPI_THREAD_SERIALIZED if the world has several workers. After structural calls from outside of passes,
-// World::settle() is called before the next step.
-// Thread: the structural thread of the world, between passes; name() and the zones from any thread.
+// Requires: all ranks make the calls marked "Collective", in the same order; after start(), World::step() and settle()
+// are collective too. MPI was initialised with MPI_THREAD_SERIALIZED if the world has several workers. After structural
+// calls from outside of passes, on any rank, World::settle() is called before the next step. All ranks add the same
+// passes; those that are added after start() are not checked for reading in halos what was written before.
+// Thread: the structural thread of the world, between passes; name(), names(), find() and the zones from any thread.
 
 #include "shoal/base/status.h"
 #include "shoal/database/grid_zones.h"
@@ -94,19 +95,20 @@ public:
     /// Errors: in status(): the ranks differ in their programs, schemas, options, widths of ids or versions; the
     /// message has the difference.
     SHOAL_API Cluster(World& world, MPI_Comm comm, const ClusterOptions& options);
+    /// Collective. Requires: no pass or query names its zones any more.
     SHOAL_API ~Cluster() override;
 
     /// Divides the zones. All ranks have spawned the same entities; each keeps those in its own zones. Collective.
-    /// Errors: the ranks do not have the same entities; a pass writes to halos, or reads there what it may not; the
-    /// division is invalid. All ranks then return an error. No entity is gone, but those in zones have names, and their
-    /// rows are in order.
+    /// Errors: the cluster has started already; the ranks do not have the same component types or entities; a pass
+    /// writes to halos, or reads there what it may not; the division is invalid. All ranks then return an error. No
+    /// entity is gone, but those in zones have names, and their rows are in order.
     SHOAL_API Status start();
     /// Whether the ranks are compatible. Errors: what differs, and on which rank.
     SHOAL_API const Status& status() const;
 
     SHOAL_API std::uint32_t rank() const;
     SHOAL_API std::uint32_t num_ranks() const;
-    /// The own zones, the copied zones, and both. Before start(): all, none, all.
+    /// The own zones, the copied zones, and both. Before start(): all, none, all. Lifetime: as the cluster.
     SHOAL_API const LiveZones& own() const;
     SHOAL_API const LiveZones& halo() const;
     SHOAL_API const LiveZones& near() const;
@@ -117,7 +119,8 @@ public:
     /// of ranks.
     SHOAL_API std::uint64_t name(Entity entity) const;
     /// Returns the names of the rows of a table, in a pass: quicker than name() where rows are visited in their order.
-    /// Shape: by row; empty for a table in a zone that is neither own nor copied. Lifetime: until the world settles.
+    /// Shape: by row; empty before start(), and for a table in a zone that is neither own nor copied.
+    /// Lifetime: until the world settles.
     SHOAL_API std::span<const std::uint64_t> names(const DatabaseTable& table) const;
     /// Returns the entity with a name, or null if there is none here.
     SHOAL_API Entity find(std::uint64_t name) const;
@@ -125,7 +128,7 @@ public:
     /// Returns a hash of all zones: their entities, the order of these, and the values of all components. It is the
     /// same for any number of ranks and workers. Collective. Cost: reads all rows.
     SHOAL_API std::uint64_t state_hash() const;
-    /// Returns the hash of each zone, on all ranks. Shape: by zone.
+    /// Returns the hash of each zone, on all ranks. Collective. Shape: by zone, from GridZonesOptions::first_zone on.
     SHOAL_API std::vector<std::uint64_t> zone_hashes() const;
     /// Calls of_zone(zone) for own zones, and returns the sum of the results over the zones of all ranks. The order of
     /// the addition depends on the zones alone. Collective.

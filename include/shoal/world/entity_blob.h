@@ -16,6 +16,7 @@
 
 #include "shoal/world/world.h"
 
+#include <span>
 #include <vector>
 
 namespace shoal {
@@ -35,8 +36,11 @@ struct EntityBlob {
 /// on, each once. `entity` is the first, and parents precede their children.
 SHOAL_API std::vector<Entity> entities_below(World& world, Entity entity);
 
-/// Returns the entities in some zones of the databases of a world, and those below them (see above) that are in no
-/// zone, loaded or unloaded. Each is returned once; parents precede their children.
+/// Returns living entities and those below them (see above) that are in no zone, loaded or unloaded. Each is returned
+/// once; parents precede their children.
+SHOAL_API std::vector<Entity> entities_with_below(World& world, std::span<const Entity> entities);
+
+/// The same of the entities in some zones of the databases of a world.
 SHOAL_API std::vector<Entity> entities_in(World& world, const ZoneSet& zones);
 
 /// Saves living entities. Each occurs once, and parents precede their children.

@@ -40,7 +40,7 @@ enum class SourceKey : std::uint8_t {
     kVersions,
 };
 
-/// What the value of a key is. Keys with the first ones, up to kTypeName, make the long form of an entity.
+/// What the value of a key is. An entity with a key whose value is one of those up to kTypeName is in the long form.
 enum class KeyValue : std::uint8_t {
     kResource,
     kNewComponents,
@@ -83,6 +83,10 @@ inline constexpr KeyMeaning kSourceKeys[] = {
     {"_versions", KeyValue::kVersions, true, true},
 };
 static_assert(std::size(kSourceKeys) == static_cast<std::size_t>(SourceKey::kVersions) + 1, "a row for each SourceKey");
+static_assert(kSourceKeys[static_cast<std::size_t>(SourceKey::kId)].name == "id" &&
+                  kSourceKeys[static_cast<std::size_t>(SourceKey::kPrefab)].name == "prefab" &&
+                  kSourceKeys[static_cast<std::size_t>(SourceKey::kVersions)].name == "_versions",
+              "the rows are in the order of SourceKey");
 
 /// The keys of levels and entities, and those that may be beside the fields of a component.
 inline constexpr std::span kEntityKeys = std::span(kSourceKeys).subspan<1>();
