@@ -16,6 +16,7 @@
 #include <regex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace shoal_bench {
@@ -29,6 +30,12 @@ struct Options {
     std::string table_path;  ///< write a table for a document
     std::string from_path;   ///< read results instead of measuring
 };
+
+/// Ends the program with a message and its usage, and exit code 2.
+[[noreturn]] void fail_usage(std::string_view program, std::string_view usage, std::string_view message);
+/// Reads the flags of a program, of which `usage` says which there are. Ends the program where it is used wrongly, and
+/// after --help.
+Options read_options(std::string_view program, std::string_view usage, std::span<char* const> words);
 
 /// One side of a comparison.
 struct Side {

@@ -21,47 +21,6 @@ constexpr const char* kUsage =
     "  --table FILE.md   write them as a table\n"
     "  --from FILE.json  print and draw the results of another run instead of measuring\n";
 
-[[noreturn]] void fail_usage(const std::string& message) {
-    std::fprintf(stderr, "shoal_bench: %s\n%s", message.c_str(), kUsage);
-    std::exit(2);
-}
-
-Options read_options(int num_arguments, char** arguments) {
-    Options options;
-    for (int i = 1; i < num_arguments; ++i) {
-        const std::string flag = arguments[i];
-        const auto value = [&] {
-            if (i + 1 == num_arguments) fail_usage(flag + " needs a value");
-            return std::string(arguments[++i]);
-        };
-        if (flag == "--quick")
-            options.quick = true;
-        else if (flag == "--json")
-            options.json_path = value();
-        else if (flag == "--chart")
-            options.chart_path = value();
-        else if (flag == "--table")
-            options.table_path = value();
-        else if (flag == "--from")
-            options.from_path = value();
-        else if (flag == "--filter") {
-            const std::string pattern = value();
-            try {
-                options.filter = std::regex(pattern, std::regex::ECMAScript);
-                options.has_filter = true;
-            } catch (const std::regex_error& error) {
-                fail_usage("--filter \"" + pattern + "\" is no regular expression: " + error.what());
-            }
-        } else if (flag == "--help" || flag == "-h") {
-            std::fputs(kUsage, stdout);
-            std::exit(0);
-        } else {
-            fail_usage("there is no flag \"" + flag + "\"");
-        }
-    }
-    return options;
-}
-
 std::vector<Measurement> measure(const Options& options) {
     Bench bench(options);
     measure_ids(bench);
@@ -98,7 +57,7 @@ std::vector<Measurement> measure(const Options& options) {
 }  // namespace
 
 int main(int num_arguments, char** arguments) {
-    const Options options = read_options(num_arguments, arguments);
+    const Options options = read_options("shoal_bench", kUsage, {arguments + 1, arguments + num_arguments});
     print_heading();
     std::vector<Measurement> results;
     if (options.from_path.empty()) {

@@ -20,51 +20,25 @@ namespace {
 
 using namespace shoal_bench;
 
+constexpr const char* kProgram = "shoal_bench_cluster";
 constexpr const char* kUsage =
     "usage: shoal_bench_cluster --ranks 2 measure [--filter REGEX] [--quick] [--json FILE]\n"
     "       shoal_bench_cluster --ranks RANKS check [--quick]\n"
     "       shoal_bench_cluster scale [--quick] [--chart FILE.svg] [--table FILE.md]\n";
 
-[[noreturn]] void fail_usage(std::string_view message) {
-    std::fprintf(stderr, "shoal_bench_cluster: %.*s\n%s", static_cast<int>(message.size()), message.data(), kUsage);
-    std::exit(2);
-}
-
-Options read_options(int num_arguments, char** arguments) {
-    Options options;
-    for (int i = 2; i < num_arguments; ++i) {
-        const std::string flag = arguments[i];
-        const auto value = [&] {
-            if (i + 1 == num_arguments) fail_usage(flag + " needs a value");
-            return std::string(arguments[++i]);
-        };
-        if (flag == "--quick")
-            options.quick = true;
-        else if (flag == "--filter")
-            options.filter = std::regex(value()), options.has_filter = true;
-        else if (flag == "--json")
-            options.json_path = value();
-        else if (flag == "--chart")
-            options.chart_path = value();
-        else if (flag == "--table")
-            options.table_path = value();
-        else
-            fail_usage("there is no flag \"" + flag + "\"");
-    }
-    return options;
-}
+[[noreturn]] void fail_usage(std::string_view message) { shoal_bench::fail_usage(kProgram, kUsage, message); }
 
 }  // namespace
 
 int main(int num_arguments, char** arguments) {
     if (num_arguments > 2 && std::string_view(arguments[1]) == "--ranks") {
         const std::uint64_t num_ranks = std::strtoull(arguments[2], nullptr, 10);
-        if (num_ranks == 0) fail_usage("--ranks needs a number");
+        if (num_ranks == 0) fail_usage("--ranks needs a number from 1 on, and then what to do");
         need_ok(reef::run_by_mpirun(num_ranks, arguments + 3));
     }
     const std::string_view task = num_arguments > 1 ? arguments[1] : "";
-    if (task != "measure" && task != "check" && task != "scale") fail_usage("say what to do");
-    const Options options = read_options(num_arguments, arguments);
+    if (task != "measure" && task != "check" && task != "scale") fail_usage("say what to do: measure, check or scale");
+    const Options options = read_options(kProgram, kUsage, {arguments + 2, arguments + num_arguments});
     int provided = 0, size = 1, rank = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

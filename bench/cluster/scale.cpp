@@ -158,7 +158,8 @@ Costs cost_of(const RecordedFrames& recorded, std::uint32_t num_ranks, std::uint
         costs.most_messages = std::max(costs.most_messages, messages);
         costs.most_bytes = std::max(costs.most_bytes, bytes);
         costs.passes = std::max(costs.passes, recorded.pass_seconds * double(rows_of_rank[rank]) / double(num_rows));
-        const double sent = 2 * messages * kLatency + (2 * bytes + crossed * kBytesOfCrossing) / kBandwidth;
+        const double to_peers = messages - double(Borders::kMessagesToAll);  // of which `collectives` has the time
+        const double sent = 2 * to_peers * kLatency + (2 * bytes + crossed * kBytesOfCrossing) / kBandwidth;
         (rank == star ? star_seconds : costs.neighbours) =
             std::max(rank == star ? star_seconds : costs.neighbours, num_ranks == 1 ? 0 : sent);
     }

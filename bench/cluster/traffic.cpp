@@ -32,7 +32,6 @@ Borders::Borders(const cluster::ZoneDivision& division, std::span<const std::uin
 
 std::vector<RankTraffic> Borders::count(const FrameTrace& frame) const {
     constexpr std::uint64_t kMessagesToPeer = 3;  // commands, which rows have changed, which blocks follow
-    constexpr std::uint64_t kMessagesToAll = 2;   // how many entities died, and which
     std::vector<RankTraffic> ranks(num_ranks_);
     for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
         ranks[rank].num_messages = peers_[rank].size() * kMessagesToPeer + (num_ranks_ > 1 ? kMessagesToAll : 0);

@@ -2,7 +2,7 @@
 // Counts what the ranks of a cluster send in a frame, from the division of the zones and a recorded run on one rank. No
 // other rank has to run for it.
 //
-//     run on one rank  --record-->  by zone and frame: blocks written, entities that left, deaths
+//     run on one rank  --record-->  by zone and frame: blocks written; by frame: moves to other zones
 //     division         --count-->   by rank: messages, bytes of halos
 //
 // In a frame, a rank exchanges: with each rank that has zones within its reach (a peer), commands, which rows have
@@ -41,7 +41,10 @@ public:
     Borders(const shoal::cluster::ZoneDivision& division, std::span<const std::uint32_t> owners,
             std::uint32_t num_ranks);
 
-    /// Returns what each rank sends in a frame.
+    /// Messages of the collectives in which all ranks tell who has died: how many did, and which.
+    static constexpr std::uint64_t kMessagesToAll = 2;
+
+    /// Returns what each rank sends in a frame, with those messages.
     std::vector<RankTraffic> count(const FrameTrace& frame) const;
 
 private:

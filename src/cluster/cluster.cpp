@@ -87,8 +87,9 @@ std::string Cluster::describe() const {
 /// Returns the last statistics that the ranks exchanged: an inspector's page cannot ask the other ranks.
 std::string Cluster::table() const {
     std::string table =
-        "rank\tzones\trows\tcopied rows\tmessages\thalo\tstructure\tcrossing\tcommands\tcrossed\twaiting ms\t"
-        "passes ms\tto the mean\n";
+        "rank\tzones\trows\tcopied rows\tmessages\thalo bytes\tstructure bytes\tcrossing bytes\tcommand "
+        "bytes\tcrossed\twaiting ms\t"
+        "passes ms\tagainst the mean\n";
     const std::vector<ClusterStatistics>& ranks = body_->known_ranks;
     double mean_ns = 0;
     for (const ClusterStatistics& rank : ranks) mean_ns += static_cast<double>(rank.pass_ns) / double(ranks.size());

@@ -123,8 +123,7 @@ Status ClusterBody::check_settled() {
     if (database.num_structural_changes() == changes_at_settle_) return {};
     return Status::error(
         "rows were added, removed or moved since the world settled; call World::settle() after structural calls "
-        "outside "
-        "of passes");
+        "outside of passes");
 }
 
 // --- the division of zones among ranks ---------------------------------------------------------------------------
