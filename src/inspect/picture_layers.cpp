@@ -58,20 +58,22 @@ std::vector<PictureLayer> picture_layers(const World& world) {
         const std::optional<Vec3Rows> positions = find_vec3(table, "position");
         if (!positions) return;
         const auto has_name = [&](const PictureLayer& layer) { return layer.name == table.schema().name(); };
-        std::vector<Vec2> points;
-        std::vector<Entity> entities;
+        auto layer = std::find_if(layers.begin() + static_cast<std::ptrdiff_t>(num_types), layers.end(), has_name);
+        if (layer == layers.end()) layer = layers.insert(layers.end(), PictureLayer{table.schema().name(), {}, 0});
+        // Room for all rows at once; vectors that grow a point at a time cost more than the points.
+        std::size_t at = layer->points.size();
+        layer->points.resize(at + table.num_rows());
+        layer->entities.resize(at + table.num_rows());
         for (std::uint32_t row = 0; row < table.num_rows(); ++row) {
             const Entity owner = table.entities()[row];
             if (!world.entities().alive(owner) || (transforms != nullptr && transforms->has(owner))) continue;
-            points.push_back(from_above((*positions)[row]));
-            entities.push_back(owner);
+            layer->points[at] = from_above((*positions)[row]);
+            layer->entities[at++] = owner;
         }
-        if (points.empty()) return;
-        auto layer = std::find_if(layers.begin() + static_cast<std::ptrdiff_t>(num_types), layers.end(), has_name);
-        if (layer == layers.end()) layer = layers.insert(layers.end(), PictureLayer{table.schema().name(), {}, 0});
-        layer->points.insert(layer->points.end(), points.begin(), points.end());
-        layer->entities.insert(layer->entities.end(), entities.begin(), entities.end());
+        layer->points.resize(at);
+        layer->entities.resize(at);
     });
+    std::erase_if(layers, [](const PictureLayer& layer) { return layer.points.empty(); });
     return layers;
 }
 

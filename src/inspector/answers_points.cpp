@@ -28,36 +28,41 @@ constexpr std::size_t kMostPoints = 1'000'000;
 /// The data sent for each point.
 struct Points {
     std::vector<float> x, y, color;
-    std::vector<std::uint32_t> index, generation;
+    std::vector<Entity> entities;
     std::vector<std::uint8_t> selected;
     std::vector<std::string> legend;  // by colour; empty: colours are numbers
     std::size_t total = 0;
 };
 
-std::vector<Entity> collect(const World& world, Points& points) {
-    std::vector<Entity> entities;
-    float layer_number = 0;
-    for (const PictureLayer& layer : picture_layers(world)) {
-        points.total += layer.points.size();
-        for (std::size_t i = 0; i < layer.points.size() && entities.size() < kMostPoints; ++i) {
+Points collect(const World& world) {
+    Points points;
+    const std::vector<PictureLayer> layers = picture_layers(world);
+    for (const PictureLayer& layer : layers) points.total += layer.points.size();
+    const std::size_t most = std::min(points.total, kMostPoints);
+    points.x.resize(most), points.y.resize(most), points.color.resize(most), points.entities.resize(most);
+    std::size_t at = 0;
+    for (const PictureLayer& layer : layers) {
+        const auto color = static_cast<float>(points.legend.size());
+        for (std::size_t i = 0; i < layer.points.size() && at < most; ++i) {
             if (!std::isfinite(layer.points[i].x) || !std::isfinite(layer.points[i].y)) continue;
-            entities.push_back(layer.entities[i]);
-            points.x.push_back(layer.points[i].x);
-            points.y.push_back(layer.points[i].y);
-            points.color.push_back(layer_number);
+            points.x[at] = layer.points[i].x;
+            points.y[at] = layer.points[i].y;
+            points.color[at] = color;
+            points.entities[at++] = layer.entities[i];
         }
         points.legend.push_back(layer.name);
-        ++layer_number;
     }
-    return entities;
+    points.x.resize(at), points.y.resize(at), points.color.resize(at), points.entities.resize(at);
+    points.selected.assign(at, 0);
+    return points;
 }
 
-void color_by_zone(const World& world, std::span<const Entity> entities, Points& points) {
+void color_by_zone(const World& world, Points& points) {
     points.legend.clear();
     const Database* const database = find_database(world.directory());
     std::map<Zone, float> number_of;
-    for (std::size_t i = 0; i < entities.size(); ++i) {
-        const DatabaseRow at = database == nullptr ? DatabaseRow() : database->find(entities[i]);
+    for (std::size_t i = 0; i < points.entities.size(); ++i) {
+        const DatabaseRow at = database == nullptr ? DatabaseRow() : database->find(points.entities[i]);
         const Zone zone = at ? at.table->zone() : kNoZone;
         const auto [found, is_new] = number_of.try_emplace(zone, static_cast<float>(points.legend.size()));
         if (is_new) points.legend.push_back(zone == kNoZone ? std::string("no zone") : concat("zone ", zone));
@@ -66,23 +71,42 @@ void color_by_zone(const World& world, std::span<const Entity> entities, Points&
 }
 
 /// Errors: the field is not a number.
-Status color_by_field(Session& session, const std::string& name, std::span<const Entity> entities, Points& points) {
+Status color_by_field(Session& session, const std::string& name, Points& points) {
     points.legend.clear();
     const Result<FieldPath> path = session.world.find_field(name);
     if (!path) return path.status();
     const FieldType type = path->type().type;
     if (type < FieldType::kBool || type > FieldType::kDouble || path->type().array_length != 0)
         return Status::error(concat('"', name, "\" is ", path->type().to_text(), "; points are coloured by a number"));
-    for (std::size_t i = 0; i < entities.size(); ++i) {
-        const Result<AnyValue> value = path->read(entities[i]);
+    for (std::size_t i = 0; i < points.entities.size(); ++i) {
+        const Result<AnyValue> value = path->read(points.entities[i]);
         points.color[i] = value ? static_cast<float>(read_number(type, value->bytes().data())) : std::nanf("");
     }
     return {};
 }
 
 template <class T>
-void append(std::string& bytes, const std::vector<T>& values) {
-    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+char* put(char* to, const std::vector<T>& values) {
+    return std::copy_n(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T), to);
+}
+
+/// Returns the header, and after it the columns.
+std::string to_bytes(std::string_view header, const Points& points) {
+    const std::size_t count = points.entities.size(), padded = (header.size() + 3) / 4 * 4;
+    std::string bytes(sizeof(std::uint32_t) + padded + count * (3 * sizeof(float) + 2 * sizeof(std::uint32_t) + 1),
+                      ' ');
+    const auto size = static_cast<std::uint32_t>(padded);
+    std::memcpy(bytes.data(), &size, sizeof size);
+    std::ranges::copy(header, bytes.data() + sizeof size);
+    char* to = put(put(bytes.data() + sizeof size + padded, points.x), points.y);
+    for (const bool is_index : {true, false})
+        for (const Entity entity : points.entities) {
+            const std::uint32_t part = is_index ? entity.index() : entity.generation();
+            std::memcpy(to, &part, sizeof part);
+            to += sizeof part;
+        }
+    put(put(to, points.color), points.selected);
+    return bytes;
 }
 
 void write_corner(std::string_view key, const Points& points, bool low, DocumentBuilder& builder) {
@@ -122,30 +146,23 @@ void write_legend(const Points& points, JsonText& json) {
 }  // namespace
 
 Response show_points(Session& session, const Request& request) {
-    Points points;
-    const std::vector<Entity> entities = collect(session.world, points);
+    Points points = collect(session.world);
     const std::string color = request.parameter("color"), query = request.parameter("query");
     if (color == "zone") {
-        color_by_zone(session.world, entities, points);
+        color_by_zone(session.world, points);
     } else if (!color.empty() && color != "component") {
-        if (const Status status = color_by_field(session, color, entities, points); !status)
-            return refuse(400, status.message());
+        if (const Status status = color_by_field(session, color, points); !status) return refuse(400, status.message());
     }
-    points.selected.assign(entities.size(), 0);
     if (!query.empty()) {
         Selection selection = select(session, query);
         if (selection.refusal) return *std::move(selection.refusal);
-        for (std::size_t i = 0; i < entities.size(); ++i)
+        for (std::size_t i = 0; i < points.entities.size(); ++i)
             points.selected[i] =
-                std::ranges::binary_search(selection.entities, entities[i].id, {}, &Entity::id) ? 1 : 0;
-    }
-    for (const Entity entity : entities) {
-        points.index.push_back(entity.index());
-        points.generation.push_back(entity.generation());
+                std::ranges::binary_search(selection.entities, points.entities[i].id, {}, &Entity::id) ? 1 : 0;
     }
     JsonText json;
     json.builder.begin_mapping();
-    json.builder.unsigned_integer("count", entities.size());
+    json.builder.unsigned_integer("count", points.entities.size());
     json.builder.unsigned_integer("total", points.total);
     json.builder.unsigned_integer("frame", session.world.frame());
     write_corner("low", points, true, json.builder);
@@ -153,18 +170,7 @@ Response show_points(Session& session, const Request& request) {
     json.text("color", color.empty() ? "component" : color);
     write_legend(points, json);
     json.builder.end();
-    std::string header = json.finish();
-    header.resize((header.size() + 3) / 4 * 4, ' ');
-    const auto size = static_cast<std::uint32_t>(header.size());
-    std::string bytes(reinterpret_cast<const char*>(&size), sizeof size);
-    bytes += header;
-    append(bytes, points.x);
-    append(bytes, points.y);
-    append(bytes, points.index);
-    append(bytes, points.generation);
-    append(bytes, points.color);
-    append(bytes, points.selected);
-    return {200, "application/octet-stream", std::move(bytes)};
+    return {200, "application/octet-stream", to_bytes(json.finish(), points)};
 }
 
 }  // namespace shoal::inspect
