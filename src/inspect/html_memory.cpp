@@ -1,10 +1,9 @@
-// Memory in a report: as boxes, by component type and by owner, and by zone.
+// Memory in a report: as boxes, by component type and by owner.
 
 #include "inspect/html_sections.h"
 #include "inspect/palette.h"
 #include "inspect/treemap.h"
 #include "shoal/inspect/text_table.h"
-#include "shoal/inspect/zone_report.h"
 
 #include <algorithm>
 
@@ -13,10 +12,6 @@ namespace {
 
 constexpr double kBoxesWidth = 1180, kBoxesHeight = 300;  // in pixels
 constexpr std::size_t kMostBoxes = 120;
-
-double share_of(std::size_t bytes, std::size_t most) {
-    return most == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(most);
-}
 
 std::string percent_text(std::size_t used, std::size_t committed) {
     return committed == 0 ? std::string() : concat(decimal_text(100 * share_of(used, committed), 0), " %");
@@ -125,38 +120,6 @@ void write_memory_section(const WorldReport& report, HtmlWriter& html) {
     html.end_panel();
     html.begin_panel("By owner");
     write_owners(report, html);
-    html.end_panel();
-}
-
-void write_zones_section(const World& world, HtmlWriter& html) {
-    const Database* const database = find_database(world.directory());
-    std::vector<ZoneReport> zones;
-    if (database != nullptr) zones = report_zones(*database);
-    if (zones.empty()) return;
-    std::ranges::sort(zones, [](const ZoneReport& a, const ZoneReport& b) {
-        return a.num_entities != b.num_entities ? a.num_entities > b.num_entities : a.zone < b.zone;
-    });
-    std::size_t most = 0, most_committed = 0;
-    for (const ZoneReport& zone : zones) {
-        most = std::max<std::size_t>(most, zone.num_entities);
-        most_committed = std::max(most_committed, zone.memory().committed_bytes);
-    }
-    html.put_html("<h2 id=\"zones\">Zones</h2>\n");
-    html.begin_panel(zones.size() == 1
-                         ? std::string("One zone")
-                         : concat(count_text(zones.size()), " zones, those with the most entities first"));
-    HtmlTable table(html,
-                    {{"Zone", true}, {"Entities", true}, {"Used", true}, {"Committed", true}, {"Reserved", true}});
-    for (const ZoneReport& zone : zones) {
-        const MemoryUse memory = zone.memory();
-        table.add_row(
-            {number_cell(concat(zone.zone)),
-             number_cell(count_text(zone.num_entities), share_of(zone.num_entities, most)),
-             number_cell(bytes_text(memory.used_bytes)),
-             number_cell(bytes_text(memory.committed_bytes), share_of(memory.committed_bytes, most_committed)),
-             number_cell(bytes_text(memory.reserved_bytes))});
-    }
-    table.end();
     html.end_panel();
 }
 

@@ -66,6 +66,8 @@ td:first-child { white-space: normal; overflow-wrap: anywhere; }
 .treemap .name { font-weight: 600; }
 .treemap .back { opacity: 0.33; }
 .treemap .used { opacity: 0.62; }
+.zone-map text { text-anchor: middle; font: 11px ui-monospace, monospace; }
+.zone-map rect { stroke: var(--panel); }
 .schedule .ground, .places .page { fill: none !important; }
 .schedule .on { stroke: var(--panel) !important; }
 .places { max-width: 100%; height: auto; margin: 0 auto; }

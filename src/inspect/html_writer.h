@@ -66,6 +66,11 @@ private:
     std::size_t num_rows_ = 0;
 };
 
+/// The part of `most`, for a bar. 0 if `most` is 0.
+inline double share_of(std::size_t part, std::size_t most) {
+    return most == 0 ? 0 : static_cast<double>(part) / static_cast<double>(most);
+}
+
 inline HtmlCell number_cell(std::string text, double share = -1) { return {std::move(text), true, share}; }
 
 }  // namespace shoal

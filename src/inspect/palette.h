@@ -1,6 +1,7 @@
 #pragma once
 // Colours of kinds in pictures and reports, the same as in the inspector's page (src/inspector/page/colors.js).
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -13,5 +14,36 @@ inline constexpr std::array<std::string_view, 16> kKindColors = {
 
 /// The colour of kind `number`.
 constexpr std::string_view kind_color(std::size_t number) { return kKindColors[number % kKindColors.size()]; }
+
+/// A colour from red, green and blue, from 0 to 255.
+struct Rgb {
+    double red, green, blue;
+};
+
+/// From little to much: deep blue over green to yellow, readable with red-green colour blindness.
+inline constexpr std::array<Rgb, 9> kRamp = {{{68, 1, 84},
+                                              {71, 44, 122},
+                                              {59, 81, 139},
+                                              {44, 113, 142},
+                                              {33, 144, 141},
+                                              {39, 173, 129},
+                                              {92, 200, 99},
+                                              {170, 220, 50},
+                                              {253, 231, 37}}};
+
+/// The colour of an amount between 0 and 1.
+constexpr Rgb ramp_color(double amount) {
+    const double place = (amount < 0 ? 0 : amount > 1 ? 1 : amount) * double(kRamp.size() - 1);
+    const std::size_t first = std::min(kRamp.size() - 2, static_cast<std::size_t>(place));
+    const double part = place - static_cast<double>(first);
+    const auto mix = [part](double low, double high) { return low + (high - low) * part; };
+    const Rgb &low = kRamp[first], &high = kRamp[first + 1];
+    return {mix(low.red, high.red), mix(low.green, high.green), mix(low.blue, high.blue)};
+}
+
+/// Black or white, whichever is readable on a colour.
+constexpr std::string_view text_color_on(Rgb color) {
+    return 0.299 * color.red + 0.587 * color.green + 0.114 * color.blue > 140 ? "#10151f" : "#ffffff";
+}
 
 }  // namespace shoal

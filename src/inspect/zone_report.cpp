@@ -5,6 +5,8 @@
 #include "shoal/document/document_builder.h"
 #include "shoal/document/json.h"
 #include "shoal/inspect/text_table.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
 
 #include <algorithm>
 
@@ -54,6 +56,24 @@ std::vector<ZoneReport> report_zones(const Database& database) {
             {std::string(held.component), held.num_rows, held.num_dead_rows, held.rows, held.index});
     }
     return zones;
+}
+
+std::map<Zone, Bounds> zone_bounds(const World& world) {
+    std::map<Zone, Bounds> bounds;
+    const Database* const database = find_database(world.directory());
+    if (database == nullptr) return bounds;
+    const TransformManager* const transforms = find_transforms(world.directory());
+    for (const DatabaseTable* table : database->all_tables()) {
+        if (table == nullptr) continue;
+        Bounds& box = bounds[table->zone()];
+        if (const std::optional<Vec3Rows> rows = find_vec3(table->table(), "position"))
+            for (std::uint32_t row = 0; row < rows->num_rows; ++row) box.add((*rows)[row]);
+        else if (transforms != nullptr)
+            for (const Entity entity : table->entities())
+                if (const Instance instance = transforms->instance(entity))
+                    box.add(transforms->world_position(instance));
+    }
+    return bounds;
 }
 
 std::string zones_text(std::span<const ZoneReport> zones, std::size_t most_zones) {

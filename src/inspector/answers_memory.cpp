@@ -59,23 +59,6 @@ std::map<std::string, ArchetypeSum> sum_archetypes(const World& world) {
     return sums;
 }
 
-/// The bounding boxes of zones: of the first vec3 field `position` of each table, or of transforms.
-std::map<Zone, Bounds> zone_bounds(const World& world, const Database& database) {
-    std::map<Zone, Bounds> bounds;
-    const TransformManager* const transforms = find_transforms(world.directory());
-    for (const DatabaseTable* table : database.all_tables()) {
-        if (table == nullptr) continue;
-        Bounds& box = bounds[table->zone()];
-        if (const std::optional<Vec3Rows> rows = find_vec3(table->table(), "position"))
-            for (std::uint32_t row = 0; row < rows->num_rows; ++row) box.add((*rows)[row]);
-        else if (transforms != nullptr)
-            for (const Entity entity : table->entities())
-                if (const Instance instance = transforms->instance(entity))
-                    box.add(transforms->world_position(instance));
-    }
-    return bounds;
-}
-
 void write_point(std::string_view key, const Bounds* box, Vec3 Bounds::* corner, DocumentBuilder& builder) {
     if (box == nullptr || box->num_points == 0) {
         builder.key(key);
@@ -240,7 +223,7 @@ Response show_zones(Session& session, const Request&) {
     json.builder.begin_mapping();
     json.builder.begin_list("zones");
     if (const Database* const database = find_database(session.world.directory()); database != nullptr) {
-        const std::map<Zone, Bounds> bounds = zone_bounds(session.world, *database);
+        const std::map<Zone, Bounds> bounds = zone_bounds(session.world);
         const std::vector<ZoneReport> zones = report_zones(*database);
         const std::vector<double> times = share_time(session.world.schedule(), *database, zones);
         for (std::size_t i = 0; i < zones.size(); ++i) {

@@ -21,6 +21,11 @@ struct ReportedBody {
 };
 SHOAL_COMPONENT(ReportedBody, mass, position)
 
+struct ReportedTick {
+    std::uint32_t number = 0;
+};
+SHOAL_COMPONENT(ReportedTick, number)
+
 /// What is wrong with the body of a page, which is written as XML is: all tags are closed.
 std::string problem(const std::string& html) {
     const std::size_t begin = html.find("<body>");
@@ -101,6 +106,26 @@ TEST_F(HtmlReport, shows_the_zones_of_a_database_those_with_the_most_entities_fi
     const std::string html = report();
     expect_texts(html, {"2 zones, those with the most entities first"});
     EXPECT_LT(html.find("<td class=\"number\">8</td>"), html.find("<td class=\"number\">3</td>"));
+}
+
+TEST_F(HtmlReport, has_a_map_of_the_zones) {
+    Database& database = world.database();
+    for (const auto& [zone, count] : {std::pair(3u, 2u), std::pair(8u, 20u)}) {
+        std::vector<Entity> made(count);
+        ASSERT_TRUE(database.create<ReportedTick>(made, zone).ok());
+    }
+    // Without positions zones are cells of a grid, the one with the most entities first and brightest.
+    expect_texts(report(), {"class=\"zone-map\"", "<title>zone 8: 20 entities,", "fill=\"rgb(253, 231, 37)\"",
+                            "<title>zone 3: 2 entities,"});
+    // With positions their boxes are around them: two boxes of 10 m by 5 m, 10 m apart.
+    for (const auto& [zone, x] : {std::pair(3u, 0.0f), std::pair(8u, 20.0f)}) {
+        std::vector<Entity> made(2);
+        const std::vector<ReportedBody> corners = {{1, {x, 0, 0}}, {1, {x + 10, 5, 0}}};
+        ASSERT_TRUE(database.create<ReportedBody>(made, zone, corners).ok());
+    }
+    expect_texts(report(), {"<g transform=\"translate(0.0 0.0)\"><title>zone 3: 4 entities,",
+                            "<g transform=\"translate(786.7 0.0)\"><title>zone 8: 22 entities,",
+                            "<rect width=\"393.3\" height=\"196.7\""});
 }
 
 TEST_F(HtmlReport, shows_the_tables_of_services) {

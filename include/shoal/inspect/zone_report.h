@@ -14,13 +14,16 @@
 // Thread: report_zones is a const call on the database; the rest may run on any thread.
 
 #include "shoal/database/detail/zone_statistics.h"
+#include "shoal/inspect/positions.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
 namespace shoal {
 
 class DocumentBuilder;
+class World;
 
 /// The memory of one component type in one zone.
 struct ZoneComponentReport {
@@ -42,6 +45,10 @@ struct ZoneReport {
 
 /// Gathers the facts of every zone that has a table, by zone.
 SHOAL_API std::vector<ZoneReport> report_zones(const Database& database);
+
+/// Returns the bounding boxes of the zones of a world's database: of the vec3 fields `position` of their tables, or of
+/// transforms. A zone whose entities have neither has an empty box.
+SHOAL_API std::map<Zone, Bounds> zone_bounds(const World& world);
 
 /// Returns a table of the zones that commit the most memory, largest first, then of the sums of the rest.
 SHOAL_API std::string zones_text(std::span<const ZoneReport> zones, std::size_t most_zones = 16);
