@@ -68,7 +68,7 @@ struct ClusterBody::CheckpointFiles {
 
 namespace {
 
-constexpr std::string_view kMagic = "shoal cluster checkpoint 2";
+constexpr std::string_view kMagic = "shoal cluster checkpoint 3";
 
 /// Writes the parts of a small state; read_state() reads them.
 void write_state(const Snapshot& state, cluster::MessageWriter& to) {
@@ -113,7 +113,8 @@ Status ClusterBody::write_zones(const std::string& folder, CheckpointFiles& file
     zones.own.now().for_each([&](Zone zone) {
         if (!packed) return;
         MessageWriter to;
-        packed = pack_zone(zone, to);
+        std::vector<cluster::ColumnPiece> none;
+        packed = pack_zone(zone, nullptr, to, none);
         const std::uint64_t hash = hash_bytes(to.bytes().data(), to.bytes().size());
         files.zones.push_back({zone, ranks.rank(), all.size(), to.bytes().size(), hash, rows[zone - division.first()]});
         all.insert(all.end(), to.bytes().begin(), to.bytes().end());
@@ -261,7 +262,7 @@ Status ClusterBody::restore(const std::string& folder) {
     names.num_below() = files.num_below;
     for (const Bytes& zone : own) {
         MessageReader from(zone);
-        if (const Status unpacked = unpack_zone(from); !unpacked) fail("the checkpoint", unpacked);
+        if (const Status unpacked = unpack_zone(from, nullptr); !unpacked) fail("the checkpoint", unpacked);
     }
     world.schedule().set_frame(files.frame);
     world.random() = Random(files.random);

@@ -9,6 +9,7 @@
 
 namespace shoal {
 
+using cluster::ColumnPiece;
 using cluster::RankMessage;
 using cluster::TableRows;
 
@@ -286,21 +287,74 @@ Status ClusterBody::start() {
 
 // --- zones that change hands -------------------------------------------------------------------------------------
 
-Status ClusterBody::pack_zone(Zone zone, MessageWriter& to) {
+/// Writes a zone: its tables, with the names of their rows, and after them the entities with all that they have.
+/// `plain`: the tables for which `columns` gets the columns instead; nullptr: there are none.
+Status ClusterBody::pack_zone(Zone zone, const cluster::PlainTables* plain, MessageWriter& to,
+                              std::vector<ColumnPiece>& columns) {
     to.value(zone);
     to.value(names.births()[zone - division.first()]);
     std::vector<const TableRows*> tables;
     for (const auto& [key, rows] : own_rows_.all())
         if (key.zone == zone && !rows.owners.empty()) tables.push_back(&rows);
     to.value(static_cast<std::uint32_t>(tables.size()));
+    std::vector<Entity> entities;
     for (const TableRows* rows : tables) {
+        const bool is_plain = plain != nullptr && rows->table != nullptr && plain->has(*rows->table);
         to.value(rows->key.type);
-        to.array(rows->names);
+        to.value(is_plain);
+        if (is_plain) {
+            to.array(types_.components(rows->key.type));
+            cluster::write_names(rows->names, to);
+            to.array(rows->enabled);
+            cluster::list_columns(database, types_, *rows->table, columns);
+        } else {
+            to.array(rows->names);
+            entities.insert(entities.end(), rows->owners.begin(), rows->owners.end());
+        }
     }
-    return cluster::pack(world, names, ranks.rank(), entities_in(world, {zone}), to);
+    if (entities.empty()) return {};
+    return cluster::pack(world, names, ranks.rank(), entities_with_below(world, entities), to);
 }
 
-Status ClusterBody::unpack_zone(MessageReader& from) {
+/// Makes rows for a table of which the columns follow, and adds their memory to `columns`.
+Status ClusterBody::unpack_columns(const cluster::TableKey& key, MessageReader& from,
+                                   std::vector<ColumnPiece>& columns) {
+    const auto components = from.array<std::uint64_t>();
+    std::vector<Name> of_rows = cluster::read_names(from);
+    const auto enabled = from.array<std::uint64_t>();
+    if (!from.is_sound()) return Status::error("a table of a zone is cut off");
+    const Result<const Archetype*> type = types_.find(key.type, components);
+    if (!type) return type.status();
+    if (!cluster::has_plain_columns(database, **type))
+        return Status::error("a table is sent as columns, and has what means something on its own rank only");
+    Result<std::vector<Entity>> owners = cluster::take_in(world, names, of_rows);
+    if (!owners) return owners.status();
+    const Result<AddCounts> inserted = database.insert(*owners, **type, key.zone_number());
+    if (!inserted) return inserted.status();
+    const DatabaseTable* const table = database.find_table(**type, key.zone_number());
+    if (table == nullptr || table->num_rows() != owners->size())
+        return Status::error(concat("zone ", key.zone_number(), " has rows here already"));
+    own_rows_.set(key, std::move(*owners), std::move(of_rows));
+    cluster::list_columns(database, types_, *table, columns);
+    return own_rows_.enable(key, enabled);
+}
+
+/// Puts the rows of a table into the order in which their owner had them.
+Status ClusterBody::unpack_order(const cluster::TableKey& key, const std::vector<Name>& order) {
+    std::vector<Entity> owners;
+    for (const Name name : order) owners.push_back(names.find(name));
+    const auto rows = own_rows_.all().find(key);
+    std::vector<Entity> sorted = owners, there;
+    if (rows != own_rows_.all().end() && rows->second.table != nullptr)
+        there.assign(rows->second.table->entities().begin(), rows->second.table->entities().end());
+    std::sort(sorted.begin(), sorted.end()), std::sort(there.begin(), there.end());
+    if (sorted != there) return Status::error(concat("zone ", key.zone_number(), " has other entities than it lists"));
+    own_rows_.set(key, std::move(owners), order);
+    return {};
+}
+
+/// Reads what pack_zone() wrote. `columns` gets the memory for the columns that follow; nullptr: none may follow.
+Status ClusterBody::unpack_zone(MessageReader& from, std::vector<ColumnPiece>* columns) {
     const auto zone = from.value<Zone>();
     const auto births = from.value<std::uint64_t>();
     const auto num_tables = from.value<std::uint32_t>();
@@ -309,53 +363,60 @@ Status ClusterBody::unpack_zone(MessageReader& from) {
     std::vector<std::pair<std::uint64_t, std::vector<Name>>> tables;
     for (std::uint32_t i = 0; i < num_tables && from.is_sound(); ++i) {
         const auto type = from.value<std::uint64_t>();
-        tables.emplace_back(type, from.array<Name>());
+        if (from.value<std::uint8_t>() == 0) {
+            tables.emplace_back(type, from.array<Name>());
+        } else if (columns == nullptr) {
+            return Status::error("a table of a zone is not there");
+        } else if (const Status made = unpack_columns({zone, type}, from, *columns); !made) {
+            return made;
+        }
     }
-    const Result<std::vector<Entity>> entities = cluster::unpack(world, names, from);
-    if (!entities) return entities.status();
+    if (!from.is_sound()) return Status::error("the tables of a zone are cut off");
+    if (!tables.empty())
+        if (const auto entities = cluster::unpack(world, names, from); !entities) return entities.status();
     names.births()[zone - division.first()] = births;
     own_rows_.note_tables();
-    for (const auto& [type, order] : tables) {
-        std::vector<Entity> owners;
-        for (const Name name : order) owners.push_back(names.find(name));
-        const auto rows = own_rows_.all().find({zone, type});
-        std::vector<Entity> sorted = owners, there;
-        if (rows != own_rows_.all().end() && rows->second.table != nullptr)
-            there.assign(rows->second.table->entities().begin(), rows->second.table->entities().end());
-        std::sort(sorted.begin(), sorted.end()), std::sort(there.begin(), there.end());
-        if (sorted != there) return Status::error(concat("zone ", zone, " has other entities than it lists"));
-        own_rows_.set({zone, type}, std::move(owners), order);
-    }
+    for (const auto& [type, order] : tables)
+        if (const Status placed = unpack_order({zone, type}, order); !placed) return placed;
     return {};
 }
 
 /// Sends own zones to the ranks that will own them. Errors: those of pack(), on any rank; nothing has changed.
 Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
     std::map<std::uint32_t, MessageWriter> sent;
-    std::vector<Zone> leaving;
-    Status packed;
+    std::map<std::uint32_t, std::vector<ColumnPiece>> columns_to;
+    ZoneSet leaving;
     zones.own.now().for_each([&](Zone zone) {
-        const std::uint32_t to = next[zone - division.first()];
-        if (to == ranks.rank() || !packed) return;
-        leaving.push_back(zone);
-        packed = pack_zone(zone, sent[to]);
+        if (next[zone - division.first()] != ranks.rank()) leaving.insert(zone);
     });
+    Status packed;
+    if (!leaving.empty()) {
+        const cluster::PlainTables plain(world, database);
+        leaving.for_each([&](Zone zone) {
+            const std::uint32_t to = next[zone - division.first()];
+            if (packed) packed = pack_zone(zone, &plain, sent[to], columns_to[to]);
+        });
+    }
     if (packed = agree(std::move(packed)); !packed) return packed;
-    std::vector<Entity> gone;
-    for (const Zone zone : leaving)
-        for (const Entity entity : entities_in(world, {zone})) gone.push_back(entity);
-    leave(gone);
+    const std::vector<Entity> gone = entities_in(world, leaving);
     std::vector<RankMessage> messages;
+    std::vector<std::vector<ColumnPiece>> columns;
     for (auto& [rank, to] : sent) {
         crossing_bytes_ += to.bytes().size();
         messages.push_back({rank, to.take()});
+        columns.push_back(std::move(columns_to[rank]));
+        for (const ColumnPiece& piece : columns.back()) crossing_bytes_ += piece.num_bytes;
     }
     rank_of_zone = next;
     note_zones();
     own_rows_.keep(zones.own.now());
-    for (const RankMessage& message : ranks.exchange(std::move(messages)))
+    ranks.exchange_columns(std::move(messages), columns, [&](const RankMessage& message) {
+        std::vector<ColumnPiece> pieces;
         for (MessageReader from(message.bytes); from.has_more();)
-            if (const Status unpacked = unpack_zone(from); !unpacked) fail("zones", unpacked);
+            if (const Status unpacked = unpack_zone(from, &pieces); !unpacked) fail("zones", unpacked);
+        return pieces;
+    });
+    leave(gone);
     renew_halo();
     return {};
 }

@@ -14,6 +14,7 @@
 #include "cluster/halo.h"
 #include "cluster/parcel.h"
 #include "cluster/remote_commands.h"
+#include "cluster/zone_columns.h"
 #include "cluster/zone_division.h"
 #include "shoal/cluster/cluster.h"
 #include "shoal/entity/detail/death_follower.h"
@@ -101,8 +102,12 @@ private:
     Status take_division(std::vector<std::uint32_t> next);
     void note_zones();
     void drop_foreign();
-    Status pack_zone(Zone zone, MessageWriter& to);
-    Status unpack_zone(MessageReader& from);
+    Status pack_zone(Zone zone, const cluster::PlainTables* plain, MessageWriter& to,
+                     std::vector<cluster::ColumnPiece>& columns);
+    Status unpack_zone(MessageReader& from, std::vector<cluster::ColumnPiece>* columns);
+    Status unpack_columns(const cluster::TableKey& key, MessageReader& from,
+                          std::vector<cluster::ColumnPiece>& columns);
+    Status unpack_order(const cluster::TableKey& key, const std::vector<Name>& order);
     Status move_zones(const std::vector<std::uint32_t>& next);
     void renew_halo();
     void renew_columns();

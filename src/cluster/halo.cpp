@@ -201,8 +201,8 @@ void HaloExchange::run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copies
         numbers.push_back(peers[i].rank);
         peers[i].since = world_.stamp();
     }
-    ranks_.exchange_columns(numbers, std::move(messages), sent,
-                            [&](const RankMessage& message) { return pieces_of(message, copies, zones); });
+    ranks_.exchange_columns_with(numbers, std::move(messages), sent,
+                                 [&](const RankMessage& message) { return pieces_of(message, copies, zones); });
     for (const Filled& filled : filled_) filled.table->mark_written(filled.column, filled.rows);
 }
 

@@ -88,30 +88,6 @@ Status adopt(World& world, const Blob& blob, std::span<const std::uint64_t> of_d
     return world.adopt_schemas(blob);
 }
 
-/// Returns an entity for each one in a parcel: the known one, stripped of its components here, or a new one.
-Result<std::vector<Entity>> find_or_make(World& world, EntityNames& names, std::span<const Name> given) {
-    std::vector<Entity> entities(given.size()), known, made;
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        entities[i] = given[i] == 0 ? kNullEntity : names.find(given[i]);
-        if (!entities[i]) continue;
-        if (!names.is_elsewhere(entities[i]))
-            return Status::error(
-                concat("an entity that another rank sends, ", name_text(given[i]), ", is here already"));
-        known.push_back(entities[i]);
-    }
-    std::size_t num_made = given.size() - known.size();
-    std::vector<Entity> sorted = known;
-    std::sort(sorted.begin(), sorted.end());
-    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-        return Status::error("an entity is there twice");
-    made.resize(num_made);
-    if (Status status = world.entities().create(made); !status) return status;
-    strip(world, known);
-    for (std::size_t i = given.size(); i-- > 0;)
-        if (!entities[i]) entities[i] = made[--num_made];
-    return entities;
-}
-
 }  // namespace
 
 Result<Entity> find_or_make_away(World& world, EntityNames& names, Name name) {
@@ -143,6 +119,35 @@ Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<cons
     return {};
 }
 
+Result<std::vector<Entity>> take_in(World& world, EntityNames& names, std::span<const Name> given) {
+    std::vector<Entity> entities(given.size()), known, made;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        entities[i] = given[i] == 0 ? kNullEntity : names.find(given[i]);
+        if (!entities[i]) continue;
+        if (!names.is_elsewhere(entities[i]))
+            return Status::error(
+                concat("an entity that another rank sends, ", name_text(given[i]), ", is here already"));
+        known.push_back(entities[i]);
+    }
+    std::size_t num_made = given.size() - known.size();
+    std::vector<Entity> sorted = known;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+        return Status::error("an entity is there twice");
+    made.resize(num_made);
+    if (Status status = world.entities().create(made); !status) return status;
+    strip(world, known);
+    for (std::size_t i = given.size(); i-- > 0;)
+        if (!entities[i]) entities[i] = made[--num_made];
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        if (given[i] == 0) continue;
+        names.set(entities[i], given[i]);
+        names.mark_copy(entities[i], false), names.mark_away(entities[i], false);
+        names.mark_known_elsewhere(entities[i]);
+    }
+    return entities;
+}
+
 Result<std::vector<Entity>> unpack(World& world, EntityNames& names, MessageReader& from) {
     const std::span<const std::byte> bytes = from.bytes();
     const auto of_database = from.array<std::uint64_t>();
@@ -153,14 +158,8 @@ Result<std::vector<Entity>> unpack(World& world, EntityNames& names, MessageRead
     if (!blob) return blob.status();
     if (blob->num_entities() != given.size()) return Status::error("entities and names are not equally many");
     if (Status status = adopt(world, *blob, of_database); !status) return status;
-    Result<std::vector<Entity>> entities = find_or_make(world, names, given);
+    Result<std::vector<Entity>> entities = take_in(world, names, given);
     if (!entities) return entities.status();
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        if (given[i] == 0) continue;
-        names.set((*entities)[i], given[i]);
-        names.mark_copy((*entities)[i], false), names.mark_away((*entities)[i], false);
-        names.mark_known_elsewhere((*entities)[i]);
-    }
     const Result<Spawned> spawned = world.spawn(
         *blob, {.all_entities = *entities, .fail_on_unknown = true, .keep_names = false, .tells_services = false});
     if (!spawned) return spawned.status();

@@ -23,6 +23,11 @@ Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<cons
 /// or by name alone, keep their ids. Errors: the message is invalid; out of memory.
 Result<std::vector<Entity>> unpack(World& world, EntityNames& names, MessageReader& from);
 
+/// Returns an entity for each name of entities that come to this rank for good, and names it. One that is known here, as
+/// a copy or by name alone, keeps its id and loses the components that it has here; 0: a new entity without a name.
+/// Errors: an entity is here already, or is there twice; out of memory.
+Result<std::vector<Entity>> take_in(World& world, EntityNames& names, std::span<const Name> given);
+
 /// Returns the entity with a name. Creates one that is known by its name alone if there is none. Errors: out of memory.
 Result<Entity> find_or_make_away(World& world, EntityNames& names, Name name);
 

@@ -11,7 +11,6 @@ namespace shoal::cluster {
 namespace {
 
 constexpr int kFirstSparseTag = 1, kPeerTag = 3, kColumnTag = 4;
-constexpr std::size_t kMostBytes = 0x7FFFFFFF;  // in one message: MPI counts with int
 
 /// Counts the time until its destruction as waiting.
 class Waiting {
@@ -175,28 +174,41 @@ bool Ranks::all(bool mine) { return sum(mine ? 0u : 1u) == 0; }
 MPI_Datatype Ranks::Columns::type_of(std::span<const ColumnPiece> pieces) {
     std::vector<int> sizes;
     std::vector<MPI_Aint> places;
-    for (const ColumnPiece& piece : pieces)
-        for (std::size_t begin = 0; begin < piece.num_bytes; begin += kMostBytes) {
-            MPI_Get_address(piece.begin + begin, &places.emplace_back());
-            sizes.push_back(static_cast<int>(std::min(kMostBytes, piece.num_bytes - begin)));
-        }
+    for (const ColumnPiece& piece : pieces) {
+        MPI_Get_address(piece.begin, &places.emplace_back());
+        sizes.push_back(static_cast<int>(piece.num_bytes));
+    }
     MPI_Datatype& type = types_.emplace_back();
     MPI_Type_create_hindexed(static_cast<int>(sizes.size()), sizes.data(), places.data(), MPI_BYTE, &type);
     MPI_Type_commit(&type);
     return type;
 }
 
+template <class Start>
+void Ranks::Columns::start_each(std::span<const ColumnPiece> pieces, Start&& start) {
+    std::vector<ColumnPiece> small;
+    for (const ColumnPiece& piece : pieces) {
+        if (piece.num_bytes < large_) {
+            if (piece.num_bytes != 0) small.push_back(piece);
+            continue;
+        }
+        for (std::size_t begin = 0; begin < piece.num_bytes; begin += kMostBytes)
+            start(piece.begin + begin, static_cast<int>(std::min(kMostBytes, piece.num_bytes - begin)), MPI_BYTE);
+    }
+    if (!small.empty()) start(MPI_BOTTOM, 1, type_of(small));
+}
+
 void Ranks::Columns::send(std::uint32_t rank, std::span<const ColumnPiece> pieces) {
-    if (pieces.empty()) return;
-    MPI_Isend(MPI_BOTTOM, 1, type_of(pieces), static_cast<int>(rank), kColumnTag, ranks_.comm_,
-              &requests_.emplace_back());
-    ++ranks_.traffic_.num_messages;
+    start_each(pieces, [&](const void* begin, int count, MPI_Datatype type) {
+        MPI_Isend(begin, count, type, static_cast<int>(rank), kColumnTag, ranks_.comm_, &requests_.emplace_back());
+        ++ranks_.traffic_.num_messages;
+    });
 }
 
 void Ranks::Columns::receive(std::uint32_t rank, std::span<const ColumnPiece> pieces) {
-    if (pieces.empty()) return;
-    MPI_Irecv(MPI_BOTTOM, 1, type_of(pieces), static_cast<int>(rank), kColumnTag, ranks_.comm_,
-              &requests_.emplace_back());
+    start_each(pieces, [&](void* begin, int count, MPI_Datatype type) {
+        MPI_Irecv(begin, count, type, static_cast<int>(rank), kColumnTag, ranks_.comm_, &requests_.emplace_back());
+    });
 }
 
 void Ranks::Columns::wait() {

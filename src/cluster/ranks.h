@@ -7,7 +7,7 @@
 //     exchange_with()   one message to and from each of some ranks that do the same
 //     gather()          from each rank to all
 //
-// All calls are collective: exchange_with() and exchange_columns() among the peers, the others among all ranks.
+// All calls are collective: exchange_with() and exchange_columns_with() among the peers, the others among all ranks.
 // Source: Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange", 2010.
 // Thread: one at a time.
 
@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace shoal::cluster {
@@ -62,17 +63,23 @@ public:
     std::vector<RankMessage> exchange(std::vector<RankMessage> messages);
     /// Exchanges one message with each of `peers`. Shape: messages: one for each of `peers`, ascending.
     std::vector<RankMessage> exchange_with(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages);
-    /// Sends a message to each peer, with the pieces of memory that it describes, and receives theirs.
-    /// pieces_of(message) returns where a peer's pieces are stored; they have as many bytes as the peer sends, and are
-    /// filled when this call returns.
+    /// The same two, with pieces of memory that each message describes. pieces_of(message) returns where a sender's
+    /// pieces are to be stored; they have as many bytes as the sender's, and are filled when this call returns. Until
+    /// then, the sent pieces must not change. Large pieces are messages of their own in the first, which is for few and
+    /// large ones. Shape: sent: by message.
     template <class PiecesOf>
-    void exchange_columns(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages,
-                          std::span<const std::vector<ColumnPiece>> sent, PiecesOf&& pieces_of) {
-        Columns columns(*this);
-        for (std::size_t i = 0; i < peers.size(); ++i) columns.send(peers[i], sent[i]);
-        for (const RankMessage& came : exchange_with(peers, std::move(messages)))
-            columns.receive(came.rank, pieces_of(came));
-        columns.wait();
+    void exchange_columns(std::vector<RankMessage> messages, std::span<const std::vector<ColumnPiece>> sent,
+                          PiecesOf&& pieces_of) {
+        Columns columns(*this, kLargePiece);
+        for (std::size_t i = 0; i < sent.size(); ++i) columns.send(messages[i].rank, sent[i]);
+        columns.receive_all(exchange(std::move(messages)), pieces_of);
+    }
+    template <class PiecesOf>
+    void exchange_columns_with(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages,
+                               std::span<const std::vector<ColumnPiece>> sent, PiecesOf&& pieces_of) {
+        Columns columns(*this, kMostBytes);
+        for (std::size_t i = 0; i < sent.size(); ++i) columns.send(messages[i].rank, sent[i]);
+        columns.receive_all(exchange_with(peers, std::move(messages)), pieces_of);
     }
     /// Returns `mine` of each rank. Shape: by rank. More than 2 GiB in total end all ranks.
     std::vector<Bytes> gather(const Bytes& mine);
@@ -91,21 +98,36 @@ public:
     [[noreturn]] void abort(std::string_view why) const;
 
 private:
+    static constexpr std::size_t kMostBytes = 0x7FFFFFFF;  // in one message: MPI counts with int
+    // MPI copies memory in one piece straight from process to process; a list of pieces goes through buffers.
+    static constexpr std::size_t kLargePiece = 64 << 10;
+
     /// Pieces of memory that are being sent and received.
     class Columns {
     public:
-        explicit Columns(Ranks& ranks) : ranks_(ranks) {}
+        /// Pieces of `large` bytes and more are messages of their own.
+        Columns(Ranks& ranks, std::size_t large) : ranks_(ranks), large_(large) {}
         Columns(const Columns&) = delete;
         Columns& operator=(const Columns&) = delete;
         ~Columns();
         void send(std::uint32_t rank, std::span<const ColumnPiece> pieces);
         void receive(std::uint32_t rank, std::span<const ColumnPiece> pieces);
+        template <class PiecesOf>
+        void receive_all(const std::vector<RankMessage>& came, PiecesOf&& pieces_of) {
+            for (const RankMessage& message : came) receive(message.rank, pieces_of(message));
+            wait();
+        }
         void wait();
 
     private:
+        /// Calls start(begin, count, datatype) for each message in which the pieces are sent: one for each large piece,
+        /// and one for all small ones.
+        template <class Start>
+        void start_each(std::span<const ColumnPiece> pieces, Start&& start);
         MPI_Datatype type_of(std::span<const ColumnPiece> pieces);
 
         Ranks& ranks_;
+        std::size_t large_;
         std::vector<MPI_Request> requests_;
         std::vector<MPI_Datatype> types_;
     };

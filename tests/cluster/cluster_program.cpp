@@ -145,7 +145,7 @@ T require(Result<T> result) {
 
 void spawn(Sea& sea) {
     Random random(sea.options.seed + (sea.is_other("entities") ? 1 : 0));
-    std::vector<Entity> all;
+    std::vector<Entity> all, dust;
     for (std::uint64_t i = 0; i < sea.options.entities; ++i) {
         const Vec3 place{random.unit() * size_of(sea), random.unit() * size_of(sea), 0};
         const Vec3 velocity{(random.unit() - 0.5f) * 20, (random.unit() - 0.5f) * 20, 0};
@@ -180,11 +180,19 @@ void spawn(Sea& sea) {
             sea.world.commands().add(child, ChildOf{mate});
             all.push_back(mate);
         }
+        if (i % 4 == 1)  // one that is numbers alone, until it meets another
+            dust.push_back(
+                require(i % 8 == 1 ? sea.database.create(zone, Place{place}, Motion{velocity}, Charge{random.unit(), 3})
+                                   : sea.database.create(zone, Place{place}, Motion{velocity}, Charge{random.unit(), 4},
+                                                         Asleep{random.below(9)})));
+        if (i % 16 == 5) sea.world.commands().remove<Asleep>(dust.back());
         if (i % 6 == 0) sea.world.commands().tag(entity, "marked");
         if (i % 7 == 0) sea.world.commands().name(entity, concat("one ", i));
     }
     for (const Entity entity : all)
-        sea.world.commands().set<&Friend::other>(entity, all[random.below(std::uint32_t(all.size()))]);
+        sea.world.commands().set<&Friend::other>(entity, random.below(4) == 0 && !dust.empty()
+                                                             ? dust[random.below(std::uint32_t(dust.size()))]
+                                                             : all[random.below(std::uint32_t(all.size()))]);
     sea.world.settle();
 }
 
@@ -308,6 +316,8 @@ void add_passes(Sea& sea) {
                                                 Charge{random.unit(), 1}, Friend{other});
             if (random.below(3) == 0) commands.add(born, Mass{random.unit(), entity});
             if (random.below(3) == 0) commands.set<&Friend::other>(entity, born);
+            if (random.below(3) == 0)
+                commands.create(sea.tiles.zone_of(place), Place{place}, Motion{velocity}, Charge{random.unit(), 5});
             if (random.below(3) != 0) return;
             for (const float mass : {random.unit(), random.unit()}) {  // twins that differ in what is below them alone
                 const Entity twin = commands.create(sea.tiles.zone_of(place), Place{place}, Motion{velocity},
@@ -410,22 +420,23 @@ void run(Sea& sea) {
         }
         if (options.list)
             for (const Entity entity : entities_of(sea))
-                std::fprintf(list_file(sea),
-                             "%llu %s zone %u friend %s mass %g heavier %s charge %.9g %u asleep %d name %d tags %d at "
-                             "%.9g %.9g transform %d\n",
-                             (unsigned long long)sea.world.frame(), text_of(sea, entity).c_str(),
-                             sea.database.find(entity).table->zone(),
-                             text_of(sea, *sea.world.get<&Friend::other>(entity)).c_str(),
-                             double(sea.world.get<&Mass::value>(entity) ? *sea.world.get<&Mass::value>(entity) : -1),
-                             sea.world.get<&Mass::heavier>(entity)
-                                 ? text_of(sea, *sea.world.get<&Mass::heavier>(entity)).c_str()
-                                 : "-",
-                             double(*sea.world.get<&Charge::value>(entity)), *sea.world.get<&Charge::births>(entity),
-                             sea.world.get<&Asleep::frames>(entity) ? int(*sea.world.get<&Asleep::frames>(entity)) : -1,
-                             sea.world.get<&DebugName::name>(entity) ? 1 : 0, sea.world.get<&Tag::tag>(entity) ? 1 : 0,
-                             double(Vec3(*sea.world.get<&Place::position>(entity)).x),
-                             double(Vec3(*sea.world.get<&Place::position>(entity)).y),
-                             sea.world.get<&Transform::position>(entity) ? 1 : 0);
+                std::fprintf(
+                    list_file(sea),
+                    "%llu %s zone %u friend %s mass %g heavier %s charge %.9g %u asleep %d name %d tags %d at "
+                    "%.9g %.9g transform %d\n",
+                    (unsigned long long)sea.world.frame(), text_of(sea, entity).c_str(),
+                    sea.database.find(entity).table->zone(),
+                    sea.world.get<&Friend::other>(entity) ? text_of(sea, *sea.world.get<&Friend::other>(entity)).c_str()
+                                                          : "-",
+                    double(sea.world.get<&Mass::value>(entity) ? *sea.world.get<&Mass::value>(entity) : -1),
+                    sea.world.get<&Mass::heavier>(entity) ? text_of(sea, *sea.world.get<&Mass::heavier>(entity)).c_str()
+                                                          : "-",
+                    double(*sea.world.get<&Charge::value>(entity)), *sea.world.get<&Charge::births>(entity),
+                    sea.world.get<&Asleep::frames>(entity) ? int(*sea.world.get<&Asleep::frames>(entity)) : -1,
+                    sea.world.get<&DebugName::name>(entity) ? 1 : 0, sea.world.get<&Tag::tag>(entity) ? 1 : 0,
+                    double(Vec3(*sea.world.get<&Place::position>(entity)).x),
+                    double(Vec3(*sea.world.get<&Place::position>(entity)).y),
+                    sea.world.get<&Transform::position>(entity) ? 1 : 0);
         if (options.rebalance != 0 && sea.world.frame() % options.rebalance == 0) {
             std::vector<std::uint64_t> weights(sea.tiles.num_zones());
             Random random(sea.world.frame());
