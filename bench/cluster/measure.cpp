@@ -3,7 +3,7 @@
 //     cluster/step        a frame of the reef with 2 ranks of 1 worker, against 1 rank of 2 workers
 //     cluster/one_rank    a frame of the reef in a cluster of one rank, against one without a cluster
 //     cluster/move_zone   a zone of 100,000 rows is sent to the other rank and back, against its columns, sent from
-//                         and into plain arrays
+//                         and into plain arrays; no zone is within reach of another, so there are no copies
 //     cluster/halo_bytes  bytes that are sent for halos, against the bytes of the written blocks; no times
 
 #include "measure.h"
@@ -150,7 +150,7 @@ void measure_moving_a_zone(Bench& bench, TwoRanks& ranks, std::uint32_t num_rows
     const Workload workload{"cluster/move_zone", num_rows, 2, 0, true};
     if (!bench.wants(workload.name)) return;
     Owners owners;
-    TiledBodies bodies(MPI_COMM_WORLD, 2, 1, num_rows, {.divide = Owners::divide, .context = &owners});
+    TiledBodies bodies(MPI_COMM_WORLD, 2, 1, num_rows, {.reach = 0, .divide = Owners::divide, .context = &owners});
     need_ok(bodies.cluster.start());
     const std::vector<std::uint64_t> weights(3, 1);
     PlainZone plain(num_rows);

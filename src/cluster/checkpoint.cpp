@@ -113,8 +113,9 @@ Status ClusterBody::write_zones(const std::string& folder, CheckpointFiles& file
     zones.own.now().for_each([&](Zone zone) {
         if (!packed) return;
         MessageWriter to;
-        std::vector<cluster::ColumnPiece> none;
-        packed = pack_zone(zone, nullptr, to, none);
+        std::vector<cluster::ColumnPiece> no_columns;
+        std::vector<Entity> saved;
+        packed = pack_zone(zone, nullptr, to, no_columns, saved);
         const std::uint64_t hash = hash_bytes(to.bytes().data(), to.bytes().size());
         files.zones.push_back({zone, ranks.rank(), all.size(), to.bytes().size(), hash, rows[zone - division.first()]});
         all.insert(all.end(), to.bytes().begin(), to.bytes().end());

@@ -288,9 +288,9 @@ Status ClusterBody::start() {
 // --- zones that change hands -------------------------------------------------------------------------------------
 
 /// Writes a zone: its tables, with the names of their rows, and after them the entities with all that they have.
-/// `plain`: the tables for which `columns` gets the columns instead; nullptr: there are none.
+/// `plain`: the tables for which `columns` gets the columns instead; nullptr: there are none. Adds all entities to `gone`.
 Status ClusterBody::pack_zone(Zone zone, const cluster::PlainTables* plain, MessageWriter& to,
-                              std::vector<ColumnPiece>& columns) {
+                              std::vector<ColumnPiece>& columns, std::vector<Entity>& gone) {
     to.value(zone);
     to.value(names.births()[zone - division.first()]);
     std::vector<const TableRows*> tables;
@@ -307,13 +307,16 @@ Status ClusterBody::pack_zone(Zone zone, const cluster::PlainTables* plain, Mess
             cluster::write_names(rows->names, to);
             to.array(rows->enabled);
             cluster::list_columns(database, types_, *rows->table, columns);
+            gone.insert(gone.end(), rows->owners.begin(), rows->owners.end());
         } else {
             to.array(rows->names);
             entities.insert(entities.end(), rows->owners.begin(), rows->owners.end());
         }
     }
     if (entities.empty()) return {};
-    return cluster::pack(world, names, ranks.rank(), entities_with_below(world, entities), to);
+    entities = entities_with_below(world, entities);
+    gone.insert(gone.end(), entities.begin(), entities.end());
+    return cluster::pack(world, names, ranks.rank(), entities, to);
 }
 
 /// Makes rows for a table of which the columns follow, and adds their memory to `columns`.
@@ -390,15 +393,15 @@ Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
         if (next[zone - division.first()] != ranks.rank()) leaving.insert(zone);
     });
     Status packed;
+    std::vector<Entity> gone;
     if (!leaving.empty()) {
         const cluster::PlainTables plain(world, database);
         leaving.for_each([&](Zone zone) {
             const std::uint32_t to = next[zone - division.first()];
-            if (packed) packed = pack_zone(zone, &plain, sent[to], columns_to[to]);
+            if (packed) packed = pack_zone(zone, &plain, sent[to], columns_to[to], gone);
         });
     }
     if (packed = agree(std::move(packed)); !packed) return packed;
-    const std::vector<Entity> gone = entities_in(world, leaving);
     std::vector<RankMessage> messages;
     std::vector<std::vector<ColumnPiece>> columns;
     for (auto& [rank, to] : sent) {

@@ -103,7 +103,7 @@ private:
     void note_zones();
     void drop_foreign();
     Status pack_zone(Zone zone, const cluster::PlainTables* plain, MessageWriter& to,
-                     std::vector<cluster::ColumnPiece>& columns);
+                     std::vector<cluster::ColumnPiece>& columns, std::vector<Entity>& gone);
     Status unpack_zone(MessageReader& from, std::vector<cluster::ColumnPiece>* columns);
     Status unpack_columns(const cluster::TableKey& key, MessageReader& from,
                           std::vector<cluster::ColumnPiece>& columns);

@@ -30,6 +30,70 @@ inline std::string name_text(Name name) {
     return concat((name & ~kBelowBit) >> kNameCountBits, ':', name & ((Name(1) << kNameCountBits) - 1));
 }
 
+/// Finds entities by name. Names are counted, so entities are kept by page of consecutive names: a sixth of the memory
+/// of a map from name to entity, and those that come in the order of their names are found without a search.
+class EntitiesByName {
+public:
+    /// Returns the entity with a name, or null.
+    Entity find(Name name) const {
+        const Page* const page = find_page(name / kNamesPerPage);
+        return page == nullptr ? kNullEntity : page->entities[name % kNamesPerPage];
+    }
+    void set(Name name, Entity entity) {
+        Page* page = find_page(name / kNamesPerPage);
+        if (page == nullptr) page = &add_page(name / kNamesPerPage);
+        page->count += page->entities[name % kNamesPerPage] ? 0 : 1;
+        page->entities[name % kNamesPerPage] = entity;
+    }
+    void erase(Name name) {
+        Page* const page = find_page(name / kNamesPerPage);
+        if (page == nullptr || !page->entities[name % kNamesPerPage]) return;
+        page->entities[name % kNamesPerPage] = {};
+        if (--page->count != 0) return;
+        free_.push_back(*numbers_.find(name / kNamesPerPage));
+        numbers_.erase(name / kNamesPerPage);
+        last_ = kNone;
+    }
+
+private:
+    static constexpr std::uint32_t kNamesPerPage = 15;  // with the count, a page is a line of the cache
+    static constexpr Name kNone = ~Name(0);
+
+    struct Page {
+        Entity entities[kNamesPerPage] = {};
+        std::uint32_t count = 0;  ///< entities that are not null
+    };
+
+    const Page* find_page(Name number) const {
+        if (number == last_) return &pages_[last_page_];
+        const std::uint32_t* const found = numbers_.find(number);
+        return found == nullptr ? nullptr : &pages_[*found];
+    }
+    Page* find_page(Name number) {
+        if (number == last_) return &pages_[last_page_];
+        const std::uint32_t* const found = numbers_.find(number);
+        if (found == nullptr) return nullptr;
+        last_ = number, last_page_ = *found;
+        return &pages_[last_page_];
+    }
+    Page& add_page(Name number) {
+        if (free_.empty()) {
+            free_.push_back(static_cast<std::uint32_t>(pages_.size()));
+            pages_.emplace_back();
+        }
+        last_ = number, last_page_ = free_.back();
+        free_.pop_back();
+        numbers_.set(number, last_page_);
+        return pages_[last_page_] = {};
+    }
+
+    std::vector<Page> pages_;
+    std::vector<std::uint32_t> free_;  // pages
+    HashMap<Name, std::uint32_t> numbers_{Owner("cluster")};
+    Name last_ = kNone;  // the page that was changed last
+    std::uint32_t last_page_ = 0;
+};
+
 class EntityNames {
 public:
     explicit EntityNames(std::uint32_t num_zones) : births_(num_zones) {}
@@ -40,12 +104,12 @@ public:
         return index < names_.size() && names_[index].owner == entity ? names_[index].name : 0;
     }
     /// Returns the entity with a name, or null.
-    Entity find(Name name) const { return {entities_.find_or(name, 0)}; }
+    Entity find(Name name) const { return entities_.find(name); }
 
     void set(Entity entity, Name name) {
         if (entity.index() >= names_.size()) names_.resize(entity.index() + std::size_t(entity.index() / 2) + 64);
         names_[entity.index()] = {entity, name};
-        entities_.set(name, entity.id);
+        entities_.set(name, entity);
     }
     void erase(Entity entity) {
         const Name old = name(entity);
@@ -87,7 +151,7 @@ private:
     };
 
     std::vector<Named> names_;  // by index
-    HashMap<Name, EntityBits> entities_{Owner("cluster")};
+    EntitiesByName entities_;
     std::vector<std::uint64_t> births_;  // by zone
     std::uint64_t num_below_ = 0;
     BitSet copies_{Owner("cluster")}, away_{Owner("cluster")}, known_{Owner("cluster")};  // by index

@@ -137,14 +137,11 @@ Result<std::vector<Entity>> take_in(World& world, EntityNames& names, std::span<
     made.resize(num_made);
     if (Status status = world.entities().create(made); !status) return status;
     strip(world, known);
+    for (const Entity entity : known) names.mark_copy(entity, false), names.mark_away(entity, false);
     for (std::size_t i = given.size(); i-- > 0;)
         if (!entities[i]) entities[i] = made[--num_made];
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        if (given[i] == 0) continue;
-        names.set(entities[i], given[i]);
-        names.mark_copy(entities[i], false), names.mark_away(entities[i], false);
-        names.mark_known_elsewhere(entities[i]);
-    }
+    for (std::size_t i = 0; i < given.size(); ++i)
+        if (given[i] != 0) names.set(entities[i], given[i]), names.mark_known_elsewhere(entities[i]);
     return entities;
 }
 

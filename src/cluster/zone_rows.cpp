@@ -54,17 +54,32 @@ void ZoneRows::note_tables() {
 TableRows& ZoneRows::at(const TableKey& key) {
     TableRows& rows = rows_[key];
     rows.key = key;
+    listed_at_ = TableRows::kNever;
     return rows;
+}
+
+/// Lists the tables that may have changed, once after each structural change.
+void ZoneRows::list_changed() {
+    note_tables();
+    if (listed_at_ == database_.num_structural_changes()) return;
+    listed_at_ = database_.num_structural_changes();
+    changed_.clear();
+    for (auto& [key, rows] : rows_) {
+        const bool has_enableable = rows.table != nullptr && !rows.table->type().enableable().empty();
+        if (has_enableable || !has_rows_as_before(rows)) changed_.push_back(&rows);
+    }
 }
 
 void ZoneRows::keep(const ZoneSet& zones) {
     std::erase_if(rows_, [&](const auto& each) { return !zones.contains(each.first.zone_number()); });
     num_tables_ = 0;
+    listed_at_ = TableRows::kNever;
 }
 
 void ZoneRows::clear() {
     rows_.clear();
     num_tables_ = 0;
+    listed_at_ = TableRows::kNever;
 }
 
 std::vector<std::uint64_t> ZoneRows::enabled_of(const DatabaseTable& table) const {

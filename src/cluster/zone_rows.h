@@ -88,9 +88,9 @@ public:
     /// `rows.table` is nullptr if there is no table any more.
     template <class Visit>
     void for_each_changed(const ZoneSet& zones, Visit&& visit) {
-        note_tables();
-        for (auto& [key, rows] : rows_)
-            if (zones.contains(key.zone_number()) && !is_as_before(rows)) visit(rows);
+        list_changed();
+        for (TableRows* rows : changed_)
+            if (zones.contains(rows->key.zone_number()) && !is_as_before(*rows)) visit(*rows);
     }
     /// Arranges these rows as drawn above, and returns what has changed. Requires: all have names.
     TableChange arrange(const EntityNames& names, TableRows& rows);
@@ -114,6 +114,7 @@ public:
     void note_tables();
 
 private:
+    void list_changed();
     bool has_rows_as_before(TableRows& rows) const;
     bool is_as_before(TableRows& rows) const;
     std::vector<std::uint64_t> enabled_of(const DatabaseTable& table) const;
@@ -121,6 +122,8 @@ private:
     Database& database_;
     TypeKeys& types_;
     std::map<TableKey, TableRows> rows_;
+    std::vector<TableRows*> changed_;  // those that may have changed, at Database::num_structural_changes()
+    std::uint64_t listed_at_ = TableRows::kNever;
     std::size_t num_tables_ = 0;               // at the last note_tables()
     std::uint64_t epoch_ = ~std::uint64_t(0);  // of the list of tables at that time
 };

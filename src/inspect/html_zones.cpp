@@ -21,11 +21,11 @@ struct ZoneBox {
 };
 
 /// Returns the boxes of zones as seen from above; if no entity has a position, a square grid in the order of zones.
-std::vector<ZoneBox> boxes_of(std::span<const ZoneReport> zones, const std::map<Zone, Bounds>& bounds) {
+std::vector<ZoneBox> boxes_of(std::span<const ZoneReport> zones, std::span<const ZoneBounds> bounds) {
     std::vector<ZoneBox> boxes;
     for (const ZoneReport& zone : zones)
-        if (const auto box = bounds.find(zone.zone); box != bounds.end() && box->second.num_points != 0) {
-            const Vec3 low = box->second.low, size = box->second.size();
+        if (const Bounds* const box = find_bounds(bounds, zone.zone); box != nullptr) {
+            const Vec3 low = box->low, size = box->size();
             boxes.push_back({&zone, double(low.x), double(low.y), double(size.x), double(size.y)});
         }
     if (!boxes.empty()) return boxes;

@@ -9,6 +9,7 @@
 #include "shoal/world/world.h"
 
 #include <algorithm>
+#include <map>
 
 namespace shoal {
 namespace {
@@ -58,10 +59,11 @@ std::vector<ZoneReport> report_zones(const Database& database) {
     return zones;
 }
 
-std::map<Zone, Bounds> zone_bounds(const World& world) {
-    std::map<Zone, Bounds> bounds;
+std::vector<ZoneBounds> zone_bounds(const World& world) {
+    std::vector<ZoneBounds> all;
     const Database* const database = find_database(world.directory());
-    if (database == nullptr) return bounds;
+    if (database == nullptr) return all;
+    std::map<Zone, Bounds> bounds;
     const TransformManager* const transforms = find_transforms(world.directory());
     for (const DatabaseTable* table : database->all_tables()) {
         if (table == nullptr) continue;
@@ -73,7 +75,13 @@ std::map<Zone, Bounds> zone_bounds(const World& world) {
                 if (const Instance instance = transforms->instance(entity))
                     box.add(transforms->world_position(instance));
     }
-    return bounds;
+    for (const auto& [zone, box] : bounds) all.push_back({zone, box});
+    return all;
+}
+
+const Bounds* find_bounds(std::span<const ZoneBounds> all, Zone zone) {
+    const auto at = std::ranges::lower_bound(all, zone, {}, &ZoneBounds::zone);
+    return at == all.end() || at->zone != zone || at->bounds.num_points == 0 ? nullptr : &at->bounds;
 }
 
 std::string zones_text(std::span<const ZoneReport> zones, std::size_t most_zones) {

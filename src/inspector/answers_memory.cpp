@@ -60,7 +60,7 @@ std::map<std::string, ArchetypeSum> sum_archetypes(const World& world) {
 }
 
 void write_point(std::string_view key, const Bounds* box, Vec3 Bounds::* corner, DocumentBuilder& builder) {
-    if (box == nullptr || box->num_points == 0) {
+    if (box == nullptr) {
         builder.key(key);
         return builder.null();
     }
@@ -223,13 +223,11 @@ Response show_zones(Session& session, const Request&) {
     json.builder.begin_mapping();
     json.builder.begin_list("zones");
     if (const Database* const database = find_database(session.world.directory()); database != nullptr) {
-        const std::map<Zone, Bounds> bounds = zone_bounds(session.world);
+        const std::vector<ZoneBounds> bounds = zone_bounds(session.world);
         const std::vector<ZoneReport> zones = report_zones(*database);
         const std::vector<double> times = share_time(session.world.schedule(), *database, zones);
-        for (std::size_t i = 0; i < zones.size(); ++i) {
-            const auto box = bounds.find(zones[i].zone);
-            write_zone(zones[i], times[i], box == bounds.end() ? nullptr : &box->second, json);
-        }
+        for (std::size_t i = 0; i < zones.size(); ++i)
+            write_zone(zones[i], times[i], find_bounds(bounds, zones[i].zone), json);
         session.world.services().unloaded_zones().for_each([&](Zone zone) { write_unloaded(zone, json.builder); });
     }
     json.builder.end();

@@ -16,7 +16,6 @@
 #include "shoal/database/detail/zone_statistics.h"
 #include "shoal/inspect/positions.h"
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -46,9 +45,17 @@ struct ZoneReport {
 /// Gathers the facts of every zone that has a table, by zone.
 SHOAL_API std::vector<ZoneReport> report_zones(const Database& database);
 
-/// Returns the bounding boxes of the zones of a world's database: of the vec3 fields `position` of their tables, or of
+/// The box around the entities of a zone.
+struct ZoneBounds {
+    Zone zone = 0;
+    Bounds bounds{};
+};
+
+/// Returns the boxes of all zones of a world's database, by zone: of the vec3 fields `position` of their tables, or of
 /// transforms. A zone whose entities have neither has an empty box.
-SHOAL_API std::map<Zone, Bounds> zone_bounds(const World& world);
+SHOAL_API std::vector<ZoneBounds> zone_bounds(const World& world);
+/// Returns the box of a zone among these; nullptr if it is not there, or empty.
+SHOAL_API const Bounds* find_bounds(std::span<const ZoneBounds> all, Zone zone);
 
 /// Returns a table of the zones that commit the most memory, largest first, then of the sums of the rest.
 SHOAL_API std::string zones_text(std::span<const ZoneReport> zones, std::size_t most_zones = 16);
