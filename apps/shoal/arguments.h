@@ -38,7 +38,8 @@ struct Flag {
     bool repeats = false;  ///< may be given several times
     bool required = false;
     bool may_be_folder = false;      ///< an output that is a folder when the operand is one: the verb checks it
-    bool may_replace_input = false;  ///< an output that may also be an input: reads all before it writes
+    bool may_replace_input = false;  ///< an output that may also be an input: the verb reads everything before it
+                                     ///< writes
 };
 /// Returns `-o` or `--output`.
 std::string written(const Flag& flag);

@@ -149,7 +149,7 @@ private:
         is_good_ &= value != nullptr;
         return value == nullptr ? 0 : *value;
     }
-    /// Calls visit(child) for each child of a list, or with `size` of each child that is a list of that many.
+    /// Calls visit(child) for each child of a list; if `size` is not 0, each child must be a list of that size.
     template <class Visit>
     void each(Node list, std::size_t size, Visit&& visit) {
         if (!list || !list.is_list()) return static_cast<void>(is_good_ = false);

@@ -183,7 +183,7 @@ std::string text_of(const Checked& checked) {
     return text + concat(summary_of(checked.session.diagnostics), "\n");
 }
 
-/// Prints one object for all sources; `ok`: all are valid. The diagnostics of all sources are in one list.
+/// Prints one object for all sources; `ok` is true if all are valid. The diagnostics of all sources are in one list.
 void print_json(Console& console, const std::vector<std::unique_ptr<Checked>>& all, bool ok) {
     DocumentBuilder builder;
     builder.begin_mapping();

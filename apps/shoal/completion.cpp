@@ -39,7 +39,8 @@ std::string escaped(std::string_view text, std::string_view characters) {
     return result;
 }
 
-/// Returns a text that a shell reads as one word. A quote ends the quoted part, is escaped, and begins it again.
+/// Returns a text that a shell reads as one word. At a quote, the quoted part ends, and begins again after the escaped
+/// quote.
 std::string in_quotes(std::string_view text) {
     std::string result = "'";
     for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -8,7 +8,7 @@
 //     reef/coral.sjson:
 //
 // The lines without inputs let make continue when an input of the old blob was removed. Dependencies on the absence of
-// files cannot be expressed: `shoal compile FOLDER` and `shoal check --up-to-date` know them.
+// files cannot be expressed: only `shoal compile FOLDER` and `shoal check --up-to-date` notice them.
 
 #include "shoal/base/status.h"
 

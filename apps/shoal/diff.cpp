@@ -201,8 +201,8 @@ int fail_sides(const Arguments& arguments, Console& console, const Side& before,
     return 0;
 }
 
-/// Returns what git knows of two texts with the same content: a new name, other permissions. Empty if nothing has
-/// changed.
+/// Returns git's other differences between two texts with the same content: a new name, other permissions. Empty if
+/// nothing has changed.
 std::string git_changes(const Arguments& arguments, const Side& before, const Side& after) {
     const std::vector<std::string>& words = arguments.operands();
     const std::string &old_mode = words[3], &new_mode = words[6];

@@ -47,9 +47,9 @@ public:
     /// Returns the content of a stream. The first call reads it. Requires: is_stream(path). Lifetime: as this object.
     shoal::Result<std::string_view> stream(const std::string& path);
 
-    /// Writes the output of a flag, which was given. Errors: the output cannot be written, and is unchanged.
+    /// Writes the output of a flag that was given. Errors: the output cannot be written, and is unchanged.
     shoal::Status write(std::string_view flag, std::string_view text);
-    /// Overwrites an operand, which was read. Errors: it cannot be written, and is unchanged.
+    /// Overwrites an operand that was read. Errors: it cannot be written, and is unchanged.
     shoal::Status replace(const std::string& path, std::string_view text);
 
 private:

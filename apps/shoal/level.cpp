@@ -212,7 +212,7 @@ Status LevelWatch::exchange(const LoadedLevel& newer, std::int64_t& reload_ns, s
         return report.status();
     }
     text = text_of(*report);
-    std::vector<Entity> moved;  // by the source
+    std::vector<Entity> moved;  // entities that the new source has moved
     for (std::size_t i = 0; i < placed.entities.size(); ++i)
         if (const Instance at = world_.transforms().instance(placed.entities[i]);
             at && !(world_.transforms().local(at).position == placed.positions[i]))

@@ -41,12 +41,12 @@ void place_masses(shoal::World& world, std::span<const shoal::Entity> entities);
 /// Loads a level again when one of its files has changed, and reloads its entities.
 class LevelWatch {
 public:
-    /// All outlive the object. `world` has spawned `level`, which is in the library if it has a name.
+    /// All arguments outlive the object. `world` has spawned `level`, which is in the library if it has a name.
     LevelWatch(const Arguments& arguments, Files& files, Console& console, shoal::World& world,
                shoal::Reloader& reloader, shoal::ResourceLibrary& library, LoadedLevel& level);
 
-    /// Reloads if a file has changed and is no longer being written, and prints a line about it, or the errors of the
-    /// source: once, and the world then stays unchanged.
+    /// Reloads if a file has changed and is no longer being written, and prints a line about it. If the source has
+    /// errors, prints them once; the world stays unchanged.
     void look();
     std::uint64_t num_reloads() const { return num_reloads_; }
 

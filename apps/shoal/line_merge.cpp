@@ -102,7 +102,7 @@ std::span<const std::string_view> span_of(const Lines& lines, const Change& chan
                                     static_cast<std::size_t>(change.new_end - change.new_begin));
 }
 
-/// Whether two changes are of the same lines, or insert at the same position.
+/// Whether two changes replace the same lines, or insert lines at the same position.
 bool overlap(const Change& a, const Change& b) {
     return (a.begin < b.end && b.begin < a.end) || (a.begin == b.begin && a.end == b.end);
 }

@@ -30,7 +30,7 @@ void find_bounds(std::uint32_t num_rows, PassContext& context, Bounds& bounds, F
     context.num_bytes += std::uint64_t(num_rows) * sizeof(Vec3);
 }
 
-/// The positions of transforms, and fields called `position` of entities without one.
+/// The positions of transforms, and fields called `position` of entities without a transform.
 Bounds bounds_of(const World& world, PassContext& context) {
     Bounds bounds;
     const TransformManager* transforms = find_transforms(world.directory());

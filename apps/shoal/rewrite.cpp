@@ -25,7 +25,7 @@ Node first_other(Node mapping, std::span<const std::string_view> keys) {
     return {};
 }
 
-/// Returns the first thing in a tree that a schema file cannot have, or none if it can be one.
+/// Returns the first thing in a tree that a schema file cannot have, or none if the tree can be a schema file.
 Node first_foreign(Node root) {
     constexpr std::string_view kKeys[] = {"components",   "unknown_components", "unknown_fields",
                                           "ignored_keys", "renamed_keys",       "level_entities"};

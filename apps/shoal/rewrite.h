@@ -45,10 +45,11 @@ bool is_schema_text(const std::string& name, std::string_view text);
 /// Reads a text as a source, or as a schema file if it is one. Errors: in its diagnostics, and no document.
 SourceFile read_source_file(const Arguments& arguments, Files& files, const std::string& path);
 
-/// Warns in its diagnostics that the comments of a file are left out in JSON, at the first one. Strict: an error.
+/// Warns in the file's diagnostics, at its first comment, that JSON leaves comments out. With `strict`, this is an
+/// error.
 void report_comments_left_out(SourceFile& file, bool strict);
 
-/// Whether a text that was read has the tree of a file, and its comments too, except in JSON, which has none.
+/// Whether a text that was read has the same tree as a file, and the same comments; JSON has no comments to compare.
 bool says_the_same(const shoal::Document& text, const shoal::SourceComments& comments, const SourceFile& file,
                    shoal::SourceFormat format);
 

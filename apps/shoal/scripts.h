@@ -52,7 +52,8 @@ class SourceScripts {
 public:
     /// Makes a store for each component type of `known` first. Errors: a script does not load.
     shoal::Status load(std::span<const std::string> paths, const shoal::ComponentRegistry& known);
-    /// Sets `any` to whether there are some. Errors: the registry has another type, or another function, of a name.
+    /// Sets `any` to whether there are any component types. Errors: the registry has another type, or another function,
+    /// of a name.
     shoal::Status register_components(shoal::ComponentRegistry& registry, bool& any) const;
 
 private:

@@ -83,7 +83,7 @@ void read_source_schemas(const Arguments& arguments, Files& files, SourceSession
 /// Reads the given schema files. Errors: in the diagnostics.
 void read_schemas(const Arguments& arguments, Files& files, shoal::ComponentRegistry& registry,
                   shoal::SourceRules& rules, shoal::Diagnostics& diagnostics);
-/// The same into the session.
+/// Reads the given schema files into a session.
 void read_schemas(const Arguments& arguments, Files& files, SourceSession& session);
 /// Notes the sources that were read. Errors: one of them is also an output; in the session's diagnostics.
 bool add_inputs(Files& files, const shoal::CompiledSource& compiled, SourceSession& session);

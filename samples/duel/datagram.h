@@ -70,7 +70,7 @@ inline std::uint32_t num_chunks_of(std::uint32_t num_bytes) {
     return static_cast<std::uint32_t>((num_bytes + kChunkBytes - 1) / kChunkBytes);
 }
 
-/// Requires: the lists are no longer than they may be.
+/// Requires: the lists do not exceed their limits.
 std::vector<std::byte> write_datagram(const Datagram& datagram, std::uint64_t key);
 /// Errors: the bytes are not a datagram of this match; the message says what is wrong.
 shoal::Result<Datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t key);

@@ -1,5 +1,5 @@
 #pragma once
-// The page that shows the sea while it runs, and what ends a run that has no end: an interrupt.
+// The page that shows the sea while it runs, and the interrupt that ends a run without a last frame.
 //
 //     Inspection inspection;
 //     if (Status open = inspection.open(sea, run); !open) return open;

@@ -17,7 +17,7 @@ struct Run {
     double run_ms = 0;
     std::uint64_t state_hash = 0;
 #if REEF_HAS_CLUSTER
-    std::vector<shoal::ClusterStatistics> ranks{};  ///< those of a cluster
+    std::vector<shoal::ClusterStatistics> ranks{};  ///< the statistics of a cluster's ranks
 #endif
     std::uint64_t num_strokes = 0, picture_bytes = 0, num_traced = 0;
 };

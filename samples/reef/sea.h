@@ -39,14 +39,14 @@ struct SeaOptions {
 /// The length of every frame.
 inline constexpr float kFrameSeconds = 1.0f / 60;
 
-/// How a sea is divided among machines: see ranks.cpp. A sea alone has none of it.
+/// How a sea is divided among machines: see ranks.cpp. An undivided sea does not use it.
 class Share {
 public:
     virtual ~Share() = default;
     virtual const shoal::LiveZones& own() const = 0;
     /// Returns a number for an entity that is the same on all machines, unlike its id.
     virtual std::uint64_t key(shoal::Entity entity) const = 0;
-    /// Those of all rows of a table, while passes run.
+    /// Returns these numbers for all rows of a table, while passes run.
     virtual std::span<const std::uint64_t> keys(const shoal::DatabaseTable& table) const = 0;
     /// Replaces the number of each zone by its owner's number for it. Shape: by zone.
     virtual void gather(std::vector<std::uint64_t>& of_zones) const = 0;

@@ -31,7 +31,7 @@ struct ClusterBody::CheckpointFiles {
     Snapshot schedule;
     std::vector<SavedZonePlace> zones;
 
-    /// Returns the prefix of the names of all its files.
+    /// Returns the prefix that the names of all files of this checkpoint have.
     std::string prefix() const {
         std::string number = concat(frame);
         number.insert(0, number.size() < 6 ? 6 - number.size() : 0, '0');
@@ -40,7 +40,8 @@ struct ClusterBody::CheckpointFiles {
     std::string path(const std::string& folder, std::uint32_t rank) const {
         return concat(folder, '/', prefix(), rank, ".zones");
     }
-    /// Whether a file in the folder contains zones of a checkpoint: digits, possibly more digits, and the rank.
+    /// Whether a file with this name contains zones of a checkpoint: the name has digits, possibly more digits, and the
+    /// rank.
     static bool is_of_zones(std::string_view name) {
         const std::size_t rank = name.find("_rank_");
         const auto is_number = [](std::string_view text) {

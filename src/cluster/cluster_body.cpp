@@ -75,7 +75,7 @@ std::string facts_of(const World& world, const ClusterOptions& options) {
 }
 
 std::string find_other_fact(std::string_view of_checkpoint, std::string_view own) {
-    std::map<std::string_view, std::string_view> types;  // lines, by what they begin with
+    std::map<std::string_view, std::string_view> types;  // lines, by the name of the component type
     const auto is_type = [](std::string_view line) { return line.starts_with("the component type "); };
     const auto name_of = [](std::string_view line) { return line.substr(0, line.find(" with the layout ")); };
     for (std::string_view rest = own; !rest.empty();)
@@ -161,7 +161,7 @@ std::vector<std::uint64_t> ClusterBody::count_rows() {
 
 /// Removes the components of entities in zones of other ranks. These entities are known by name alone from now on.
 void ClusterBody::drop_foreign() {
-    std::vector<Entity> entities, unnamed;  // what is below them has no names yet, and is known to nobody
+    std::vector<Entity> entities, unnamed;  // their descendants have no names yet, and no other rank knows them
     for (const auto& [key, rows] : own_rows_.all())
         if (owner(key.zone_number()) != ranks.rank())
             for (const Entity entity : rows.owners)

@@ -29,8 +29,8 @@ namespace cluster {
 
 /// Returns what must match in programs that exchange zones, one line each: versions, ids, zones and component types.
 std::string facts_of(const World& world, const ClusterOptions& options);
-/// Returns in which facts a checkpoint is of another program, or nothing. Component types that only one of both has do
-/// not count: stores of built-in types are made when they are used first.
+/// Returns a message about the first fact in which the program of a checkpoint differs, or nothing. Component types
+/// that only one of the two has are ignored: stores of built-in types are made when they are first used.
 std::string find_other_fact(std::string_view of_checkpoint, std::string_view own);
 
 }  // namespace cluster

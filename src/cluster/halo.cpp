@@ -162,7 +162,8 @@ void HaloExchange::list(const Peer& peer, const ZoneRows& own, std::span<const H
     }
 }
 
-/// Returns the memory for the columns that a message announces. Ends all ranks if one is not a copy of a sender's zone.
+/// Returns the memory for the columns that a message announces. Ends all ranks if a column is not in a copy of a zone
+/// of the sender.
 std::vector<ColumnPiece> HaloExchange::pieces_of(const RankMessage& message, ZoneRows& copies,
                                                  const ClusterZones& zones) {
     std::vector<ColumnPiece> pieces;

@@ -37,8 +37,8 @@ struct ClusterZones {
     bool is_divided(Zone zone) const { return zone >= first && zone - first < ranks.size(); }
 };
 
-/// Returns the columns that passes read in halos. Errors: a pass declares to write to zones that other ranks may own,
-/// or to read there a field that has meaning only on its own rank; the message names the pass.
+/// Returns the columns that passes read in halos. Errors: a pass declares a write to zones that other ranks may own, or
+/// a read there of a field that has meaning only on its own rank; the message names the pass.
 Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, const Database& database,
                                                   const ClusterZones& zones);
 /// Errors: a pass reads a field in halos that an earlier pass of the same frame writes in own zones. Copies have the

@@ -29,7 +29,7 @@ private:
 
 Ranks::Ranks(MPI_Comm comm) {
     MPI_Comm_dup(comm, &comm_);
-    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);  // whatever handler `comm` has
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);  // `comm` may have another handler
     int rank = 0, size = 1, level = MPI_THREAD_SINGLE;
     MPI_Comm_rank(comm_, &rank);
     MPI_Comm_size(comm_, &size);

@@ -94,7 +94,7 @@ public:
     bool all(bool mine);
 
     const Traffic& traffic() const { return traffic_; }
-    /// Ends all ranks. The message says what happened on this one.
+    /// Ends all ranks. The message says why, and on which rank.
     [[noreturn]] void abort(std::string_view why) const;
 
 private:
@@ -137,7 +137,7 @@ private:
     MPI_Comm comm_;
     std::uint32_t rank_ = 0, size_ = 1;
     bool takes_threads_ = false;
-    std::uint32_t round_ = 0;  // of sparse exchanges: keeps the messages of two exchanges apart
+    std::uint32_t round_ = 0;  // number of sparse exchanges: keeps the messages of two exchanges apart
     Traffic traffic_;
 };
 

@@ -161,7 +161,7 @@ ClusterBody::ArrivedFrom ClusterBody::cross(const LeavingTo& leaving) {
     return arrived;
 }
 
-/// Tells other ranks which names the entities got that they sent without a name.
+/// Tells other ranks the new names of the entities that they sent without a name.
 void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
     std::vector<RankMessage> sent;
     for (const auto& [rank, entities] : arrived) {
@@ -200,7 +200,7 @@ void ClusterBody::name_newborn(const ZoneSet& in_zones) {
         std::ranges::sort(entities, [](const Newborn& a, const Newborn& b) {
             if (a.type != b.type) return a.type < b.type;
             return a.hash != b.hash ? a.hash < b.hash
-                                    : a.entity < b.entity;  // equal ones are the same in all except their ids
+                                    : a.entity < b.entity;  // entities with equal hashes differ only in their ids
         });
         for (const Newborn& each : entities) names.set(each.entity, names.next(zone - division.first()));
     }
@@ -226,8 +226,8 @@ void ClusterBody::write_changes(std::span<const TableChange> changes, const Zone
     }
 }
 
-/// Tells the ranks that have copies of own zones what has changed, or, with `all`, all that is there. Then changes the
-/// copies on this rank in the same way.
+/// Sends the changes of own zones, or, with `all`, all their rows, to the ranks that have copies of them. Then changes
+/// the copies on this rank in the same way.
 void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool all) {
     std::vector<std::uint32_t> numbers;
     std::vector<RankMessage> sent;
@@ -243,7 +243,7 @@ void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool a
     if (const Status applied = apply_structure(came, all); !applied) fail("copies of zones", applied);
 }
 
-/// The copies of a table as they will be.
+/// The rows that the copy of a table will have.
 struct ClusterBody::ComingRows {
     cluster::TableKey key;
     const Archetype* type;

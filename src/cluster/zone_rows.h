@@ -43,7 +43,7 @@ struct TableRows {
     /// For each enableable component, in the order of their ids: a bit for each row.
     std::vector<std::uint64_t> enabled;
 
-    // What was found out since, and Database::num_structural_changes() then.
+    // Results of later comparisons, and Database::num_structural_changes() at the time of each.
     bool is_as_before = false;
     std::vector<Entity> found{};
     std::uint64_t compared_at = kNever, found_at = kNever;
@@ -57,7 +57,7 @@ public:
 
     /// Returns the hash of an archetype. Cost: a look-up, after the first time.
     std::uint64_t key(const Archetype& type);
-    /// The same, or 0 if it was not asked for before. Thread: any, while nothing changes.
+    /// The same, or 0 if key() was never called for this archetype. Thread: any, while nothing changes.
     std::uint64_t known_key(const Archetype& type) const {
         return type.number() < keys_.size() ? keys_[type.number()] : 0;
     }
@@ -125,7 +125,7 @@ private:
     std::vector<TableRows*> changed_;  // those that may have changed, at Database::num_structural_changes()
     std::uint64_t listed_at_ = TableRows::kNever;
     std::size_t num_tables_ = 0;               // at the last note_tables()
-    std::uint64_t epoch_ = ~std::uint64_t(0);  // of the list of tables at that time
+    std::uint64_t epoch_ = ~std::uint64_t(0);  // the database's epoch of tables at that time
 };
 
 /// Removes rows from a list: from the last to the first, the last row takes the place of each.

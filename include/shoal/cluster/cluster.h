@@ -22,7 +22,7 @@
 //
 // Halos. A rank has read-only copies of the zones within `reach` of its own: the same rows, in the same order. Only the
 // columns that a pass declares to read there are kept up to date. The pass "halo" receives them before the first pass
-// that reads them, while passes over own zones alone run on other workers. A pass that declares to write in a halo is
+// that reads them, while passes over own zones alone run on other workers. A pass that declares a write to a halo is
 // refused. Commands about an entity in a halo are carried out by its owner in the same settle.
 //
 // Crossing. An entity that was moved to a zone of another rank is sent there, whole, when the world settles. New rows
@@ -39,7 +39,7 @@
 // Requires: all ranks make the calls marked "Collective", in the same order; after start(), World::step() and settle()
 // are collective too. MPI was initialised with MPI_THREAD_SERIALIZED if the world has several workers. After structural
 // calls from outside of passes, on any rank, World::settle() is called before the next step. All ranks add the same
-// passes; those that are added after start() are not checked for reading in halos what was written before.
+// passes; passes added after start() are not checked for reads of halo columns that an earlier pass has written.
 // Thread: the structural thread of the world, between passes; name(), names(), find() and the zones from any thread.
 
 #include "shoal/base/status.h"
@@ -65,10 +65,10 @@ using DivideZones = void (*)(const void* context, std::span<const std::uint64_t>
 
 struct ClusterOptions {
     GridZones zones{GridZonesOptions{}};
-    /// How many tiles around their own passes may read. Entities larger than a tile are within reach of all tiles, but
-    /// have no reach themselves.
+    /// How far passes may read beyond own tiles, in tiles. Entities larger than a tile are within reach of all tiles,
+    /// but have no reach themselves.
     std::uint32_t reach = 1;
-    DivideZones divide = nullptr;  ///< nullptr: along a space-filling curve, with equal weights for the ranks
+    DivideZones divide = nullptr;  ///< nullptr: cuts a space-filling curve into parts of equal weight
     const void* context = nullptr;
     /// rebalance() does nothing until the slowest rank exceeds the mean by this fraction.
     double imbalance = 0.1;
@@ -100,8 +100,8 @@ public:
 
     /// Divides the zones. All ranks have spawned the same entities; each keeps those in its own zones. Collective.
     /// Errors: the cluster has started already; the ranks do not have the same component types or entities; a pass
-    /// writes to halos, or reads there what it may not; the division is invalid. All ranks then return an error. No
-    /// entity is gone, but those in zones have names, and their rows are in order.
+    /// writes to halos, or reads a column there that it may not read; the division is invalid. All ranks then return an
+    /// error. All entities still exist; entities in zones have names, and their rows are in order.
     SHOAL_API Status start();
     /// Whether the ranks are compatible. Errors: what differs, and on which rank.
     SHOAL_API const Status& status() const;
@@ -125,8 +125,8 @@ public:
     /// Returns the entity with a name, or null if there is none here.
     SHOAL_API Entity find(std::uint64_t name) const;
 
-    /// Returns a hash of all zones: their entities, the order of these, and the values of all components. It is the
-    /// same for any number of ranks and workers. Collective. Cost: reads all rows.
+    /// Returns a hash of all zones: of their entities, in order, and the values of all components. It is the same for
+    /// any number of ranks and workers. Collective. Cost: reads all rows.
     SHOAL_API std::uint64_t state_hash() const;
     /// Returns the hash of each zone, on all ranks. Collective. Shape: by zone, from GridZonesOptions::first_zone on.
     SHOAL_API std::vector<std::uint64_t> zone_hashes() const;
@@ -154,7 +154,8 @@ public:
     SHOAL_API std::uint64_t sum_count(std::uint64_t mine) const;
 
     /// Moves zones between ranks to even out the time of their passes, measured since the last call or the last such
-    /// move and shared out by rows. Collective. Errors: an entity cannot be sent; the message names it; no zone moved.
+    /// move and shared out by rows. Collective. Errors: an entity cannot be sent: the message names it, and no zone has
+    /// moved.
     SHOAL_API Status rebalance();
     /// Divides the zones by these weights instead of measured ones. Collective. Shape: by zone.
     SHOAL_API Status divide(std::span<const std::uint64_t> weights);
@@ -165,7 +166,7 @@ public:
     SHOAL_API Status checkpoint(const std::string& folder) const;
     /// Call it instead of start(): reads the zones from a checkpoint, which any number of ranks may have written. The
     /// ranks' entities in these zones are destroyed. Collective. Errors: a file is missing, damaged, or from another
-    /// program; the world is as it was.
+    /// program; the world is unchanged.
     SHOAL_API Status restore(const std::string& folder);
 
     SHOAL_API ClusterStatistics statistics() const;
