@@ -76,7 +76,7 @@ inline Vec3 normalized(Vec3 a) {
     return size > 0 ? a / size : a;
 }
 
-/// Rotates by `b`, then by `a`. Normalise results of many products, whose length drifts.
+/// Rotates by `b`, then by `a`. Normalise the result of many products: its length drifts.
 SHOAL_API Quaternion operator*(Quaternion a, Quaternion b);
 /// The rotation with length 1 in the same direction; the identity if there is none. Only such rotations rotate vectors.
 SHOAL_API Quaternion normalized(Quaternion q);

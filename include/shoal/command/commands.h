@@ -147,7 +147,7 @@ public:
     void remove(Entity entity, const Database& database, std::span<const ComponentType> components) {
         recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, database, components, {});
     }
-    /// The same two for a component type without a C++ type, in any store. The value is a struct image; nullptr:
+    /// The same two calls for a component type without a C++ type, in any store. The value is a struct image; nullptr:
     /// defaults.
     /// Requires: the values are plain bytes; the schema belongs to the store of the type.
     void add(Entity entity, const Schema& component, const std::byte* image) {

@@ -358,10 +358,10 @@ public:
     /// Refuses rows with opaque fields, and rows that refer to read-only arrays of a resource, which nothing would keep
     /// loaded.
     SHOAL_API void write_zone(Zone zone, SnapshotWriter& to) const;
-    /// Gives the entities that still live the rows that write_zone() wrote. One that has a row by now moves to the zone
-    /// and gains the components it lacks and the values of `many` types. The entities of `gone`, ascending, count as
-    /// dead even if their ids are in use again. Returns how many had no row. Errors: a component type has other fields;
-    /// no memory or a full table; nothing has changed.
+    /// Gives the entities that still live the rows that write_zone() wrote. An entity that has a row by now moves to
+    /// the zone and gains the components it lacks and the values of `many` types. The entities of `gone`, ascending,
+    /// count as dead even if their ids are in use again. Returns how many had no row. Errors: a component type has
+    /// other fields; no memory or a full table; nothing has changed.
     SHOAL_API Result<std::uint32_t> read_zone(Zone zone, SnapshotReader& from, std::span<const Entity> gone = {});
     /// Checks what write_zone() wrote as read_zone() does, except the owners of the rows. Adds no rows, but may add
     /// archetypes.
@@ -403,7 +403,7 @@ public:
     bool can_disable() const override { return true; }
     /// Whether a field determines the zone of spawned entities: see spawn_into_tiles().
     bool spawns_into_tiles() const { return spawn_place_ != nullptr; }
-    /// Whether it is this field, given by its index in the schema.
+    /// Whether this field, given by its index in the schema, is the one that determines it.
     SHOAL_API bool is_place_of_tiles(ComponentId component, std::size_t field) const override;
     bool takes_single_values() const override { return true; }
     SHOAL_API Status remove_one_value(const Schema& component, Entity entity, const ComponentRow& at,

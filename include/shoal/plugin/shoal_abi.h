@@ -220,7 +220,8 @@ typedef struct shoal_host {
     int (*create_entities)(shoal_world*, shoal_entity* entities, uint32_t count, shoal_error*);
     uint32_t (*destroy_entities)(shoal_world*, const shoal_entity* entities, uint32_t count); /* how many lived */
     int (*is_alive)(const shoal_world*, shoal_entity);                                        /* passes */
-    /* Makes its table, or changes its fields: rows keep values that match by name and type. */
+    /* Makes the table of a component type, or changes the fields of a known one: rows keep values that match by name
+     * and type. */
     const shoal_component* (*declare_component)(shoal_world*, const shoal_schema*, shoal_error*);
     int (*define_component)(shoal_world*, const shoal_component*, const shoal_component_definition*, shoal_error*);
     const shoal_component* (*find_component)(shoal_world*, const char* name, shoal_error*);
@@ -254,8 +255,8 @@ typedef struct shoal_host {
     int (*command_tag)(shoal_commands*, shoal_entity, const char* tag);
     int (*command_untag)(shoal_commands*, shoal_entity, const char* tag);
     shoal_channel* (*open_channel)(shoal_world*, const char* name, uint32_t event_bytes, shoal_error*);
-    /* Passes that declare it. Plugins share a channel by its name. The order of events does not depend on the number of
-     * workers: of this frame so far, of the previous one. */
+    /* Passes that declare the channel. Plugins share a channel by its name. The events of this frame so far, and those
+     * of the previous one, are in an order that does not depend on the number of workers. */
     int (*write_events)(shoal_world*, shoal_channel*, const void* events, uint32_t count);
     uint32_t (*read_events)(const shoal_world*, const shoal_channel*, const void** events);
     uint32_t (*read_last_events)(const shoal_world*, const shoal_channel*, const void** events);

@@ -81,10 +81,11 @@ private:
     Store* store_ = nullptr;
     OwnedRows* rows_ = nullptr;           // nullptr: the store is a database, or there is none
     const Database* database_ = nullptr;  // if the store is a database
-    ComponentType type_;                  // there
+    ComponentType type_;                  // of the component, in that database
     const Array<const PhysicalColumn*>* columns_ =
-        nullptr;                      // there; nullptr: for a single look-up, or the build is checked
-    std::uint32_t first_column_ = 0;  // otherwise
+        nullptr;                      // its columns in that database; nullptr: for a single look-up, or the build is
+                                      // checked
+    std::uint32_t first_column_ = 0;  // if the store is not a database
     bool needs_parent_ = false;       // see OwnedColumns
 };
 

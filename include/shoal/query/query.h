@@ -23,8 +23,9 @@
 //     With<T>             those that have T                     nothing
 //     Without<T>          those that lack T                     nothing
 //
-// A field that is read cannot be written by accident: an `auto&&` of it is const, in any layout. A reference or a
-// pointer to a field that is split is a value that is used like one (see column.h): `p.x += 1`, `if (wind) v += *wind`.
+// A field that is read cannot be written by accident: an `auto&&` of it is const, in any layout. For a field that is
+// split, they are values that are used like a reference or a pointer (see column.h): `p.x += 1`, `if (wind) v +=
+// *wind`.
 //
 // all_fields<T> stands for the whole component in any of these terms: the function gets a `const T&`, a `T&` or a
 // pointer to const T. T may be kept in any layout: if its fields are in columns, only those that the function names are
@@ -259,7 +260,7 @@ public:
     /// or Removed: the number that the last loop found.
     /// Cost: a step per table.
     std::uint64_t num_rows() const { return plan_.num_rows(); }
-    /// Bytes of the named fields in one row, for rates; singletons count only in a query of nothing else.
+    /// Bytes of the named fields in one row, for rates; singletons count only in a query of singletons alone.
     static constexpr std::size_t bytes_per_row() { return (0 + ... + bytes_of<Terms>()); }
     static constexpr bool writes() { return (Terms::kWrites || ...); }
     /// What a loop touches; for schedules.

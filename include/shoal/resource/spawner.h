@@ -52,7 +52,8 @@ struct SpawnOptions {
     /// Refuses a blob with components that neither a store nor a function accepts; otherwise they are skipped and
     /// counted.
     bool fail_on_unknown = false;
-    /// Keeps names and GUIDs for Spawned::find: about 12 bytes, plus the text, for each in the blob.
+    /// Keeps names and GUIDs for Spawned::find: about 12 bytes, plus the text, for each entity of the blob that has
+    /// one.
     bool keep_names = true;
     bool tells_services = true;  ///< whether WorldService::spawned() is called; a reload sets false
 };

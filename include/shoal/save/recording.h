@@ -51,7 +51,7 @@ public:
 
     /// Starts a file with the current state of the world; it replaces a file of that name. `setup`: bytes of the
     /// caller, for the replay.
-    /// Requires: no recording is active. Errors: the world cannot be saved or written; an older file stays as it was.
+    /// Requires: no recording is active. Errors: the world cannot be saved or written; an older file is unchanged.
     SHOAL_API Status start(const std::string& path, std::span<const std::byte> setup = {});
     /// Steps the world and records the frame; if no recording is active, only steps it. Throws as World::step() does.
     void step(float dt, std::span<const std::byte> inputs = {}) {

@@ -1,7 +1,7 @@
 #pragma once
 // Saves the whole world, and loads it: ids, all stores, waiting commands, events, clocks, random numbers, and the state
 // of passes, observers, the journal and the services. After loading, the run continues bit for bit as it would have
-// without.
+// without saving and loading.
 //
 //     if (Status status = save(world, path); !status) return status;  // the file is what it was then
 //     world.step(0.1f);

@@ -21,8 +21,8 @@ class World;
 enum class DifferenceKind : std::uint8_t {
     kNone,
     kValue,    ///< a field of an entity has another value
-    kMember,   ///< the entity has the component, or is alive, in only one of both
-    kEnabled,  ///< the entity has it enabled in only one of both
+    kMember,   ///< the entity has the component, or is alive, in only one of the worlds
+    kEnabled,  ///< the entity has it enabled in only one of the worlds
     kOrder,    ///< the rows have the same entities in another order
     kOther,    ///< a difference that belongs to no entity
 };
@@ -31,7 +31,7 @@ enum class DifferenceKind : std::uint8_t {
 struct StateDifference {
     DifferenceKind kind = DifferenceKind::kNone;
     std::string component, field;  ///< as in StateHash
-    Entity entity;                 ///< null if the difference belongs to none
+    Entity entity;                 ///< null if the difference belongs to no entity
     std::string here, there;       ///< the values; for kOrder, the entities of the row
     std::uint64_t num_others = 0;  ///< number of other values that differ
 

@@ -15,7 +15,7 @@
 // An entity whose zone is unloaded is alive, and has no row in the database; what it has in other stores stays there.
 // Queries pass over it, `has()` is false, and commands about its components are dropped or give it a new row, which is
 // merged into the stored one when the zone is loaded. Observers see its components removed at unloading, and added
-// again at loading. If it dies before, its row is not restored.
+// again at loading. If it dies before then, its row is not restored.
 //
 // A query *visits* the zones that it was given, with Query::in(), whenever it loops. The settle of that frame loads
 // unloaded zones among them before it carries out commands, so the next frame has their rows. With a budget, the settle

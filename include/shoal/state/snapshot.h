@@ -163,7 +163,7 @@ private:
 /// The path of the part that is written or read, from outside in.
 class SnapshotPath {
 public:
-    /// While it exists, names are within `name`; empty: as before.
+    /// While it exists, names are within `name`; empty: names stay as they were.
     class Scope {
     public:
         Scope(SnapshotPath& path, std::string_view name) : path_(path), num_bytes_(path.text_.size()) {

@@ -177,8 +177,9 @@ public:
     }
 
 private:
-    static constexpr std::size_t kFarAhead = 96;         // look-ups: the index at this distance, the row at half of it
-    static constexpr std::uint32_t kCachedRows = 16384;  // fewer rows are in the cache anyhow
+    static constexpr std::size_t kFarAhead = 96;         // how many look-ups ahead the index is prefetched; a row half
+                                                         // as far
+    static constexpr std::uint32_t kCachedRows = 16384;  // up to this many rows are in the cache anyhow
 
     template <auto kMember>
     std::size_t offset() const {

@@ -40,15 +40,15 @@ SHOAL_API std::vector<Entity> entities_below(World& world, Entity entity);
 /// once; parents precede their children.
 SHOAL_API std::vector<Entity> entities_with_below(World& world, std::span<const Entity> entities);
 
-/// The same of the entities in some zones of the databases of a world.
+/// The same for the entities in some zones of the databases of a world.
 SHOAL_API std::vector<Entity> entities_in(World& world, const ZoneSet& zones);
 
 /// Saves living entities. Each occurs once, and parents precede their children.
-/// Errors: an entity is dead, or its zone is unloaded; a component is more than bytes, or its store does not show its
+/// Errors: an entity is dead, or its zone is unloaded; a component is not plain bytes, or its store does not show its
 /// fields (the message names it); the library lacks a read-only array. Cost: a look-up per entity and component type.
 SHOAL_API Result<EntityBlob> save_entities(World& world, std::span<const Entity> entities,
                                            const EntityBlobOptions& options = {});
-/// Saves entities_in() these zones. The world stays as it is. Errors: as above.
+/// Saves entities_in() these zones. The world is unchanged. Errors: as above.
 SHOAL_API Result<EntityBlob> save_zones(World& world, const ZoneSet& zones, const EntityBlobOptions& options = {});
 
 }  // namespace shoal

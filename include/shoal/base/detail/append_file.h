@@ -29,8 +29,7 @@ public:
     const std::string& path() const { return path_; }
     std::uint64_t num_bytes() const { return num_bytes_; }
 
-    /// Appends bytes. Errors: the disk is full, ...: a partial write is cut off again, if the system can.
-    /// Requires: is_open().
+    /// Appends bytes. Errors: the disk is full, ...: a partial write is removed again if possible. Requires: is_open().
     SHOAL_API Status append(std::span<const std::byte> bytes);
     /// Waits until all appended data is on the disk. Requires: is_open().
     SHOAL_API Status flush();

@@ -21,8 +21,8 @@ SHOAL_API Status flush_folder(const std::string& path);
 /// Removes a file. Errors: it cannot be removed. A missing file is not an error.
 SHOAL_API Status remove_file(const std::string& path);
 
-/// A file that one holder at a time has locked. The lock ends with the holder or with the program, however it ends. The
-/// file stays.
+/// A file that only one holder at a time can lock. The lock ends with the holder or with the program, however it ends.
+/// The file stays.
 class FileLock {
 public:
     FileLock() = default;

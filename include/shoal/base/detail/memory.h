@@ -2,9 +2,9 @@
 // Bookkeeping memory: small arrays that describe data. The data itself is in pages; see page_memory.h. Every allocation
 // names its owner and uses hooks that the program can replace.
 //
-// Running out of bookkeeping memory ends the program with the owner's name: callers could not do anything about it, and
-// need no code for it that is never tested. Running out of page memory is a Status.
-// Thread: set the hooks before other threads start. They are called from any thread.
+// Running out of bookkeeping memory ends the program with the owner's name: callers could do nothing about it, and
+// their code for it would never be tested. Running out of page memory is a Status. Thread: set the hooks before other
+// threads start. They are called from any thread.
 
 #include "shoal/base/detail/config.h"
 

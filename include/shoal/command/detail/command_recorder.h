@@ -27,13 +27,13 @@ struct CommandPart {
     const Schema* made = nullptr;                      // of a component type with only a schema
     std::uint32_t offset = 0;                          // bytes per row of the columns before; 0: no value
     std::uint32_t num_bytes = 0;                       // of a value
-    decltype(ComponentValues::write) write = nullptr;  // for types that are more than bytes
+    decltype(ComponentValues::write) write = nullptr;  // for types that are not plain bytes
     void (*destroy)(std::byte* value) = nullptr;       // the same
     bool is_disabled = false;                          // the component is given disabled
     void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
     std::uint32_t field = kAllFields;           // the field that is set
     const Schema& (*field_schema)() = nullptr;  // of its value, for a C++ type
-    const Schema* made_field = nullptr;         // and for one with only a schema: see make_field_schema()
+    const Schema* made_field = nullptr;         // the same for a type with only a schema: see make_field_schema()
 
     bool sets_field() const { return field != kAllFields; }
     bool names_component() const { return schema != nullptr || made != nullptr; }
@@ -57,7 +57,7 @@ const Schema& field_schema_of() {
     return schema;
 }
 
-/// The origin of a list: the compiler, one chunk, or a loaded state, for which the compiler had made it.
+/// Where a list comes from: the compiler, one chunk, or a loaded state (where it was saved, the compiler had made it).
 enum class ListOrigin : std::uint8_t { kCompiled, kMade, kLoaded };
 /// What commands of one kind with the same component types have in common.
 struct CommandList {
@@ -74,8 +74,8 @@ struct LogBlock {
     std::size_t num_bytes = 0;
 };
 
-/// Bytes per row of the head of every command except destroy, an entity and a number, if values of that alignment
-/// follow.
+/// Bytes per row of the head, an entity and a number, which all commands except destroy have. `alignment`: of the
+/// values that follow.
 constexpr std::uint32_t head_bytes(std::size_t alignment) {
     return static_cast<std::uint32_t>(round_up(sizeof(Entity) + sizeof(std::uint32_t), alignment));
 }
@@ -103,8 +103,8 @@ struct DestroyCommand {
     static constexpr CommandList kList{CommandKind::kDestroy, sizeof(Entity), alignof(Entity), {}};
 };
 
-/// A copy of a blob, or of an entity, which has a pose in two of the lists. The entity of the command is the pending
-/// entity that becomes the first of the copy.
+/// A copy of a blob, or of an entity. In kSpawnAtList and kCopyAtList, a pose follows. The entity of the command is the
+/// pending entity that becomes the first of the copy.
 struct SpawnValue {
     static constexpr std::uint32_t kOffset = head_bytes(alignof(const Blob*));
 
@@ -247,7 +247,7 @@ struct NewRow {
 
 /// The end of the last run of a list.
 struct CommandCursor {
-    const CommandList* list;  // nullptr: of no list
+    const CommandList* list;  // nullptr: there is no list
     std::byte* begin;
     std::size_t num_rows, capacity;
 
@@ -280,7 +280,7 @@ public:
     /// Adds a command with component types that are known only at run time; `values` has the values of some of them.
     SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number, const Database& database,
                           std::span<const ComponentType> components, std::span<const ComponentValues> values);
-    /// The same for one component type of any store; to add it, with a struct image.
+    /// The same for one component type of any store; `image` is the value to add.
     SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number, const Schema& component,
                           const std::byte* image);
     /// Takes the next ids for pending entities, and returns the first.
@@ -301,8 +301,8 @@ public:
     /// Destroys the values of all rows, and discards the rows.
     void clear();
 
-    // For loading. The list has origin kMade; the caller fills the rows of the run; a list is replaced by one that is
-    // like it.
+    // For loading. The list has origin kMade; the caller fills the rows of the run; replace_lists() replaces lists by
+    // equal ones.
     const CommandList& made_list(MadeList&& list);
     CommandBatch begin_run(const CommandList& list, std::uint32_t num_rows);
     void restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers);

@@ -58,7 +58,7 @@ public:
 
 private:
     struct Channel {
-        const void* type;  // the object, if the channel has only a name
+        const void* type;  // the address of the object, if the channel has only a name
         void* object;
         detail::EventLog* log;
         void (*destroy)(void* object);

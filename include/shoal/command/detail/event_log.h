@@ -61,7 +61,7 @@ public:
     /// Requires: no passes run.
     SHOAL_API void replace(std::span<const std::byte> events, std::span<const std::byte> last_events);
     SHOAL_API std::uint32_t event_bytes() const;
-    /// Notes whether the passes of the world that owns the channel run: then, only they may write.
+    /// Notes whether the passes of the world that owns the channel run. While they do, only they may write.
     SHOAL_API void hold(bool passes_run);
 
 private:

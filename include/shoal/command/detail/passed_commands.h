@@ -39,8 +39,8 @@ struct PassedCommand {
 };
 
 /// Calls visit(context, command) for each pending command about an entity for which is_elsewhere(context, entity)
-/// is true, in the order in which they would be carried out, and drops it here. Commands that have values of a C++ type
-/// that is more than its fields cannot be passed on: they are dropped too. Returns their number.
+/// is true, in the order in which they would be carried out, and drops it here. Commands with values of a C++ type that
+/// has more than its declared fields cannot be passed on: they are dropped too. Returns their number.
 SHOAL_API std::uint64_t take_commands(ComponentDirectory& directory,
                                       bool (*is_elsewhere)(const void* context, Entity entity),
                                       void (*visit)(void* context, const PassedCommand& command), void* context);

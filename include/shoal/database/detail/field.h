@@ -11,7 +11,7 @@ namespace shoal {
 
 namespace detail {
 
-/// What find() returns: a pointer, or for a split field a value put together from lanes that is used like one.
+/// What find() returns: a pointer, or for a split field a value that is assembled from lanes and used like a pointer.
 template <class T, bool kSplit>
 struct FoundFieldOf {
     using Type = const T*;
@@ -124,7 +124,7 @@ template <auto kMember>
 std::size_t Database::gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,
                              const ValueOf<kMember>& missing) const {
     SHOAL_ASSERT(out.size() == entities.size(), "one place per entity is needed");
-    constexpr std::uint64_t kCachedRows = 1 << 14;  // fewer are in the cache anyhow
+    constexpr std::uint64_t kCachedRows = 1 << 14;  // up to this many rows are in the cache anyhow
     const DatabaseField<kMember> values = field<kMember>();
     if (entities.size() > kCachedRows) return values.gather_far(entities, out, missing);
     std::size_t num_found = 0;
@@ -139,7 +139,7 @@ std::size_t Database::gather(std::span<const Entity> entities, std::span<ValueOf
 template <auto kMember>
 std::size_t DatabaseField<kMember>::gather_far(std::span<const Entity> entities, std::span<Value> out,
                                                const Value& missing) const {
-    constexpr std::size_t kFar = 96;  // the directory at this distance, the row at half of it
+    constexpr std::size_t kFar = 96;  // how far ahead the directory is prefetched; a row half as far
     std::size_t num_found = 0, i = 0;
     const auto gather_one = [&](const DatabaseDirectory::Location& place) {
         const auto value = find_at(place);

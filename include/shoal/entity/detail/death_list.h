@@ -35,7 +35,7 @@ struct DeathRange {
     std::uint64_t end = 0;             ///< advance to here after reading all entities
     bool fell_behind = false;          ///< call alive() for every entity, then advance to `end`
 
-    /// Whether one pass over `num_rows` rows removes those of the dead faster than a look-up for each.
+    /// Whether one pass over `num_rows` rows removes the rows of the dead faster than a look-up for each dead entity.
     bool calls_for_sweep(std::uint64_t num_rows) const { return fell_behind || entities.size() > num_rows / 2; }
 };
 

@@ -23,7 +23,7 @@ struct TimelineSpan {
     std::int64_t begin_ns = 0, end_ns = 0;
 };
 
-/// The wait of a pass for the last of its predecessors: from the end of that one to its own start.
+/// The wait of a pass for the last of its predecessors: from the predecessor's end to the pass's start.
 struct TimelineWait {
     std::string pass, waited_for;
     std::int64_t ns = 0;

@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    /// Keeps the exception that is being handled, unless one of a lower place is kept.
+    /// Keeps the exception that is being handled, unless one with a lower place is kept.
     SHOAL_API SHOAL_NOINLINE void keep_exception(std::uint64_t place);
     SHOAL_API SHOAL_NOINLINE void drop();
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void throw_kept();

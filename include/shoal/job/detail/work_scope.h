@@ -21,8 +21,8 @@ namespace shoal {
 class Executor;
 
 struct WorkPosition {
-    static constexpr std::uint32_t kMostSteps = 4;        ///< loops within loops, and the work itself
-    static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< in place of a chunk: work after the loop, not in one
+    static constexpr std::uint32_t kMostSteps = 4;        ///< nested loops, and the work in the innermost one
+    static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< in place of a chunk: the work follows the loop
 
     struct Step {
         std::uint64_t loop = 0;  ///< 1, 2, ... in the order of starting; 0: before the first

@@ -272,7 +272,7 @@ struct SHOAL_API GuestHost : WorldService {
     const GuestWords words;
     const bool runs_one_at_a_time;  ///< its language is single-threaded
     bool is_exchanging = false;     ///< guests are being replaced; paused parts may resume afterwards
-    bool has_lost_stores = false;   ///< since guests were renewed; the next settle renews them again
+    bool has_lost_stores = false;   ///< stores were lost after guests were renewed; the next settle renews guests again
     std::uint32_t num_calls = 0;    ///< running functions of guests, except passes
     Array<Guest*> guests{Owner("guests")};
 };

@@ -28,10 +28,11 @@ struct Access {
 
     const ZoneSet& zones_now() const { return live != nullptr ? live->now() : zones; }
     bool is_everything() const { return store == nullptr && object == nullptr; }
-    /// The same, to the rows in some zones only. Requires: the store is a database.
+    /// Returns this access, limited to the rows in some zones. Requires: the store is a database.
     SHOAL_API Access in(const ZoneSet& of_rows) const;
-    SHOAL_API Access in(const LiveZones& of_rows) const;  ///< the same; in those that are in it when passes run
-    /// The same; unchanged if the store is not a database, because only a database has zones.
+    SHOAL_API Access in(const LiveZones& of_rows) const;  ///< the same, for the zones that are in the set when passes
+                                                          ///< run
+    /// The same, or this access unchanged if the store is not a database, because only a database has zones.
     SHOAL_API Access of_query_in(const ZoneSet& of_rows, const LiveZones* of_live_rows) const;
 };
 
@@ -48,7 +49,7 @@ Access field_access(const Store& store, bool writes) {
     return {&store, nullptr, schema_of<ComponentOf<kMember>>().id(), field, writes};
 }
 
-/// The access of a store, of the store within a manager, or of any other object, as a whole.
+/// The access of a whole object: a store, the store within a manager, or any other object.
 template <class T>
 Access object_access(const T& object, bool writes) {
     if constexpr (std::is_base_of_v<Store, T>)

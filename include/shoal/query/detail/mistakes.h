@@ -19,21 +19,21 @@ enum class Mistake : std::uint8_t {
     kUndeclared,         ///< a component type without SHOAL_COMPONENT
     kFieldsAreNotPlain,  ///< all_fields of a type whose fields only C++ knows
     kNoField,            ///< a member that the declaration does not name
-    kNamedTwice,         ///< a field, by two terms
+    kNamedTwice,         ///< two terms name the same field
     kNeedsWorld,         ///< a term that only a query over a world may have
     kNotesTwice,         ///< several of Added, Removed and Changed
-    kNotesMany,          ///< one of them is of a `many` type, or the query also reads one
+    kNotesMany,          ///< such a term names a `many` type, or the query also reads one
     kLinksMany,          ///< Related by a field of a `many` type
     kRemovedIsEmpty,     ///< Removed of a type that has no fields, or fields that are not plain bytes
     kNoSingleton,        ///< Singleton of a type that is not one
-    kWritesSingleton,    ///< in a query that also visits rows
-    kWritesOfParents,    ///< a component that it also reads of parents
+    kWritesSingleton,    ///< a singleton, in a query that also visits rows
+    kWritesOfParents,    ///< a component that the query also reads from parents
     kWritesComputed,     ///< a component that its store computes
     kBesideWorld,        ///< a directory together with another store
     kNoManager,          ///< no store that was given keeps the component
     kNoDriver,           ///< no term selects rows
     kIgnoresDatabase,    ///< a database is given but no term uses it
-    kJoinsMany,          ///< a store with several components of an entity
+    kJoinsMany,          ///< a store that may have several components of one entity
     kReadsMany,          ///< a component of a `many` type, together with others
 };
 

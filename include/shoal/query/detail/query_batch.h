@@ -50,7 +50,7 @@ public:
     /// Requires: a query over a database.
     Zone zone() const { return table_.zone(); }
     /// The table of the rows, for columns that the query does not name, and the rows' position in it. If the query
-    /// joins stores: the database's table, or else the table of the manager that drives.
+    /// joins stores: the database's table, or else the table of the manager whose rows the loop visits.
     const Table& table() const { return table_; }
     RowRange rows() const { return rows_; }
 

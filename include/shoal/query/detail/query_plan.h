@@ -67,7 +67,7 @@ struct SortKey {
 /// A store that a query was given.
 struct PlanStore {
     Store* store = nullptr;
-    OwnedRows* rows = nullptr;  ///< nullptr: it is a database
+    OwnedRows* rows = nullptr;  ///< nullptr: the store is a database
 };
 
 /// Where the columns of a field are, for some rows.
@@ -77,7 +77,7 @@ struct FieldColumns {
     std::uint32_t first_row = 0;             ///< row i of the run is row first_row + i of the table, modulo 2^32
     const std::uint32_t* rows = nullptr;     ///< by row of the block; kNilRow: it lacks the component. nullptr: a run.
                                              ///< Always set for related entities, even if the rest is a run
-    const RowIndex* index = nullptr;         ///< a paged one, which has the row of each owner; nullptr: as above
+    const RowIndex* index = nullptr;         ///< a paged index that has the row of each owner; nullptr: use `rows`
     const std::byte* values = nullptr;       ///< removed components as they were, in place of a table
     const std::uint64_t* enabled = nullptr;  ///< a bit for each row of the table; nullptr: all rows have it
 };
@@ -105,7 +105,7 @@ struct FoundRows {
     std::uint64_t* words = nullptr;  ///< for a block: a bit for each row from rows.begin on; nullptr: a run
     const RowBits* bits = nullptr;   ///< for a run: which of the rows are enabled; nullptr: all
     const std::uint16_t* columns =
-        nullptr;  ///< by field: its first column in `table`, which has all; nullptr: use `fields`
+        nullptr;  ///< by field: its first column in `table`, which has all fields; nullptr: use `fields`
     const FieldColumns* fields = nullptr;        ///< by field; used if some are elsewhere or missing
     Table* table = nullptr;                      ///< the table of a run's rows
     const DatabaseTable* of_database = nullptr;  ///< the same, if it belongs to a database

@@ -222,7 +222,7 @@ private:
                                       const Views&... views) {
         if constexpr (RowLookup::kChooses)
             run_chosen(lookup, function, rows, views...);
-        else  // 64 bits: then the loop counts only the address
+        else  // 64 bits: the compiled loop then increments only an address
             for (std::size_t row = rows.begin; row < rows.end; ++row)
                 call(function, lookup, static_cast<std::uint32_t>(row), FieldIndices(), views...);
     }

@@ -200,7 +200,7 @@ struct CalledWithSingletons<true, Function, Terms...> {
 
 template <class...>
 struct FirstOfTerms {
-    using Type = void;  // of a query that names tags only
+    using Type = void;  // the query names only tags
 };
 template <class First, class... Others>
 struct FirstOfTerms<First, Others...> {

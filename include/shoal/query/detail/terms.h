@@ -27,9 +27,9 @@ struct TermKind {
     bool is_optional = false;   ///< the function gets a pointer to const, or null
     bool excludes = false;      ///< the entity lacks the component
     bool of_parent = false;     ///< it is a field of another entity, the parent or a related one
-    bool is_any = false;        ///< the entity has one of several component types, or more of them
+    bool is_any = false;        ///< the entity has at least one of several component types
     bool is_noted = false;      ///< the entity has gained, lost or changed it since the loop ran last
-    bool is_singleton = false;  ///< it is a field of the world's only such component
+    bool is_singleton = false;  ///< it is a field of a singleton
 };
 
 template <TermKind kKind>
@@ -261,7 +261,7 @@ SHOAL_INLINE OptionalOf<View> optional_value(const View& view, std::uint32_t row
     if constexpr (std::is_pointer_v<OptionalOf<View>>) {
         if (row == kNilRow) return nullptr;
         const OptionalOf<View> value = &view[row];
-        if (value == nullptr) __builtin_unreachable();  // the function tests the pointer, and the row was tested
+        if (value == nullptr) __builtin_unreachable();  // lets the compiler drop the function's own test
         return value;
     } else
         return {view, row};
@@ -486,7 +486,8 @@ struct StoreList<From<ComponentDirectory>> {
     template <class Term>
     static constexpr bool kIsOfDatabase =
         !Term::kIsOfParent && !Term::kIsAny &&
-        !(DescriptionOf<typename Term::Component>::kMany && kCanBeDisabled<typename Term::Component>);  ///< possibly
+        !(DescriptionOf<typename Term::Component>::kMany && kCanBeDisabled<typename Term::Component>);  ///< true: it
+                                                                                                        ///< may be
 };
 
 /// The stores that decide which rows are visited.

@@ -116,7 +116,7 @@ struct MergedEntity {
     std::uint32_t height = 1;
 };
 
-/// The version of a component type that a file was written for, as it declares.
+/// The version of a component type that a file was written for, as the file declares it.
 struct SourceVersion {
     std::string_view type;  ///< as written there
     std::uint32_t version = 0;

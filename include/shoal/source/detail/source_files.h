@@ -38,7 +38,7 @@ public:
     /// Returns the names of files in a folder, to suggest a prefab for a mistyped name. May return nothing.
     virtual std::vector<std::string> list(const std::string& /*folder*/) const { return {}; }
 
-    /// Returns what is known of a file without reading it. None: only its content shows whether it has changed.
+    /// Returns what is known about a file without reading it. None: only its content shows whether it has changed.
     virtual FileStamp stamp(const std::string& /*path*/) const { return {}; }
     /// Returns the current time of the clock of the stamps.
     virtual std::int64_t now_ns() const { return 0; }

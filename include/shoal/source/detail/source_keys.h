@@ -40,7 +40,8 @@ enum class SourceKey : std::uint8_t {
     kVersions,
 };
 
-/// What the value of a key is. An entity with a key whose value is one of those up to kTypeName is in the long form.
+/// The kind of value that a key has. An entity with a key whose value is one of those up to kTypeName is in the long
+/// form.
 enum class KeyValue : std::uint8_t {
     kResource,
     kNewComponents,
@@ -92,7 +93,7 @@ static_assert(kSourceKeys[static_cast<std::size_t>(SourceKey::kId)].name == "id"
 inline constexpr std::span kEntityKeys = std::span(kSourceKeys).subspan<1>();
 inline constexpr std::span kComponentKeys = std::span(kSourceKeys).first<6>();
 
-/// The keys with which an element of a list names itself, and those for a type; the first counts.
+/// The keys that name an element of a list, and those that give a type; of several in a text, the first counts.
 inline constexpr SourceKey kGuidKeys[] = {SourceKey::kGuid, SourceKey::kPlainGuid, SourceKey::kId};
 inline constexpr SourceKey kTypeKeys[] = {SourceKey::kType, SourceKey::kPlainType};
 

@@ -62,7 +62,7 @@ class ComponentDirectory {
 public:
     /// Requires: `entities` and `owner` outlive the directory. Without an owner, no stores are made automatically.
     SHOAL_API explicit ComponentDirectory(EntityManager& entities, DirectoryOwner* owner = nullptr);
-    /// Leaves its stores in no directory.
+    /// Its stores are in no directory afterwards.
     SHOAL_API ~ComponentDirectory();
     ComponentDirectory(const ComponentDirectory&) = delete;
     ComponentDirectory& operator=(const ComponentDirectory&) = delete;
@@ -104,7 +104,8 @@ public:
 
     /// Removes a store that the directory owns, if it is here, and destroys it.
     SHOAL_API void destroy(Store& store);
-    /// How many stores the directory owns, with removed ones. destroy_after() destroys all after the first `num_owned`.
+    /// How many stores the directory owns, including removed ones. destroy_after() destroys all after the first
+    /// `num_owned`.
     std::size_t num_owned() const { return owned_.size(); }
     SHOAL_API void destroy_after(std::size_t num_owned);
     /// Drops the commands, removes all stores, and destroys those that the directory owns, the last one first. The

@@ -19,7 +19,8 @@
 // `T value = velocity;` copies the value. A SplitReference cannot be copied, because the copy would refer to the
 // row, whereas `auto old = velocity;` copies the value of a `T&`.
 //
-// `all_fields<T>` stands for the component T itself. Kept whole, it is viewed like a field; else it is assembled:
+// `all_fields<T>` stands for the component T itself. A component that is kept whole is viewed like a field; others are
+// assembled:
 //
 //     in columns    Column<T, kInColumns>    the fields of T, each in a column or lanes    operator[], begin(), end()
 //

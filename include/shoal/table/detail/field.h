@@ -117,7 +117,7 @@ concept DescribedEnum = std::is_enum_v<E> && requires { shoal_enumerators(EnumTa
 
 // --- from C++ type to field type ---------------------------------------------------------------------------------
 
-/// What the schema needs to know of a field's C++ type.
+/// What the schema needs to know about a field's C++ type.
 struct FieldTypeInfo {
     FieldType type = FieldType::kOpaque;
     FieldType element_type = FieldType(0);  ///< of a BlobArray

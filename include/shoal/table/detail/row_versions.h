@@ -40,7 +40,7 @@ struct RowVersions {
     void views_changed() { ++views; }
 };
 
-/// What a row number remembers of its table. Default-constructed, it is valid for every table.
+/// What a row number remembers about its table. Default-constructed, it is valid for every table.
 class KnownRow {
 public:
     KnownRow() = default;

@@ -23,7 +23,7 @@ SHOAL_API std::string saved_column_name(const Schema& schema, std::uint32_t colu
 /// Returns the bytes of a column's elements that belong to no field.
 SHOAL_API Array<SnapshotGap> gaps_in_column(const Schema& schema, std::uint32_t column);
 
-/// Returns "x", "y", "z" or "w"; sources and field paths also call lanes so. Requires: lane < 4.
+/// Returns "x", "y", "z" or "w"; sources and field paths use these names for lanes too. Requires: lane < 4.
 constexpr std::string_view lane_name(std::uint32_t lane) { return std::string_view("xyzw").substr(lane, 1); }
 /// Returns "links/next" and so on, in the order of LinkColumn.
 SHOAL_API std::string_view saved_link_name(int link);

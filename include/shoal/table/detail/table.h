@@ -76,8 +76,8 @@ public:
     SHOAL_API void mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen);
     /// Marks rows as written, for a pass that has written to an unmarked_column().
     SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
-    /// The same for several existing rows from the start of a block, within it. Returns false, marking none, for
-    /// others.
+    /// The same for several existing rows that begin at the start of a block and end within it. For other rows, returns
+    /// false and marks none.
     SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
         return SHOAL_CHECKED == 0 && rows.end <= num_rows() && stamps_.mark_block(column, rows);
     }
