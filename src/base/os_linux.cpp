@@ -115,7 +115,7 @@ std::string find_target(const std::string& path, Target& target) {
     return {};
 }
 
-/// Lets a new name in a folder reach the disk. The file already exists: if the folder cannot be flushed, or may be
+/// Flushes a new name in a folder to the disk. The file already exists: if the folder cannot be flushed, or may be
 /// entered but not read, that is not an error. Callers that need to know use flush_folder().
 void flush_names(const std::string& folder) { static_cast<void>(flush_folder(folder)); }
 

@@ -75,7 +75,7 @@ private:
         std::size_t override_begin = 0;  // of the next row
         Array<std::uint32_t> text_bytes{Owner("commands")};
         Array<char> text{Owner("commands")};
-        std::uint32_t chunk = kNoChunk;     // the only one that may use it
+        std::uint32_t chunk = kNoChunk;     // the only chunk that may use this list
         std::uint32_t num_taken = 0;        // rows assigned to runs
         std::size_t text_begin = 0;         // of the next row
         const CommandList* made = nullptr;  // the list of the loaded commands
@@ -328,7 +328,7 @@ private:
 
     Status check_loops() {
         std::uint64_t num_chunks = 0;
-        Array<std::uint32_t> passes{Owner("commands")};  // that have commands of their own
+        Array<std::uint32_t> passes{Owner("commands")};  // passes with commands from outside of their loops
         for (const SavedCommandLoop& loop : loops_) {
             num_chunks += loop.num_chunks;
             const bool is_outer = loop.pass == 0 && loop.num_steps != 0;
@@ -446,7 +446,7 @@ private:
         for (std::uint32_t i = 0; i < saved.num_runs; ++i) {
             const SavedCommandBatch& run = runs_[next_run_++];
             List& list = lists_[run.list];
-            if (list.made == nullptr) list.num_taken = 0;  // from now on: rows of runs that are in place
+            if (list.made == nullptr) list.num_taken = 0;  // counts rows of runs that are in place from now on
             list.made = &list_for(list, chunk);
             fill(chunk.begin_run(*list.made, run.num_rows), list);
         }

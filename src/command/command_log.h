@@ -25,7 +25,7 @@ struct CommandLoop {
     std::uint64_t opened;                                      // the number of loops opened before it
     Array<detail::CommandRecorder> chunks{Owner("commands")};  // the first num_chunks
     bool is_passed = false;                                    // for the commands of give_command()
-    bool is_of_pass = false;                                   // for a pass itself, through these:
+    bool is_of_pass = false;                                   // for a pass itself, which records through `commands`
     Commands commands;
 };
 
@@ -103,7 +103,7 @@ private:
     Array<detail::MadeList*> loaded_lists_{Owner("commands")};
     Array<Schema*> loaded_schemas_{Owner("commands")};  // that loaded_lists_ point to
     Array<CommandLoop*> settling_{Owner("commands")};
-    Array<detail::CommandRecorder*> chunks_{Owner("commands")};  // of settling_, in the order that counts
+    Array<detail::CommandRecorder*> chunks_{Owner("commands")};  // of settling_, in the order of execution
     CommandSettler settler_;
 };
 

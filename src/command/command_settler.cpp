@@ -14,7 +14,7 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kLookedAt = 512;  // entities that are visited at once: they stay in the cache
-constexpr std::size_t kManyRows = 128;  // that are worth a separate call
+constexpr std::size_t kManyRows = 128;  // this many rows are worth a separate call
 
 /// Returns whether any of the bits begin to end - 1 is set.
 bool any_bit(const std::uint64_t* words, std::size_t begin, std::size_t end) {
@@ -513,7 +513,7 @@ void CommandSettler::change_one(std::span<const Single> commands) {
     const std::size_t num_links = scratch_.links.size();
     std::size_t num_parts = 0;
     for (const Single& command : commands) num_parts += command.run->list->parts.size();
-    scratch_.values.reserve(num_parts);  // values are referred to while others are added
+    scratch_.values.reserve(num_parts);  // must not grow: earlier values are referred to
     for (std::size_t i = commands.size(); i-- > 0;)
         for (const Part& part : commands[i].run->list->parts) {
             const Single& command = commands[i];
@@ -682,7 +682,7 @@ void CommandSettler::give_values(std::uint32_t chunk, const CommandBatch& run, s
     scratch_.images.clear();
     if (!order.empty()) append_images(run, order, scratch_.images);
     const std::size_t count = entities.size();
-    scratch_.values.reserve(count * run.list->parts.size());  // values are referred to while others are added
+    scratch_.values.reserve(count * run.list->parts.size());  // must not grow: earlier values are referred to
     const bool removes = run.list->kind == Kind::kRemove;
     const auto row_at = [&](std::size_t i) { return order.empty() ? i : order[i]; };
     for (const Part& part : run.list->parts) {
@@ -787,7 +787,7 @@ void CommandSettler::carry_out(const List& list, std::span<const Entity> entitie
         Status status = do_some(i, 1);
         if (status) continue;
         ++num_failed;
-        any_in_part |= !creates && has_begun_;  // a destroyed entity is not changed in part
+        any_in_part |= !creates && has_begun_;  // a created entity is destroyed, not left half-changed
         if (creates) destroy_all(entities.subspan(i, 1));
         failure = std::move(status);
     }

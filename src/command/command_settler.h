@@ -186,7 +186,7 @@ private:
         Array<std::uint32_t> owners{Owner("commands")};  // by block of pending entities: the chunk
         Array<Entity> made{Owner("commands")};           // by pending entity
         Array<Entity> entities{Owner("commands")};
-        Array<const void*> values{Owner("commands")};  // of types that are more than bytes
+        Array<const void*> values{Owner("commands")};  // of types that are not plain bytes
         Array<std::byte> images{Owner("commands")};
         Array<std::uint32_t> order{Owner("commands")};
         Array<Move> moves{Owner("commands")};

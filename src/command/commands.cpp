@@ -292,7 +292,7 @@ Entity Commands::record_spawn(const Blob& blob, const RootPose* pose, Zone zone,
     for (const SpawnOverride& given : overrides) {
         if (Status status = check_waiting(given); !status) {
             log(LogLevel::kError, concat("a command to spawn a resource was dropped: ", status.message()));
-            destroy(first);  // so that it is not created
+            destroy(first);  // cancels its creation
             return first;
         }
         kept.push_back(copy_to_keep(given));

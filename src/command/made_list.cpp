@@ -23,7 +23,7 @@ Schema make_field_schema(const Schema& component, std::uint32_t field) {
     FieldDefinition one = component.fields()[field];
     one.struct_offset = FieldDefinition::kPacked;
     one.split = one.shorthand = one.has_range = false;
-    one.keys.clear();  // they belong to another field
+    one.keys.clear();  // the keys belong to another field
     one.default_value.clear();
     ComponentDefinition definition{.name = component.name()};
     definition.fields.push_back(std::move(one));

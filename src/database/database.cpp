@@ -678,7 +678,7 @@ std::uint32_t Database::clear_zone(Zone zone) {
 void Database::settle(const SettleContext& context) {
     require_unlocked("settle()");
     WaitingCommands* const commands = component_directory()->commands();
-    const bool is_of_world = context.random != nullptr;  // the world settles stores that are attached meanwhile
+    const bool is_of_world = context.random != nullptr;  // a world may settle stores that callbacks have attached
     SHOAL_ASSERT(is_of_world || commands == nullptr || !commands->is_applying(),
                  "a destruction callback settled the database that settles; settle it later");
     if (commands != nullptr && is_alone()) commands->apply(context.counts);

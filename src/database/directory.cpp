@@ -56,12 +56,12 @@ std::uint32_t DatabaseDirectory::set_leading(std::span<const Entity> entities, c
 
 namespace {
 
-/// Has the calls of an EntityManager: accepts each id, living or dead, that may own rows of a state.
+/// Used in place of an EntityManager: accepts each id, living or dead, that may own rows of a state.
 struct PossibleOwners {
     std::uint32_t max_index;
 
     bool alive(Entity entity) const { return is_possible(entity) && entity.index() <= max_index; }
-    /// Whether all of them are possible and their ids are consecutive.
+    /// Whether all of `entities` are possible owners with consecutive ids.
     bool is_living_run(std::span<const Entity> entities) const {
         const Entity first = entities.front(), last = entities.back();
         if (!alive(first) || !alive(last) || last.index() - first.index() != entities.size() - 1) return false;

@@ -191,7 +191,7 @@ void for_each_component(const World& world, Entity entity, Visit&& visit) {
             if (const ComponentRow at = store->find_row(schema->id(), entity, 0)) visit(*store, *schema, at);
 }
 
-/// Returns the values of an entity's template if they are not loaded; count 0: all are.
+/// Returns the values of an entity's template if they are not loaded; count 0: they are loaded.
 BlobArrayBase find_unloaded(const World& world, const PropertyManager& properties, Entity entity) {
     const ComponentRow at = properties.find_row(schema_of<Properties>().id(), entity, 0);
     if (!at) return {};

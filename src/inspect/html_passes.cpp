@@ -68,7 +68,7 @@ void write_graph(const WorldReport& report, const ScheduleGraph& graph, HtmlWrit
         html.hint("too many passes to draw here; shoal run --schedule draws them");
     } else {
         const std::string svg = schedule_svg(graph, {.passes = report.passes});
-        // Scaled down to fit while readable; beyond that it scrolls.
+        // The graph is scaled down to fit as long as it is readable, and scrolls otherwise.
         html.put("<div class=\"scroll picture\"><div style=\"min-width:{:.0f}px\">", kLeastScale * width_of_svg(svg));
         html.put_svg(svg);
         html.put_html("</div></div>\n");

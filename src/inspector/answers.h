@@ -13,8 +13,8 @@
 namespace shoal::inspect {
 
 /// Answers requests that do not need the world: files of the page, errors in the address, the description of the
-/// interface. Nothing: ask the world. `page_folder`: where to read the page's files from; empty: those in
-/// the library. Thread: any.
+/// interface. Returns nothing if the world is needed. `page_folder`: where to read the page's files from; empty: those
+/// in the library. Thread: any.
 std::optional<Response> answer_without_world(const Request& request, std::string_view page_folder);
 /// Requires: answer_without_world() has returned nothing.
 Response answer_of_world(Session& session, const Request& request);
@@ -60,9 +60,9 @@ struct RequestBody {
     std::optional<Response> refusal;
 
     Node find(std::string_view key) const { return document->root().find(key); }
-    /// Empty: it is missing, or not a text.
+    /// Returns an empty text if the member is missing, or not a text.
     std::string_view text(std::string_view key) const;
-    /// Nothing: it is missing, or not a non-negative integer.
+    /// Returns nothing if the member is missing, or not a non-negative integer.
     std::optional<std::uint64_t> number(std::string_view key) const;
 };
 

@@ -92,8 +92,8 @@ std::set<std::string> components_of(const PassNode& pass, const Database& databa
     return names;
 }
 
-/// Estimates the time of the last frame by zone, from what passes declare to access: the time of each pass is shared
-/// by its rows in each zone, because passes are only timed as a whole. Units: ns.
+/// Estimates the time of the last frame by zone, from what passes declare to access: the time of each pass is divided
+/// among the zones by its rows in them, because passes are only timed as a whole. Units: ns.
 std::vector<double> share_time(Schedule& schedule, const Database& database, std::span<const ZoneReport> zones) {
     std::vector<double> times(zones.size());
     const Result<ScheduleGraph> graph = schedule.graph();

@@ -104,7 +104,7 @@ void add_components(const WorldReport& report, Metrics& metrics) {
         metrics.add("owner", owner.name, static_cast<double>(owner.memory.committed_bytes));
 }
 
-/// Nothing, if a service has no table.
+/// Writes nothing if the service has no table.
 void write_table(const WorldService& service, JsonText& json) {
     const std::vector<std::vector<std::string>> rows = service_rows(service);
     if (rows.empty()) return;

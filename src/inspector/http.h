@@ -58,7 +58,7 @@ class HttpServer {
 public:
     /// Starts to listen. Errors: the address cannot be used. Lifetime: `listener` outlives the server.
     static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, Listener& listener);
-    /// Closes all connections. Requires: the listener still answers requests meanwhile.
+    /// Closes all connections. Requires: the listener answers requests until this returns.
     ~HttpServer();
     std::uint16_t port() const;
 

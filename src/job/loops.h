@@ -37,7 +37,7 @@ public:
 
     /// Requires: it has no users.
     void start(std::uint32_t num_chunks, ChunkFunction function, void* context, std::uint32_t users);
-    /// Becomes a user, unless there are none, because the loop has ended.
+    /// Adds a user, unless the loop has ended and so has no users.
     bool try_join() {
         std::uint32_t users = num_users_.load(std::memory_order_relaxed);
         while (users != 0)

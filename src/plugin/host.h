@@ -224,7 +224,7 @@ const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
 
 /// Returns the handle of a component type; the same for all plugins.
 shoal_component* component_of(PluginHost& host, const Schema& schema);
-/// Finds a component type that is kept as bytes. Errors: it is not; the message says why.
+/// Finds a component type that is kept as bytes. Errors: it is kept in another way; the message says why.
 Result<KeptComponent> find_bytes(GuestHost& host, const shoal_component& component);
 /// Reads a plugin's declaration of a component type. Errors: it is invalid.
 Result<Schema> read_schema(const shoal_schema& schema);

@@ -32,7 +32,7 @@ struct LinkedRows {
     }
 };
 
-/// Returns the table of all the rows that have one, if it is the same for all; otherwise nullptr.
+/// Returns the table if all rows that are in a table are in the same one; otherwise nullptr.
 inline DatabaseTable* only_table_of(DatabaseTable* const* tables, std::uint32_t num_rows) {
     DatabaseTable* const table = tables[0];
     bool is_only = true;

@@ -132,7 +132,7 @@ struct PlanState {
     bool is_alone = false, has_all_fields = false, has_lists = false;
     std::uint8_t alone = 0;  // that store
     bool looks_up = false;   // the function looks up, row by row, fields that may be missing in other managers
-    bool is_plain = false;   // run_plain() can run loops whose function asks for nothing more
+    bool is_plain = false;   // run_plain() can run loops whose function needs nothing else
     Array<WrittenColumn> written{Owner("query")};
     Array<std::uint16_t> own_columns{Owner("query")};  // the same for the only store, if it is not a database
     Array<OwnedRows*> locked{Owner("query")};          // while a loop runs
@@ -142,7 +142,8 @@ struct PlanState {
     mutable Array<NotedRows> noted{Owner("query")};    // one element for Added, Removed or Changed
     mutable Array<SortedRows> sorted{Owner("query")};  // one element if rows are sorted
     Array<PlanState> further{
-        Owner("query")};  // one: a plan of the values after each first, for a `many` type of the database
+        Owner("query")};  // one element if a `many` type of the database is visited: a plan for the values after the
+                          // first
 };
 
 /// Runs a loop on this thread without sorting, locking or marking. Requires: the plan is held.

@@ -1,4 +1,4 @@
-// Makes plans: finds the stores of the terms, and what the query asks of each store.
+// Makes plans: finds the stores of the terms, and what the query requires of each store.
 
 #include "query/plan_state.h"
 #include "shoal/base/text.h"

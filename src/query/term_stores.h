@@ -1,7 +1,7 @@
 #pragma once
 // The stores of a query's terms when several stores are joined, without C++ types: which stores there are, what the
-// query asks of each, and which of them a term uses. Typed queries and text queries both make one, and the blocks of a
-// join (join_block.h) are found with it.
+// query requires of each, and which of them a term uses. Typed queries and text queries both make one, and the blocks
+// of a join (join_block.h) are found with it.
 //
 //     query<Write<&Boat::position>, Read<&Sail::area>, Without<Crew>>(database, sails, crews)
 //
@@ -69,7 +69,7 @@ public:
     bool visits_all(const JoinedStore& store) const {
         return !store.needs_parent && !visits_each_once(store) && !store.is_excluded;
     }
-    /// Whether there is only one store, it is not a database, and its every row is visited.
+    /// Whether there is only one store, it is not a database, and all of its rows are visited.
     bool is_one_table() const;
     /// The entities that loops skip; nullptr: none.
     const InactiveEntities* left_out() const {

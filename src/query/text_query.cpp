@@ -106,10 +106,10 @@ bool TextBatch::read(std::size_t component, const FieldPart& part, std::uint32_t
 struct TextQuery::Visitor {
     const Plan& plan;
     void (*visit)(void* context, const TextBatch& batch) = nullptr;
-    void (*visit_with)(void* context, Commands& commands, const TextBatch& batch) = nullptr;  // instead
+    void (*visit_with)(void* context, Commands& commands, const TextBatch& batch) = nullptr;  // instead of `visit`
     void* context = nullptr;
     ComponentDirectory* directory = nullptr;  // of the commands
-    bool marks = true;                        // visited rows as written
+    bool marks = true;                        // whether it marks visited rows as written
 
     void run(Executor* executor) const {
         if (!singletons_hold()) return;

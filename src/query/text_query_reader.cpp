@@ -38,7 +38,7 @@ struct ReadTerm {
     char sign = 0;  // ! ? & ^ $ or 0
     bool is_tag = false;
     std::string_view path;
-    Array<std::string_view> others{Owner("query")};  // an entity has one of these, or the path's
+    Array<std::string_view> others{Owner("query")};  // after `|`: an entity has `path` or one of these
     std::uint8_t holds_for = 0;                      // 0: no comparison
     std::string_view value;
 };

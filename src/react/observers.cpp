@@ -130,7 +130,7 @@ void Observers::drop_removed() {
     }
 }
 
-/// Forgets what the journal knows of a store; nullptr: of all stores.
+/// Forgets what the journal knows about a store; nullptr: of all stores.
 void Observers::drop_mirrors(const Store* store) {
     const auto end = std::partition(mirrors_.begin(), mirrors_.end(), [&](const ComponentMirror* mirror) {
         return store != nullptr && &mirror->store() != store;

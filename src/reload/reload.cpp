@@ -199,7 +199,7 @@ private:
     /// Whether the store of a type keeps its components in another form than fields.
     bool is_model(std::uint32_t type) const { return model_poses_ != nullptr && takers_[type] == model_poses_; }
 
-    /// Finds the store of each component type. Errors: a spawn function would need to know of a change.
+    /// Finds the store of each component type. Errors: a spawn function would need to know about a change.
     Status find_takers() {
         takers_.resize(changes_.types().size(), nullptr);
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {

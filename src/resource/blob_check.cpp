@@ -1,5 +1,5 @@
 // Checks a blob: reads every byte that will be trusted later. Each step relies only on what earlier steps have checked.
-// Linear in the size of the blob.
+// It takes time linear in the size of the blob.
 
 #include "resource/blob_check.h"
 

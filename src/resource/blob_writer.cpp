@@ -76,7 +76,7 @@ struct BlobContent {
     std::vector<std::byte> array_data;
     HashMap<std::uint64_t, std::uint32_t> array_of{Owner("blob writer")};  ///< hash to array
     std::vector<BlobText> texts;
-    HashMap<StringId, std::uint32_t> text_of{Owner("blob writer")};  ///< to string
+    HashMap<StringId, std::uint32_t> text_of{Owner("blob writer")};  ///< id to string
     std::vector<BlobKeptText> kept_texts;
     std::vector<BlobDependency> dependencies;
     std::vector<std::uint64_t> dependency_hashes;                             ///< by dependency

@@ -781,7 +781,8 @@ private:
         return tag == "!!pairs" || tag == "!!omap" ? tag : std::string_view();
     }
 
-    /// Appends the anchor and the tag of a value; or, if the same value was written above, its alias (true).
+    /// Appends the anchor and the tag of a value. If the same value was written above, appends its alias and returns
+    /// true.
     bool yaml_anchor(std::string& out, Node node) {
         if (const std::string_view name = speller_.anchor_of(node.position()); !name.empty()) {
             const auto last =

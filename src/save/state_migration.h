@@ -10,8 +10,8 @@
 // Then the copy is loaded as if it had been saved in this form.
 // Component types that a database has in another order than the state are put in the world's order, too.
 //
-// State about converted components, such as what observers were told last, restarts.
-// Thread: the structural thread of the world.
+// State about converted components, such as the values that observers compare with, restarts. Thread: the structural
+// thread of the world.
 
 #include "shoal/base/status.h"
 

@@ -38,7 +38,7 @@ std::uint64_t stamp_of(const Snapshot* state) {
     return from.has("world/clocks") && from.value("world/clocks", then) ? then.stamp : 0;
 }
 
-/// Returns all entities that have something in a store.
+/// Returns the owners of all rows of a store.
 Array<Entity> owners_in(const Store& store) {
     Array<Entity> owners{Owner("world")};
     for (const Table* table : store.tables())
@@ -293,7 +293,7 @@ Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool wit
     if (status && files != nullptr) files->take(zones);
     if (status) return status;
     SnapshotReader back(now);
-    Status restored = make_stores(back);  // forgets what the other state said about stores
+    Status restored = make_stores(back);  // goes back to the store list of its own state
     if (restored) restored = replace(now, true, nullptr);
     if (restored) return status;
     return Status::error(

@@ -45,7 +45,7 @@ struct Query final : GuestQuery {
     using GuestQuery::GuestQuery;
     void destroy() override { destroy_owned("scripts", this); }
 
-    std::uint32_t serial = 0;  // in its tokens; 0: none yet
+    std::uint32_t serial = 0;  // the number in the query's tokens; 0: none yet
     int shapes = LUA_NOREF;    // a list of arguments: the number of a column, or a table of such numbers
 
 private:
@@ -58,7 +58,7 @@ struct Channel final : GuestChannel {
         : GuestChannel(of, of_events.name(), of_world), schema(std::move(of_events)) {}
     void destroy() override { destroy_owned("scripts", this); }
 
-    std::uint32_t serial = 0;  // in its tokens
+    std::uint32_t serial = 0;  // the number in the channel's tokens
     const Schema schema;
 };
 
@@ -84,7 +84,7 @@ struct Script final : Guest {
     const std::string path;
     int environment = LUA_NOREF;
     Array<LuaStore*> stores{Owner("scripts")};
-    Array<DeclaredType*> types{Owner("scripts")};  // declared by it
+    Array<DeclaredType*> types{Owner("scripts")};  // declared by this script
 };
 
 struct State : GuestHost {
@@ -115,7 +115,7 @@ struct State : GuestHost {
     Script* script = nullptr;
     PassEntry* pass = nullptr;
     Commands* commands = nullptr;             // of the chunk
-    const ObservedBatch* observer = nullptr;  // the running one
+    const ObservedBatch* observer = nullptr;  // of the running observer
     std::uint32_t observer_serial = 0;
     std::uint32_t num_loops = 0;         // while not 0, rows must not move
     std::recursive_mutex compile_mutex;  // compile functions are called one at a time
@@ -141,7 +141,7 @@ struct State : GuestHost {
     Status keep_text(std::string_view text);
     /// Returns the text of a string id, or an empty text.
     std::string_view text_of(StringId id) const;
-    /// Has 31 bits, as the prelude compares it.
+    /// The serial has 31 bits, because the prelude compares it as an int32_t.
     std::uint32_t next_serial() {
         last_serial = (last_serial + 1) & 0x7FFFFFFF;
         return last_serial == 0 ? ++last_serial : last_serial;

@@ -6,8 +6,8 @@
 //     spawner, commands -->  add, remove of the script  --get-->  row
 //     queries, properties  <-->  row  --set of the script, when a loop or the step has ended-->  get  -->  row
 //
-// Thread: as for every store. The Lua state belongs to the structural thread: the script is told of writes by passes
-// when the world settles.
+// Thread: as for every store. The Lua state belongs to the structural thread: the script is notified of writes by
+// passes when the world settles.
 
 #include "script/state.h"
 #include "shoal/store/detail/owned_rows.h"
@@ -74,7 +74,8 @@ private:
     mutable std::string last_error_;
     std::mutex mutex_;
     Array<Entity> forgotten_{Owner("scripts")};  // while a world is loaded: the previous entities
-    Array<Entity> told_{Owner("scripts")};       // told at the settle: passes have written them. Guarded by mutex_
+    Array<Entity> told_{Owner("scripts")};       // passes have written these: the settle reports them. Guarded by
+                                                 // mutex_
 };
 
 /// Returns a store of a world as a store in Lua, or nullptr if it is not one.

@@ -946,7 +946,7 @@ private:
         return last_type_ = *at;
     }
 
-    /// Replaces a file name by the content of the file, if components of this type may be written so.
+    /// Replaces a file name by the content of the file, if components of this type may be written as one.
     void read_from_file(std::string_view type, ComponentLayer& layer) {
         const std::vector<std::string>& types = options_.components_in_files;
         if (!layer.fields.is_string() || std::find(types.begin(), types.end(), type) == types.end()) return;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxResourceName = 1024;
 constexpr std::size_t kMostListed = 4096;  // names that a hint is chosen from
 
-/// Returns the first line from `begin` on that is such a mark, or npos.
+/// Returns where the first line from `begin` on that is the conflict mark `mark` starts, or npos.
 std::size_t find_mark(std::string_view text, std::string_view mark, std::size_t begin) {
     for (std::size_t at = text.find(mark, begin); at != std::string_view::npos; at = text.find(mark, at + 1)) {
         const std::size_t end = at + mark.size();

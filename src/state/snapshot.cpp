@@ -14,15 +14,15 @@ namespace shoal {
 namespace {
 
 constexpr const char* kSnapshotOwner = "snapshot";
-constexpr std::size_t kBytesPerBlock = std::size_t(16) << 10;   // of parts that are not columns
+constexpr std::size_t kBytesPerBlock = std::size_t(16) << 10;   // in parts that are not columns
 constexpr std::size_t kFirstSlabBytes = std::size_t(64) << 10;  // malloc has this much at hand; more is mapped
 constexpr std::size_t kMaxSlabBytes = 8 * kLargePageBytes;
 constexpr std::size_t kStepBytes = 1024;  // blocks that are kept for reuse are multiples of this
 constexpr std::size_t kMaxSteps = 256;    // longer blocks are allocated one by one
 static_assert(kMaxSteps * kStepBytes <= kMaxSlabBytes);
 constexpr std::size_t kWithoutMemory = 0, kHeadersAtOnce = 128;
-constexpr std::size_t kFetchDistance = 16;  // in blocks
-constexpr std::uint32_t kMostLayers = 16;   // of pieces over a block
+constexpr std::size_t kFetchDistance = 16;  // how many blocks ahead headers are prefetched
+constexpr std::uint32_t kMostLayers = 16;   // the most layers of pieces over one block
 constexpr std::size_t kMaxLayeredBytes = std::size_t(1) << 30;
 constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // for blocks in a loop: some microseconds
 constexpr std::size_t kPlanBytes = 128;                      // the weight of a block in a loop that only looks at marks
@@ -45,9 +45,9 @@ struct alignas(64) SnapshotBlock {
     std::size_t whole_bytes;  // of the block: pieces and the block below together
     std::uint32_t num_users;
     std::uint32_t piece_bytes;
-    std::uint16_t num_layers;   // of pieces over each other
+    std::uint16_t num_layers;   // how many layers of pieces are over each other
     bool is_lent;               // the bytes belong to another owner
-    std::uint32_t layer_bytes;  // of all layers
+    std::uint32_t layer_bytes;  // the bytes of all layers
     SnapshotMarks marks;        // the pieces that exist; only looked at for blocks that are read or changed
 
     std::byte* data() { return memory; }
@@ -172,7 +172,7 @@ private:
     struct Added {
         Column column;
         std::size_t first_gap, num_gaps;
-        std::size_t first_block;  // in the state
+        std::size_t first_block;  // its number among the blocks of the state
         std::size_t first_plan, num_plans;
     };
     enum class Made { kShared, kLent, kCopied, kOfPieces };
@@ -186,7 +186,7 @@ private:
     struct New {
         const Added* added;
         const Plan* plan;
-        std::size_t number;  // in the column
+        std::size_t number;  // the block's number in the column
         std::byte* to;       // a copy: another processor may have written the block's header
     };
 

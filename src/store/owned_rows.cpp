@@ -165,7 +165,7 @@ Status OwnedRows::reserve_for(std::span<const Entity> entities) {
     const auto num_used = static_cast<std::uint32_t>(entities_.num_indices_used());
     Status status = reserve(entities.size(), std::min(highest_index(entities), num_used));
     if (SHOAL_LIKELY(status.ok())) return status;
-    // Without dead entities, and those whose row will only be set, it may fit.
+    // There may be room if dead entities, and entities that already have a row, are not counted.
     std::size_t num_newcomers = 0;
     std::uint32_t highest = 0;
     for (const Entity entity : entities) {
@@ -190,7 +190,7 @@ std::uint32_t OwnedRows::append(Entity entity) {
     return row;
 }
 
-/// Sets index entries, for rows after the last, for the leading entities that live and have none. Returns how
+/// Adds index entries for the leading entities that live and have none: they get the rows after the last. Returns how
 /// many there were. Requires: plain_index_, reserved.
 std::uint32_t OwnedRows::place_leading(std::span<const Entity> entities) {
     return index_.set_leading(entities, entities_, table_.num_rows(), [](std::span<const Entity>, bool) {});

@@ -187,8 +187,8 @@ public:
     std::uint32_t link(std::uint32_t child, std::uint32_t parent);
     /// Does the same and keeps a pose of the child.
     void link_keeping(std::uint32_t child, std::uint32_t parent, KeepPose keep);
-    /// Sets the local pose of a row so that its world pose becomes `world`, and returns whether it is exact. `is_stale`
-    /// says that the row was pending.
+    /// Sets the local pose of a row so that its world pose becomes `world`, and returns whether it is exact.
+    /// `is_stale`: the row was pending.
     bool set_world(std::uint32_t row, const Matrix3x4& world, bool is_stale);
     void remove_row(std::uint32_t row);
 

@@ -406,7 +406,7 @@ private:
 };
 
 /// Gives copies what a blob cannot hold: references to entities that were not copied, read-only arrays of resources,
-/// and components that are more than bytes.
+/// and components that are not plain bytes.
 class CopyCall {
 public:
     /// `zone`: the zone of copies that get their row here; kNoZone: the zones of the originals.
@@ -490,7 +490,7 @@ private:
         return store.add_values(component, {&copy, 1}, {reinterpret_cast<const std::byte*>(&owner)}).status();
     }
 
-    /// Gives the copy the components of a type that is more than bytes. With `many`, a new one becomes the first.
+    /// Gives the copy the components of a type that is not plain bytes. With `many`, a new one becomes the first.
     Status add_all_opaque(Store& store, const Schema& component, std::size_t original, std::span<const Entity> copies) {
         Array<ComponentRow> values("entity blob");
         for (ComponentRow at = store.find_row(component.id(), originals_[original], 0); at;) {
