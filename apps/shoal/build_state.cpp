@@ -14,7 +14,7 @@ using namespace shoal;
 namespace {
 
 constexpr std::string_view kStart = "shoal build state 1 ";
-constexpr std::size_t kHashDigits = 18;  // with 0x
+constexpr std::size_t kHashDigits = 18;  // including the 0x
 
 std::string hash_line(std::string_view rest) {
     std::string text(kStart);
@@ -184,7 +184,8 @@ BuiltOutput BuildStateReader::output(Node node) {
     BuiltOutput result;
     result.path = text(node.find("path"));
     result.source = text(node.find("source"));
-    is_good_ &= resource_name_problem(result.path).empty();  // it is removed when its source is gone
+    is_good_ &= resource_name_problem(result.path).empty();  // a build removes the file at this path when the source is
+                                                             // gone
     result.hash = number(node.find("hash"));
     const Node failed = node.find("has_failed");
     is_good_ &= failed && failed.is_bool();

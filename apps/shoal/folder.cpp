@@ -162,7 +162,7 @@ bool FolderBuild::is_excluded(const std::string& name) const {
 bool FolderBuild::add_source(const fs::directory_entry& entry) {
     const std::string name = fs::path(entry.path()).lexically_relative(folder_).generic_string();
     const bool is_passed = is_hidden(entry.path()) || is_excluded(name);
-    std::error_code leads_nowhere;  // for a link
+    std::error_code leads_nowhere;  // ignored: a link may lead nowhere
     if (is_passed || entry.is_directory(leads_nowhere))
         return !is_passed && !is_one_place(entry.path().string(), output_);
     if (!entry.is_regular_file(leads_nowhere) || !is_source_name(name)) return true;
@@ -180,7 +180,7 @@ public:
     explicit FoldersAbove(const std::string& folder) : folders_{fs::canonical(folder)} {}
     /// Enters a folder `depth` levels below the first. Returns false if it is one of its own ancestors.
     bool enter(const fs::directory_entry& entry, int depth) {
-        std::error_code leads_nowhere;  // for a link
+        std::error_code leads_nowhere;  // ignored: a link may lead nowhere
         if (!entry.is_directory(leads_nowhere)) return true;
         folders_.resize(static_cast<std::size_t>(depth) + 1);
         fs::path folder = fs::canonical(entry.path());

@@ -62,9 +62,9 @@ shoal::Status make_managers(shoal::World& world, const shoal::ComponentRegistry&
 /// Everything needed to compile one source, and the diagnostics about it.
 struct SourceSession {
     std::unique_ptr<LoadedPlugins> plugins;  ///< the registry has their component types, so they outlive it
-    std::unique_ptr<SourceScripts> scripts;  ///< the same
+    std::unique_ptr<SourceScripts> scripts;  ///< they outlive the registry, too
     bool depends_on_scripts = false;         ///< whether they have declared component types
-    shoal::Status scripts_failure;           ///< for `shoal run`: a script does not load without the level
+    shoal::Status scripts_failure;           ///< for `shoal run`: why a script does not load without the level
     shoal::Diagnostics diagnostics;
     shoal::ComponentRegistry registry;
     shoal::CompileOptions options;

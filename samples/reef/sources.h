@@ -45,7 +45,7 @@ private:
     Inputs inputs_;
     shoal::ResourceLibrary library_;
     std::vector<std::string> names_;  // of blobs in the library
-    std::vector<std::string> files_;  // that they were made from, or that were searched for
+    std::vector<std::string> files_;  // files that they were made from, or that were searched for
     std::int64_t begin_wall_ns_ = 0;  // before the first of them was read
     shoal::FileWatch watch_;
 };

@@ -71,7 +71,8 @@ SineCosine sine_and_cosine(double radians) {
 bool rounds_to_nearest() {
     // Volatile, so that the processor computes them, not the compiler.
     const volatile float one = 1, least_normal = 0x1p-126f;
-    const bool keeps_small = least_normal * 0.5f != 0;  // as a result, and as an operand of the comparison
+    const bool keeps_small = least_normal * 0.5f != 0;  // neither flushed as a result nor as an operand of the
+                                                        // comparison
     return keeps_small && one + 0x1.8p-24f == 1 + 0x1p-23f && one + 0x1p-25f == 1;
 }
 

@@ -46,7 +46,7 @@ struct StringTable::Content {
 
     HashMap<StringId, std::uint32_t> numbers{Owner(kOwner)};
     Array<Text> texts{Owner(kOwner)};       // in the order in which they were added
-    Array<TextLease*> past{Owner(kOwner)};  // that states may still use, the oldest first
+    Array<TextLease*> past{Owner(kOwner)};  // leases that states may still use, the oldest first
     TextLease* lease = &TextLease::make(1);
     std::uint64_t version = 0;
     bool has_noted = false;  // atomic, so that a settle without texts takes no lock

@@ -144,7 +144,7 @@ struct EventLog::State {
     std::atomic<std::uint32_t> num_open{0};
     std::atomic<bool> passes_run{false};
     std::uint64_t num_opened = 0;
-    std::size_t usual_bytes = 0;  // that recent frames have needed
+    std::size_t usual_bytes = 0;  // bytes that recent frames have needed
     bool tail_is_taken = false;   // a buffer grows at the end of this frame's array
     WorkPosition last_in_place;   // the last chunk that wrote in place and is over
     EventCursor outside = {};     // of the buffer that threads outside of passes append to

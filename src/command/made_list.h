@@ -22,7 +22,7 @@ struct MadeList : CommandList {
 
     Array<CommandPart> own_parts{Owner("commands")};
     Array<PartKey> keys{Owner("commands")};
-    Array<Schema*> own_schemas{Owner("commands")};  // that the parts point to, if it has its own
+    Array<Schema*> own_schemas{Owner("commands")};  // schemas that the parts point to, if the list has its own
 
     explicit MadeList(CommandKind kind_of_all);
     MadeList(MadeList&& other) noexcept;

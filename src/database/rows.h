@@ -40,7 +40,7 @@ namespace detail {
 inline constexpr std::size_t kPrefetchFrom = 4096;  // entities in a call; with fewer, everything is in the cache
 inline constexpr std::size_t kPrefetchAhead = 48;
 
-inline constexpr std::size_t kFewRows = 8;    // so few rows are moved one by one
+inline constexpr std::size_t kFewRows = 8;    // up to this many rows are moved one by one
 inline constexpr std::size_t kRowsAhead = 8;  // rows whose columns are prefetched while rows are moved one by one
 
 }  // namespace detail

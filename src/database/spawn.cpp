@@ -337,7 +337,7 @@ private:
 
     /// Places many short runs: the runs of one table together, gathering each column in one call.
     void place_by_table(std::span<const EntitySpan> runs, std::size_t num_members) {
-        Array<std::uint32_t> end_of("database");  // of the members of each table, by its number
+        Array<std::uint32_t> end_of("database");  // where the members of each table end, by its number
         end_of.resize(num_tables() + 1, 0);
         for (const EntitySpan& run : runs) end_of[run.table->number() + 1] += run.end - run.begin;
         for (std::size_t t = 1; t < end_of.size(); ++t) end_of[t] += end_of[t - 1];

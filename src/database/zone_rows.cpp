@@ -271,7 +271,7 @@ struct Database::ReturningRows {
     Database& database;
     std::span<const Entity> gone;  // ascending
     Array<Entity> placed{Owner("database")};
-    Array<Table> tables{Owner("database")};  // that `given` and `later` refer to
+    Array<Table> tables{Owner("database")};  // tables that `given` and `later` refer to
     Array<Given> given{Owner("database")};
     HashMap<std::uint32_t, std::uint32_t> given_of{Owner("database")};  // by the index of the owner
     Array<Further> further{Owner("database")};

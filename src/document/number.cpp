@@ -106,7 +106,7 @@ bool round_to_double(std::uint64_t mantissa, std::int64_t exponent, double& valu
                              kBias;  // for a normal double: |n| is small
     std::uint64_t bits = high >> shift;
     const bool is_halfway = low <= 1 && exponent >= -4 && exponent <= 23 && (bits & 3) == 1 && (bits << shift) == high;
-    if (is_halfway) bits &= ~std::uint64_t(1);  // to even
+    if (is_halfway) bits &= ~std::uint64_t(1);  // rounds to even
     bits = (bits + (bits & 1)) >> 1;
     const bool carries = bits >= std::uint64_t(2) << kMantissaBits;
     bits = carries ? std::uint64_t(1) << kMantissaBits : bits;

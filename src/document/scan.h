@@ -14,7 +14,7 @@ namespace shoal {
 
 enum ByteClass : std::uint8_t {
     kJsonSpace = 1,     ///< space, tab, line ends
-    kSjsonSpace = 2,    ///< the same and commas
+    kSjsonSpace = 2,    ///< white space and commas
     kKeyEnd = 4,        ///< ends a key without quotes
     kWordEnd = 8,       ///< ends a number or true, false, null
     kStringStop = 16,   ///< quote, backslash, control characters

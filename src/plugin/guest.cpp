@@ -462,7 +462,7 @@ Status Guest::resume() {
 }
 
 void Guest::renew() {
-    for (GuestQuery* query : queries) static_cast<void>(query->make());  // their users report it
+    for (GuestQuery* query : queries) static_cast<void>(query->make());  // the users of a query report its error
     for (GuestPass* pass : passes) pass->renew();
     for (GuestObserver& observer : observers) {
         const Store* const keeper = world.directory().find_kept(observer.component).store;

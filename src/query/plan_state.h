@@ -130,11 +130,11 @@ struct PlanState {
     // Whether one store alone decides which rows are visited, so that whole tables are visited unless rows are sorted;
     // and whether no field may be missing.
     bool is_alone = false, has_all_fields = false, has_lists = false;
-    std::uint8_t alone = 0;  // that store
+    std::uint8_t alone = 0;  // the number of that store
     bool looks_up = false;   // the function looks up, row by row, fields that may be missing in other managers
     bool is_plain = false;   // run_plain() can run loops whose function needs nothing else
     Array<WrittenColumn> written{Owner("query")};
-    Array<std::uint16_t> own_columns{Owner("query")};  // the same for the only store, if it is not a database
+    Array<std::uint16_t> own_columns{Owner("query")};  // like noted_columns, for the only store if it is not a database
     Array<OwnedRows*> locked{Owner("query")};          // while a loop runs
     Array<OwnedRows*> also_held{Owner("query")};       // the same, added by hold()
     // By store that is notified of written rows; used by the running loop. A query runs one loop at a time.

@@ -284,7 +284,7 @@ private:
     Status complete(std::uint32_t type, std::uint32_t row, std::uint32_t copy, std::uint32_t index) {
         const TypeChanges& t = type_at(type);
         const Entity entity = now(copy, t.after->entity_index[row]);
-        if (!entity) return {};  // it is not kept
+        if (!entity) return {};  // the entity is not kept
         const ReloadedComponent place{takers_[type], t.schema, entity, index};
         for (std::size_t f = 0; f < t.schema->fields().size(); ++f) {
             if (t.schema->fields()[f].type != FieldType::kEntity && type != transform_type_) continue;
@@ -911,7 +911,7 @@ private:
     struct NewOwner {
         Entity owned, owner;
         std::uint32_t copy, after_entity;
-        std::uint64_t* count;  // in the report
+        std::uint64_t* count;  // the count in the report
     };
 
     /// Assigns entities to their new owners. The old owners release all first, so that no order creates a cycle.

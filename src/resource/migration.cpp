@@ -131,7 +131,7 @@ AnyValue named_value(const ValueType& type, const std::byte* value) {
     const std::int64_t number = read_enum_number(value, type.value_bytes);
     std::byte bytes[sizeof number];
     for (const EnumeratorDefinition& e : type.enumerators) {
-        write_enum_number(bytes, type.value_bytes, e.value);  // which may have more bytes
+        write_enum_number(bytes, type.value_bytes, e.value);  // the new type may have more bytes
         if (read_enum_number(bytes, type.value_bytes) == number) return e.name;
     }
     return AnyValue(type, value);

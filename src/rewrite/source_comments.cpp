@@ -95,7 +95,7 @@ private:
     enum class After : std::uint8_t { kNothing, kComment, kKey, kOpening, kValue };
     struct Open {
         std::uint64_t place;
-        std::uint64_t entry;  // that contains it
+        std::uint64_t entry;  // the entry that contains it
         bool is_unmarked;
         std::size_t column;  // set if it is unmarked
     };

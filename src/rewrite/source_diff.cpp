@@ -129,7 +129,7 @@ std::vector<SourceDifference> diff_sources(const SourceTree& before, const Sourc
 }
 
 std::string differences_text(const std::vector<SourceDifference>& differences) {
-    std::string out, shown;  // whose parts are listed
+    std::string out, shown;  // `shown`: the entity whose parts are listed
     for (const auto& [kind, before, after] : differences) {
         const SourceItem& item = after != nullptr ? *after : *before;
         const bool is_part = item.kind != ItemKind::kEntity && item.kind != ItemKind::kLevel;

@@ -164,7 +164,7 @@ void append_double_quoted(std::string& out, std::string_view text) {
 /// Words that other readers of YAML may read as bools or other values.
 bool is_word_of_yaml_1_1(std::string_view text) {
     constexpr std::string_view kWords[] = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "~", "=", "<<"};
-    std::string lower(text.substr(0, 6));  // one more than the longest has
+    std::string lower(text.substr(0, 6));  // one character more than the longest word
     for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
     return std::find(std::begin(kWords), std::end(kWords), lower) != std::end(kWords);
 }
@@ -1024,7 +1024,7 @@ std::vector<std::string> lines_of(const Comment& comment) {
     for (std::size_t at = 0, length; at < text.size(); at += length) {
         const auto [c, num_bytes] = decode_utf8(text.substr(at));
         length = num_bytes;
-        if (text.substr(at).starts_with("\r\n")) continue;  // one line end
+        if (text.substr(at).starts_with("\r\n")) continue;  // \r\n is one line end
         if (c == '\n' || c == '\r' || c == kNextLine || c == kLineSeparator || c == kParagraphSeparator)
             lines.emplace_back();
         else if (is_printable(c) || c == '\t')

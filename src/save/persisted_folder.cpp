@@ -137,7 +137,7 @@ public:
     const std::string& folder() const { return folder_; }
 
     ~PersistedFolder() {
-        const bool has_told = has_told_;  // before stop(), which returns the error
+        const bool has_told = has_told_;  // read before stop(), which returns the error
         if (const Status status = stop(); !status && !has_told) log(LogLevel::kError, status.message());
     }
 

@@ -183,7 +183,7 @@ private:
     FileLock lock_;
     ZoneFileOptions options_;
     Array<File> files_{Owner("zone files")};                         // ascending by zone
-    ZoneSet unloaded_;                                               // those of files_
+    ZoneSet unloaded_;                                               // the zones of files_
     HashMap<Zone, std::uint64_t> refused_{Owner("zone files")};      // stamps of failed unloads, which were logged
     HashMap<Zone, std::uint64_t> last_visits_{Owner("zone files")};  // the stamp of the last settle after a visit
     DeathFollower deaths_;

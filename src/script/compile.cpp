@@ -17,7 +17,7 @@ namespace shoal::lua {
 struct Compilation {
     const CompileInput& input;
     CompileOutput& output;
-    SourcePosition place{};  // that the function has refused
+    SourcePosition place{};  // the position that the function has refused
     std::string refusal;     // the reason
 };
 

@@ -19,7 +19,7 @@ struct DeclaredType {
     const Schema schema;
     int compile = LUA_NOREF;  // the function, if there is one
     std::int32_t spawn_order = 0;
-    Array<std::string> keys{Owner("scripts")};  // that the function reads besides the fields
+    Array<std::string> keys{Owner("scripts")};  // keys that the function reads besides the fields
     Array<std::string_view> key_views{Owner("scripts")};
 };
 

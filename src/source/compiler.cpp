@@ -57,7 +57,7 @@ struct TypePlan {
     bool has_references = false;
     bool has_groups = false;  ///< structs within the component: names of their fields contain dots
     KeptCounts kept_fields;
-    std::vector<TypePlan> older;     ///< the same with older schemas, if sources may be written for them
+    std::vector<TypePlan> older;     ///< plans with older schemas, if sources may be written for them
     std::uint32_t text_version = 0;  ///< for texts that do not declare their version
 
     struct Row {

@@ -37,7 +37,7 @@ struct CatalogTable {
     std::string name;
     Store* store = nullptr;
     const Schema* kept = nullptr;     ///< in the store
-    const Schema* schema = nullptr;   ///< of the columns, which may be more
+    const Schema* schema = nullptr;   ///< of the columns; it may have more fields
     std::optional<FieldPart> list{};  ///< the field whose values are the rows
     std::vector<CatalogColumn> columns{};
 

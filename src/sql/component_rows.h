@@ -72,7 +72,7 @@ private:
     std::size_t next_table_ = 0;
     std::uint32_t next_row_ = 0;
     bool reads_tables_ = false;
-    bool has_fields_ = true;     // in columns
+    bool has_fields_ = true;     // whether the store keeps the fields in columns
     std::vector<Place> places_;  // by column
     const Table* placed_ = nullptr;
     std::uint64_t placement_ = 0;

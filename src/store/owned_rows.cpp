@@ -14,7 +14,7 @@ namespace shoal {
 namespace {
 
 constexpr std::uint32_t kLivingInARow = 4;
-constexpr std::uint32_t kMostDraws = 16;      // of rows that may be holes, before rows with owners are counted
+constexpr std::uint32_t kMostDraws = 16;      // draws that may hit holes, before rows with owners are counted
 constexpr std::uint32_t kCountedRows = 4096;  // rows per count of rows with an owner
 
 std::uint32_t highest_index(std::span<const Entity> entities) {

@@ -57,7 +57,7 @@ public:
     explicit Found(World& world) : world_(world) {
         for (const Store* store : world.directory().stores()) {
             const std::span<const Table* const> tables = store->tables();
-            if (tables.empty() || !tables.front()->has_tree()) continue;  // then no other has one, of perhaps many
+            if (tables.empty() || !tables.front()->has_tree()) continue;  // then no table of this store has one
             for (const Table* table : tables)
                 if (table->index() != nullptr) trees_.push_back(table);
         }
@@ -85,7 +85,7 @@ public:
     /// its parent is.
     std::vector<Entity> parents_first(Entity top) const {
         const std::vector<std::uint32_t> depths = depths_below(top);
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> by_depth;  // with the previous position
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> by_depth;  // the depth, and the position before sorting
         for (std::uint32_t i = 0; i < all_.size(); ++i) by_depth.emplace_back(depths[i], i);
         std::sort(by_depth.begin(), by_depth.end());
         std::vector<Entity> result;

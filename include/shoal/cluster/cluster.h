@@ -80,13 +80,13 @@ struct ClusterStatistics {
     std::uint64_t num_rows = 0, num_halo_rows = 0;
     std::uint64_t num_messages = 0;
     std::uint64_t halo_bytes = 0;       ///< values of columns
-    std::uint64_t structure_bytes = 0;  ///< which rows halos have, and which entities died
+    std::uint64_t structure_bytes = 0;  ///< messages about which rows halos have, and which entities died
     std::uint64_t crossing_bytes = 0;   ///< entities and zones that changed hands
     std::uint64_t command_bytes = 0;
     std::uint64_t num_crossed = 0;   ///< entities that went to another rank
     std::uint64_t num_commands = 0;  ///< commands that were sent to owners
-    std::int64_t wait_ns = 0;        ///< for other ranks, in MPI calls
-    std::int64_t pass_ns = 0;        ///< in passes
+    std::int64_t wait_ns = 0;        ///< waiting for other ranks in MPI calls
+    std::int64_t pass_ns = 0;        ///< working in passes
 };
 
 class Cluster final : public WorldService {

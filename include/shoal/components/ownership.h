@@ -24,7 +24,7 @@ namespace shoal {
 struct Owned {
     Entity owner;
 };
-SHOAL_COMPONENT((Owned, computed), owner)  // from the links
+SHOAL_COMPONENT((Owned, computed), owner)  // computed from the links
 
 class OwnershipManager final : public Store {
 public:

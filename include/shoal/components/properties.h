@@ -122,9 +122,9 @@ public:
 private:
     friend class PropertyManager;
     const std::uint32_t* words_ = nullptr;
-    const OwnedRows* rows_ = nullptr;  // for a value in several rows
+    const OwnedRows* rows_ = nullptr;  // the rows of a value that has several
     std::uint32_t row_ = kNilRow;      // the first row of an own value
-    std::uint32_t word_ = 0;           // of its shape; 0: no value
+    std::uint32_t word_ = 0;           // the word of the value's shape; 0: no value
 };
 
 struct PropertyOptions {

@@ -289,7 +289,7 @@ public:
     decltype(auto) get(DatabaseRow row) const;
     template <auto kMember>
     void set(DatabaseRow row, const ValueOf<kMember>& value);
-    SHOAL_API void require_current(DatabaseRow row, const Schema& component) const;  ///< of checked builds
+    SHOAL_API void require_current(DatabaseRow row, const Schema& component) const;  ///< for checked builds
     /// Returns the fastest way to look up a field of many entities; see field.h. Cost: looks at every table once.
     /// Lifetime: until the next structural call.
     template <auto kMember>
@@ -591,14 +591,14 @@ private:
     Array<TypedList*> lists_{Owner("database")};    // by slot of the list; owned
     Array<OwnedRows*> further_{Owner("database")};  // by component type number; owned; nullptr: one value per entity
     DeathCursor cursor_;
-    std::uint64_t deaths_seen_ = 0;  // where the cursor is
+    std::uint64_t deaths_seen_ = 0;  // the position of the cursor
     std::uint64_t stamp_ = 1;
     Selection* selection_ = nullptr;
-    Spawn* spawn_ = nullptr;                           // the one under way
+    Spawn* spawn_ = nullptr;                           // the spawn under way
     SpawnPositionField* spawn_place_ = nullptr;        // nullptr: no field decides the zone of spawned entities
-    ComponentDirectory* alone_ = nullptr;              // its own, used while it is in no other directory
-    Array<ComponentValues> given_{Owner("database")};  // of the current change
-    Array<ComponentType> removed_{Owner("database")};  // the same
+    ComponentDirectory* alone_ = nullptr;              // the database's own directory, used while it is in no other
+    Array<ComponentValues> given_{Owner("database")};  // the values of the current change
+    Array<ComponentType> removed_{Owner("database")};  // the component types that it removes
     struct WatchedZones;
     WatchedZones* watched_zones_ = nullptr;  // nullptr: zones are not watched
 };

@@ -88,7 +88,7 @@ typedef struct shoal_spawn { /* the components of one type that were spawned fro
     size_t image_bytes;
 } shoal_spawn;
 typedef struct shoal_migration { /* converts values of fields, num_rows each. A name may be in both lists */
-    uint32_t size, from_version; /* to the next */
+    uint32_t size, from_version; /* it leads to the next version */
     const shoal_field *olds, *news;
     uint32_t num_olds, num_news;
     void (*migrate)(const void* const* olds, void* const* news, size_t num_rows); /* NULL: one field is renamed */
@@ -195,10 +195,10 @@ typedef void (*shoal_commands_function)(void* context, shoal_commands* commands)
 typedef void (*shoal_rows_function)(void* context, uint32_t begin, uint32_t end);
 typedef struct shoal_verb_call {
     uint32_t size, num_words;
-    const char* const* words; /* after the verb */
+    const char* const* words; /* the words after the verb */
     void (*print)(const struct shoal_verb_call*, const char* text);
 } shoal_verb_call;
-typedef struct shoal_verb { /* of the tool: shoal --plugin FILE NAME WORDS */
+typedef struct shoal_verb { /* a verb of the tool: shoal --plugin FILE NAME WORDS */
     uint32_t size, reserved;
     const char *name, *summary, *operands; /* "grid", "draw a grid", "SOURCE [WIDTH]" */
     int (*run)(void* context, const shoal_verb_call*, shoal_error*);

@@ -43,7 +43,7 @@ public:
         const PhysicalColumn* columns = nullptr;  ///< of the component; nullptr: the entity has no such component
         std::uint32_t row = kNilRow;
         const Table* table = nullptr;    ///< in checked builds
-        std::uint32_t first_column = 0;  ///< the same
+        std::uint32_t first_column = 0;  ///< in checked builds
     };
     template <bool kCanBeDisabled>
     SHOAL_INLINE Row find(Entity entity) const {

@@ -241,7 +241,7 @@ private:
     void drop_mirrors(const Store* store);
 
     ComponentDirectory& directory_;
-    Array<ComponentMirror*> mirrors_{Owner("observers")};  // for the journal: of all component types
+    Array<ComponentMirror*> mirrors_{Owner("observers")};  // for the journal: mirrors of all component types
     Array<Entry> entries_{Owner("observers")};
     std::uint32_t num_made_ = 0;
     bool is_telling_ = false;

@@ -88,7 +88,7 @@ private:
     /// A field that holds a position.
     struct PositionField {
         Store* store;
-        const Schema* component;  // of the store
+        const Schema* component;  // the schema in the store
         FieldPart part;
         std::uint64_t since = 0;  // writes at or after this stamp were not checked yet
     };

@@ -251,7 +251,8 @@ public:
         array(name, std::span<const T>(&value, 1));
     }
     void text(std::string_view name, std::string_view text) { elements(name, text.data(), 1, text.size()); }
-    SHOAL_API void copy(std::string_view name, const Snapshot& from, const SnapshotPart& part);  ///< of another state
+    SHOAL_API void copy(std::string_view name, const Snapshot& from, const SnapshotPart& part);  ///< copies a part of
+                                                                                                 ///< another state
     /// The same for a column. `source` names the array and its history: for blocks with another source, marks mean
     /// nothing, and the blocks are compared.
     SHOAL_API void column(std::string_view name, const void* data, std::uint32_t element_bytes,
@@ -272,8 +273,8 @@ private:
     Snapshot& to_;
     const Snapshot* before_;
     std::uint64_t since_;
-    bool same_source_ = false;     // of the written part and of before_
-    std::uint64_t num_known_ = 0;  // the blocks in before_
+    bool same_source_ = false;     // whether the written part and before_ have one source
+    std::uint64_t num_known_ = 0;  // number of blocks in before_
     bool borrows_ = false, checks_values_ = false, gathers_columns_ = false;
     SnapshotLoop loop_;
     SnapshotPath path_;
@@ -297,9 +298,9 @@ public:
 
 private:
     Snapshot& to_;
-    std::size_t part_ = 0;                            // the next block's
-    Array<std::uint64_t> begins_{Owner("snapshot")};  // of the existing blocks
-    std::uint64_t end_ = 0;                           // of the last block
+    std::size_t part_ = 0;                            // the part that has the next block
+    Array<std::uint64_t> begins_{Owner("snapshot")};  // where the existing blocks begin
+    std::uint64_t end_ = 0;                           // where the last block ends
 };
 
 class SnapshotReader {
@@ -362,7 +363,7 @@ private:
         SnapshotPart part;
         std::size_t first_present, num_present;  // blocks of the present state, if it was written from `to`
         std::byte* to;
-        std::size_t first_block;  // among all columns together
+        std::size_t first_block;  // its number among the blocks of all columns
     };
     Status check(std::string_view name, std::uint32_t element_bytes, std::uint64_t num_elements);
     void copy_block_of(const Column& column, std::size_t number) const;

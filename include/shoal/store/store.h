@@ -97,7 +97,7 @@ struct StoreStatistics {
 struct SettleCounts {
     // What commands have done; see commands.h.
     std::uint64_t num_created = 0;    ///< entities
-    std::uint64_t num_destroyed = 0;  ///< the same
+    std::uint64_t num_destroyed = 0;  ///< entities
     std::uint64_t num_moved = 0;      ///< entities that moved to another zone, or gained or lost components
     std::uint64_t num_dropped = 0;    ///< commands for entities that were dead, or that a store refused
 

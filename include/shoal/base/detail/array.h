@@ -107,7 +107,7 @@ public:
         if constexpr (sizeof...(Arguments) == 0) {
             push_back(T());
         } else {
-            T value(static_cast<Arguments&&>(arguments)...);  // before growing: they may refer to elements
+            T value(static_cast<Arguments&&>(arguments)...);  // made before growing: arguments may refer to elements
             push_back(static_cast<T&&>(value));
         }
         return back();

@@ -28,9 +28,9 @@ constexpr std::size_t round_up(std::size_t value, std::size_t step) { return (va
 
 /// The page memory that one owner holds, in bytes: used <= committed <= reserved.
 struct MemoryUse {
-    std::size_t used_bytes = 0;       ///< that hold data
-    std::size_t committed_bytes = 0;  ///< that are backed by memory
-    std::size_t reserved_bytes = 0;   ///< of address space
+    std::size_t used_bytes = 0;       ///< bytes that hold data
+    std::size_t committed_bytes = 0;  ///< bytes that are backed by memory
+    std::size_t reserved_bytes = 0;   ///< bytes of address space
 
     SHOAL_API MemoryUse& operator+=(const MemoryUse& other);
 };

@@ -28,7 +28,7 @@ struct CommandPart {
     std::uint32_t offset = 0;                          // bytes per row of the columns before; 0: no value
     std::uint32_t num_bytes = 0;                       // of a value
     decltype(ComponentValues::write) write = nullptr;  // for types that are not plain bytes
-    void (*destroy)(std::byte* value) = nullptr;       // the same
+    void (*destroy)(std::byte* value) = nullptr;       // for these types, too
     bool is_disabled = false;                          // the component is given disabled
     void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
     std::uint32_t field = kAllFields;           // the field that is set

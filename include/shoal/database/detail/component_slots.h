@@ -34,7 +34,7 @@ public:
 private:
     struct Block {
         Block* smaller;
-        std::uint32_t num_slots;  // their numbers follow
+        std::uint32_t num_slots;  // the slots' numbers follow
 
         std::uint32_t* numbers() { return reinterpret_cast<std::uint32_t*>(this + 1); }
         const std::uint32_t* numbers() const { return reinterpret_cast<const std::uint32_t*>(this + 1); }
@@ -43,8 +43,8 @@ private:
 
     void grow(std::uint32_t num_slots);
 
-    const Block* block_ = &kEmpty;  // what look-ups see
-    Block* newest_ = nullptr;       // the same, if it is owned
+    const Block* block_ = &kEmpty;  // the block that look-ups see
+    Block* newest_ = nullptr;       // the same block, if this object owns it
 };
 
 }  // namespace shoal::detail

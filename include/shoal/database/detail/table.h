@@ -152,7 +152,7 @@ private:
 
     /// The last move of a row from here to another table, when its entity gained or lost components.
     struct Step {
-        TypedKey key = nullptr;  // which components
+        TypedKey key = nullptr;  // identifies the components
         DatabaseTable* target = nullptr;
         RowPath path;
         Array<std::byte*> gained{Owner("database table")};  // columns in the target, in the order of the call
@@ -171,7 +171,7 @@ private:
 
     /// The component type that a call with C++ types last enabled or disabled.
     struct LastEnableable {
-        TypedKey key = nullptr;  // which component type
+        TypedKey key = nullptr;  // identifies the component type
         PresenceBits* bits = nullptr;
     };
 

@@ -11,7 +11,7 @@ namespace shoal {
 struct Database::TypedList {
     const Archetype* type = nullptr;
     DatabaseTable* table = nullptr;                // or nullptr
-    std::uint64_t placement = 0;                   // of the table, when the addresses were looked up
+    std::uint64_t placement = 0;                   // the table's placement when the addresses were looked up
     Array<std::byte*> columns{Owner("database")};  // of all component types of the list, in its order
     Array<PresenceBits*> bits{Owner("database")};  // of its enableable component types, in its order
 

@@ -18,7 +18,7 @@ struct ComponentValues {
     const std::byte* images = nullptr;            ///< struct images, in the order of the entities
     std::size_t stride = 0;                       ///< bytes from image to image; 0: one image for all
     std::span<const std::byte* const> columns{};  ///< or columns: one per column of the schema, an element per entity
-    /// Or a function that writes one row, for C++ types that are more than bytes.
+    /// Or a function that writes one row, for C++ types that are not plain bytes.
     void (*write)(const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
                   std::size_t entity) = nullptr;
     const void* context = nullptr;

@@ -93,7 +93,7 @@ private:
     Array<std::string_view> readers_{Owner("death list")};
     bool is_followed_ = false;
     std::size_t num_touched_ = 0;  // slots whose pages may be committed
-    std::size_t last_length_ = 0;  // of the list before it last became empty
+    std::size_t last_length_ = 0;  // the list's length before it last became empty
 };
 
 }  // namespace shoal

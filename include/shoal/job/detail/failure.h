@@ -58,7 +58,7 @@ private:
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void throw_kept();
 
     void* exception_ = nullptr;  // a std::exception_ptr; nullptr: none
-    std::uint64_t place_ = 0;    // where it was thrown
+    std::uint64_t place_ = 0;    // where the exception was thrown
     Status status_;
 };
 

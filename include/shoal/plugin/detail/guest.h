@@ -129,7 +129,7 @@ struct SHOAL_API GuestPass : GuestPart {
     std::uint32_t every_frames = 0;                                              ///< 0: in every frame
     float every_seconds = 0;
     Array<Access> accesses{Owner("guests")};
-    bool is_added = false;       ///< to the schedule
+    bool is_added = false;       ///< whether the schedule has it
     bool is_everything = false;  ///< it declares nothing, and its host runs one pass at a time: it may do anything
     bool rests = false;          ///< paused, because something it needs is missing
     bool is_told = false;        ///< whether the log has reported this

@@ -49,7 +49,7 @@ struct PlanTerm {
     std::uint16_t link = kNoLink;   ///< the link term that leads to its entity; kNoLink: the entity itself
     std::uint32_t offset = 0;       ///< where the field begins in its column. Units: bytes
     std::uint16_t first_column = 0, num_columns = 0;    ///< the shown columns, among the component's
-    std::uint32_t field = kAllFields;                   ///< for accesses
+    std::uint32_t field = kAllFields;                   ///< the field in accesses
     std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64 shown columns
 
     bool is_related() const { return link != kNoLink; }
@@ -60,8 +60,8 @@ struct PlanTerm {
 /// The sort key of rows: a value in the columns of a field, as a number that grows with the value.
 struct SortKey {
     std::uint64_t (*of)(const std::byte* value) = nullptr;
-    std::uint32_t column = 0, offset = 0;  ///< of the component; in the column
-    std::size_t stride = 0;                ///< from row to row
+    std::uint32_t column = 0, offset = 0;  ///< the column among the component's, and bytes in its element
+    std::size_t stride = 0;                ///< bytes from row to row
 };
 
 /// A store that a query was given.

@@ -476,7 +476,7 @@ struct StoreList<From<Stores...>> {
 template <>
 struct StoreList<From<ComponentDirectory>> {
     static constexpr std::size_t kNumStores = 1;
-    static constexpr std::size_t kNumDatabases = 1;  ///< that the query uses
+    static constexpr std::size_t kNumDatabases = 1;  ///< databases that the query uses
     static constexpr bool kHasDatabase = true;
     static constexpr bool kAnyKeepsMany = false;  ///< each value of a joined store is visited
     template <class Term>

@@ -137,7 +137,7 @@ private:
     Array<Entity> came_{Owner("component mirror")}, gone_{Owner("component mirror")};
     Bytes came_values_{Owner("component mirror")}, gone_values_{Owner("component mirror")};
     Array<Column> added_columns_{Owner("component mirror")};  // columns whose values are copied for added components
-    std::span<const Entity> added_;                           // of a picture, came_ or added_list_
+    std::span<const Entity> added_;                           // refers to a picture, came_ or added_list_
     Array<Entity> added_list_{Owner("component mirror")}, removed_{Owner("component mirror")},
         changed_{Owner("component mirror")};
     Bytes added_values_{Owner("component mirror")}, removed_values_{Owner("component mirror")},

@@ -296,7 +296,7 @@ private:
     DeathCursor cursor_;
     DestructionCallback callback_;
     std::uint64_t removed_all_at_ = 0;  // with random probes: the number of deaths when all dead rows were last removed
-    std::uint32_t num_locks_ = 0;       // of loops, and kPassesRun for each world whose passes run
+    std::uint32_t num_locks_ = 0;       // one for each loop, and kPassesRun for each world whose passes run
     std::uint64_t num_structural_changes_ = 0;
     bool plain_index_ = false;                                // paged, one row per entity
     Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows, at the time of counted_at_

@@ -32,7 +32,7 @@ public:
     AnyValue(const char* text) : AnyValue(std::string_view(text)) {}         // NOLINT
     AnyValue(const std::string& text) : AnyValue(std::string_view(text)) {}  // NOLINT
     /// Requires: the type is not opaque, and its enumerators outlive the value.
-    SHOAL_API explicit AnyValue(const ValueType& type);  ///< of zero bytes
+    SHOAL_API explicit AnyValue(const ValueType& type);  ///< all bytes are zero
     SHOAL_API AnyValue(const ValueType& type, const std::byte* value);
 
     // Copied, not moved: a moved-from value would have a type but no bytes.

@@ -38,7 +38,7 @@ SHOAL_API bool is_finite(const Matrix3x4& matrix);
 inline float squared_length(Quaternion q) { return q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w; }
 inline bool is_sound_rotation(Quaternion q) { return squared_length(q) >= 0.998f && squared_length(q) <= 1.002f; }
 
-inline bool is_unit_rotation(Quaternion q) {  // to the last bits
+inline bool is_unit_rotation(Quaternion q) {  // whether its length is 1 to the last bits
     return SHOAL_LIKELY(squared_length(q) >= 1 - 1e-6f && squared_length(q) <= 1 + 1e-6f);
 }
 
