@@ -74,7 +74,7 @@ struct Checked {
     SourceSession session;
     bool ok = false;
     std::uint64_t num_entities = 0;
-    std::uint64_t num_commands = 0;            // waiting in a save
+    std::uint64_t num_commands = 0;            // commands that wait in a save
     std::optional<std::uint64_t> num_types;    // of a schema file
     std::vector<PersistedSnapshot> snapshots;  // of a folder
     std::optional<std::uint64_t> recovered_frame;

@@ -42,7 +42,7 @@ int inspect_save(const Arguments& arguments, Files& files, Console& console) {
     if (Status status = read_inspection(arguments, task); !status)
         return fail_usage(console, arguments.verb(), status.message());
     task.name = arguments.operands()[0];
-    task.begins_paused = false;  // nothing steps it
+    task.begins_paused = false;  // nothing steps the world
     Diagnostics diagnostics;
     LoadedSave save(arguments);
     if (!load_save(arguments, files, task.name, Snapshots::kNewestWhole, save, diagnostics))

@@ -95,7 +95,7 @@ std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, 
         for (const std::string& script : arguments.values(kScriptFlag.name)) tried.paths.push_back(script);
     if (!compiled && !session.scripts_failure) {
         add_with_traceback(session.diagnostics, {}, session.scripts_failure.message());
-        session.diagnostics.sort_by_place();  // other errors may be a consequence of it
+        session.diagnostics.sort_by_place();  // other errors may be a consequence of this one
     }
     if (!compiled && session.diagnostics.num_errors() == 0) return refuse(compiled.message());
     if (!compiled || !add_inputs(files, *compiled, session)) return std::nullopt;

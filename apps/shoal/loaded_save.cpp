@@ -149,7 +149,7 @@ void find_commands(const Snapshot& state, MissingResources& missing) {
     }
 }
 
-/// Returns the lines of "stores" except those of stores that are left out.
+/// Returns the lines of "stores" without the stores that are left out.
 std::string remaining_stores(std::string_view lines, const std::vector<std::string>& scopes) {
     std::string text;
     while (!lines.empty()) {

@@ -170,8 +170,8 @@ constexpr std::string_view kRunExamples =
     "shoal run reef.blob --query 'point_mass.mass > 2, transform'\n";
 
 constexpr double kShortestWatchedFrame = 0.001;     // seconds
-constexpr std::int64_t kLongestSleep = 50'000'000;  // nanoseconds, between checks of the watch
-constexpr double kLongestLook = 0.05;               // seconds, the same
+constexpr std::int64_t kLongestSleep = 50'000'000;  // nanoseconds between checks of the watch
+constexpr double kLongestLook = 0.05;               // seconds between checks while the inspector answers
 
 /// Reads the flags for saving besides file names.
 Status read_saving(const Arguments& arguments, Task& task) {

@@ -76,7 +76,7 @@ struct SourceSession {
 /// refuses a source that is a blob. Returns false after reporting in the session.
 bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
              SourceSession& session);
-/// Returns the given schema files, those of older versions last.
+/// Returns the given schema files, with older versions last.
 std::vector<std::string> schema_paths(const Arguments& arguments);
 /// Reads the given schema files of older versions, after all others. Errors: in the session's diagnostics.
 void read_source_schemas(const Arguments& arguments, Files& files, SourceSession& session);

@@ -38,7 +38,7 @@ SHOAL_COMPONENT(Ship, (position, unit("m")), (velocity, unit("m/s")), (reload, u
 
 struct Shot {
     Vec2 position{}, velocity{};
-    float left = 0;  ///< remaining time
+    float left = 0;  ///< time that remains
     Fleet fleet = Fleet::kRed;
 };
 SHOAL_COMPONENT(Shot, (position, unit("m")), (velocity, unit("m/s")), (left, unit("s")), fleet)

@@ -59,7 +59,7 @@ struct TileColumns {
     std::span<float> urge_x, urge_y;
     std::span<const float> speed;
     std::span<const Entity> entities;
-    std::span<const std::uint64_t> keys;  // empty: those of a sea alone
+    std::span<const std::uint64_t> keys;  // empty: the sea is not divided
 
     std::uint64_t key(std::uint32_t row) const { return keys.empty() ? std::uint64_t(entities[row].id) : keys[row]; }
 };

@@ -5,7 +5,7 @@
 //     if (Status open = inspection.open(sea, run); !open) return open;
 //     while (!is_interrupted()) sea.step(), inspection.wait_for_frame();
 //
-// Thread: that of the world.
+// Thread: the thread of the world.
 
 #include "report.h"
 

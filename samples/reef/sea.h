@@ -73,7 +73,7 @@ struct Sea {
     SeaOptions options;
     shoal::EntityManager entities;
     shoal::World world;
-    std::optional<shoal::Reloader> reloader;  ///< if SeaOptions::watches
+    std::optional<shoal::Reloader> reloader;  ///< set if SeaOptions::watches
     shoal::GridZones tiles;
     shoal::Database& database;
     shoal::TransformManager& transforms;

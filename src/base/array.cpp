@@ -8,7 +8,7 @@ namespace shoal::detail {
 std::size_t grown_capacity(std::size_t size, std::size_t count) { return count > size * 2 ? count : size * 2; }
 
 void* allocate_elements(std::size_t count, std::size_t element_bytes, const char* owner) {
-    constexpr std::size_t kTooMany = PTRDIFF_MAX;  // no allocation succeeds
+    constexpr std::size_t kTooMany = PTRDIFF_MAX;  // no allocation of this size succeeds
     return allocate_memory(count > kTooMany / element_bytes ? kTooMany : count * element_bytes, owner);
 }
 

@@ -94,7 +94,7 @@ const char* kind_of(mode_t mode) {
 
 /// The file that a write replaces.
 struct Target {
-    std::string path;  ///< without links
+    std::string path;  ///< the path without links
     struct stat info;
     bool exists;
 };

@@ -133,7 +133,7 @@ public:
     bool is_away(Entity entity) const { return away_.test(entity.index()) && name(entity) != 0; }
     void mark_away(Entity entity, bool is_away) { away_.set(entity.index(), is_away); }
     bool is_elsewhere(Entity entity) const { return is_copy(entity) || is_away(entity); }
-    /// Whether other ranks may know an entity. If so, they are told of its death.
+    /// Whether other ranks may know an entity. If so, they are notified of its death.
     bool is_known_elsewhere(Entity entity) const { return known_.test(entity.index()); }
     void mark_known_elsewhere(Entity entity) { known_.set(entity.index()); }
 

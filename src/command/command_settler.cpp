@@ -269,7 +269,7 @@ void CommandSettler::group_spawns(Kind kind) {
         const auto* const values = reinterpret_cast<const detail::SpawnValue*>(run.column(detail::SpawnValue::kOffset));
         const auto* const poses = reinterpret_cast<const RootPose*>(run.column(detail::kPoseOffset));
         const bool are_posed = has_poses(*run.list), override = has_overrides(*run.list);
-        std::uint32_t last = 0;  // usually the group of the next one, too
+        std::uint32_t last = 0;  // usually also the group of the next command
         for (std::uint32_t i = 0; i < run.num_rows; ++i) {
             const Zone zone = run.numbers()[i];
             const Entity first = resolve(chunk, run.entities()[i]), original = resolve(chunk, values[i].original);

@@ -42,7 +42,7 @@ CommandRecorder::Stream& CommandRecorder::stream_of(const CommandList& list) {
             if (loaded.origin != ListOrigin::kLoaded || !made(loaded).is_like(list)) continue;
             HashMap<std::uint64_t, const CommandList*> others{Owner("commands")};
             others.set(reinterpret_cast<std::uintptr_t>(&loaded), &list);
-            replace_lists(others);  // the loaded runs continue
+            replace_lists(others);  // new commands continue the loaded runs
             return stream;
         }
     streams_.push_back({{&list, nullptr, 0, 0}});

@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* kOwner = "events";
 constexpr std::size_t kLeastArrayBytes = 1024;
-constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // worth several workers
+constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // copying this much is worth several workers
 
 std::atomic<std::uint32_t> g_num_logs{0};
 

@@ -100,7 +100,7 @@ OwnershipManager::~OwnershipManager() = default;
 Status OwnershipManager::own(Entity owner, std::span<const Entity> owned) {
     if (!entities_.alive(owner)) return Status::error("an entity that is not alive cannot own others");
     Array<Entity> newcomers{Owner("ownership")};  // a copy: `owned` may be in the table
-    Array<Entity> owning{Owner("ownership")};     // newcomers that might own `owner`, or are it
+    Array<Entity> owning{Owner("ownership")};     // newcomers that might be `owner`, or own it
     std::uint32_t highest = owner.index();
     for (const Entity entity : owned) {
         if (!entities_.alive(entity)) continue;

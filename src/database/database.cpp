@@ -355,7 +355,7 @@ Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<cons
     return add_values(arguments, **first);
 }
 
-/// add() for values some of which are of `many` types: every living entity gains one.
+/// add() if some of the values have `many` types: every living entity gains one.
 Result<AddCounts> Database::add_further(Arguments& arguments, DatabaseTable& first) {
     if (Status status = reserve_further(arguments); !status) return status;
     Result<AddCounts> counts = add_values(arguments, first);

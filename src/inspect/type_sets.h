@@ -34,7 +34,7 @@ private:
     std::vector<std::string> names_ = {""};
     std::vector<std::uint64_t> last_ = {0};  // by set: the type added last
     std::pair<std::uint32_t, std::uint64_t> asked_ = {0, 0};
-    std::uint32_t answered_ = 0;  // for asked_, if its type is not 0
+    std::uint32_t answered_ = 0;  // the set for asked_, if its type is not 0
 };
 
 }  // namespace shoal

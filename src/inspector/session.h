@@ -85,8 +85,8 @@ public:
 
     /// Called before commands are carried out.
     void note_commands();
-    /// Called at the end of a frame. pause_ended() is called before the next one begins: the time between belongs to
-    /// neither.
+    /// Called at the end of a frame. pause_ended() is called before the next one begins: the time in between belongs to
+    /// neither frame.
     void note_frame();
     void pause_ended() { frame_began_ns_ = monotonic_ns(); }
     void note_spawn(const Blob& blob, const Spawned& spawned);

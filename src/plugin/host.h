@@ -159,7 +159,7 @@ struct PluginType {
     const shoal_component& component;
     Schema schema;
     bool is_defined = false;
-    bool has_entry = false;  // whether it has added an entry to the world's registry, removed with it
+    bool has_entry = false;  // whether it has added an entry to the world's registry, to be removed with it
     shoal_component_definition definition{};
     std::vector<PluginMigration> migrations;
 

@@ -104,7 +104,7 @@ struct PluginCalls {
     const PluginTable table;
     const PluginFunction& function;
     const PassContext* context;
-    const PluginPassView pass{context, nullptr};  // without commands, one for all calls
+    const PluginPassView pass{context, nullptr};  // has no commands; one object for all calls
 
     static void call_plainly(void* calls, const TextBatch& rows) {
         const PluginCalls& self = *static_cast<const PluginCalls*>(calls);

@@ -60,7 +60,7 @@ void ModelPoseManager::Tree::save(SnapshotWriter& to) const {
     }
     table.save(to);
     to.array("first_changed", first_changed);
-    Array<std::uint32_t> groups = changed_groups;  // without those of removed instances
+    Array<std::uint32_t> groups = changed_groups;  // leaves out removed instances
     erase_if(groups, [&](std::uint32_t group) { return group >= num_groups(); });
     to.array("changed_groups", groups);
 }

@@ -7,7 +7,7 @@
 //
 // A mirror of the component type finds them when a loop begins: see component_mirror.h. In the first loop of a plan,
 // all existing components count as added. A copy of a plan starts over.
-// Thread: the one that begins a loop.
+// Thread: the thread that begins a loop.
 
 #include "shoal/query/detail/query_plan.h"
 #include "shoal/store/detail/component_mirror.h"

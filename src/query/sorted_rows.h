@@ -6,7 +6,7 @@
 //
 // If the rows are the same as in the last loop, the last order is sorted with the current keys: this costs a walk if
 // the order of values is unchanged, and otherwise merges of the ranges that are still in order.
-// Thread: the one that begins a loop.
+// Thread: the thread that begins a loop.
 
 #include "shoal/query/detail/query_plan.h"
 

@@ -284,7 +284,7 @@ struct TextQuery::Held {
     /// A batch, and the data that it refers to if that is not in a table.
     struct Batch {
         TextBatch batch;
-        Array<ComponentRows> places{Owner("query")};       // the batch's; first_row_ is 0
+        Array<ComponentRows> places{Owner("query")};       // where the batch's rows are; first_row_ is 0
         Array<Entity> entities{Owner("query")};            // empty: they are consecutive in a table
         Array<Array<std::uint32_t>> rows{Owner("query")};  // by component; empty: consecutive rows
 

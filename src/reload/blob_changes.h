@@ -110,7 +110,7 @@ public:
 private:
     std::span<const BlobArrayEntry> befores_;       // by offset
     Array<BlobArrayBase> afters_{Owner("reload")};  // by index in befores_
-    std::size_t num_moved_ = 0, next_ = 0;          // next_: after the last one found
+    std::size_t num_moved_ = 0, next_ = 0;          // next_: the one after the last that was found
 };
 
 /// Copies a field of a component in a blob. Shape: field.size.

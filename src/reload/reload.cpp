@@ -299,7 +299,7 @@ private:
         for (const ReloadOverrides::Entry& entry : overrides_.all()) {
             if (!is_new(entry.entity) || takers_[entry.type] == nullptr || type_at(entry.type).schema->singleton())
                 continue;
-            if (is_owned(entry.type)) continue;  // links set these
+            if (is_owned(entry.type)) continue;  // links set these values
             for (std::uint32_t copy = entry.first_copy; copy < entry.first_copy + entry.num_copies; ++copy) {
                 const ReloadedComponent place{takers_[entry.type], type_at(entry.type).schema, now(copy, entry.entity),
                                               entry.place};

@@ -352,7 +352,7 @@ private:
         out_.end();
     }
 
-    /// Returns whether an entity that is written in the short form can stay so.
+    /// Returns whether an entity that is written in the short form can keep that form.
     static bool can_be_short(const SourceItem& item) {
         bool has_short = false;
         for (const SourceItem* child : item.children) {

@@ -20,7 +20,7 @@ namespace {
 struct YamlContext {
     bool is_flow = true;
     std::size_t indent = 0;  ///< of the lines of a text
-    std::size_t step = 0;    ///< the part of it beyond the list or mapping around it
+    std::size_t step = 0;    ///< the part of the indentation beyond the list or mapping around the text
 };
 
 /// Returns whether a number in YAML is also a number in JSON: without +, 0x, 0o, and with digits on both sides of the
@@ -505,7 +505,7 @@ private:
 
     // --- the signs of SJSON ------------------------------------------------------------------------------------------
 
-    /// Takes the signs from the root's text, if they are kept: those of its first key and of its first children.
+    /// Takes the signs of the first key and of the first children from the root's text, if signs are kept.
     void choose_signs(Node root) {
         if (is_json() || is_yaml()) sign_ = ": ";
         commas_ = is_json() || is_yaml();
@@ -926,7 +926,7 @@ private:
         return indented.has_key() || is_container(indented) ? indented : Node();
     }
 
-    /// Takes the indentation from the root's text: that of its first indented line.
+    /// Takes the indentation of the first indented line of the root's text.
     void choose_indent(Node root) {
         const bool is_same = speller_.format_of(root.position()) == format_ && root.position().file != 0;
         const std::string_view text = is_same ? speller_.text_from(root.position()) : std::string_view();
@@ -1005,9 +1005,9 @@ private:
     const SourceComments& comments_;
     SourceLayout layout_;
     Speller speller_;
-    std::string unit_;               // of indentation
-    std::string_view sign_ = " = ";  // between keys and values that do not keep their own
-    bool commas_ = false;            // between children that do not keep their own
+    std::string unit_;               // the text of one level of indentation
+    std::string_view sign_ = " = ";  // the sign between keys and values that do not keep their own
+    bool commas_ = false;            // whether commas are between children that do not keep their own
     std::uint32_t signs_file_ = 0;   // of the text whose signs are kept; 0: none
     std::string out_;
     bool is_block_start_ = true;  // an empty line would be at the start of the text or of a block

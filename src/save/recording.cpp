@@ -260,7 +260,7 @@ std::size_t first_differing_pass(const FrameHashes& here, const FrameHashes& rec
     return static_cast<std::size_t>(mine - here.passes().begin());
 }
 
-/// Names the pass that runs in only one of both frames, if that is the difference at `number`.
+/// Names the pass that runs in only one of the frames, if that is the difference at `number`.
 std::string text_of_missing_pass(const FrameHashes& here, const FrameHashes& recorded, std::size_t number,
                                  std::string& pass) {
     const std::string_view mine = number < here.passes().size() ? here.passes()[number].name : std::string_view();

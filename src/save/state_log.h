@@ -30,7 +30,7 @@ static_assert(sizeof(StateLogHeader) == 40);
 /// Begins a record. Its body follows as a Zstandard frame.
 struct StateRecordHeader {
     std::uint32_t magic, num_parts;
-    std::uint64_t number;        // from 0
+    std::uint64_t number;        // counted from 0
     std::uint64_t packed_bytes;  // size of the frame
     std::uint64_t body_bytes;
     std::uint64_t extra_bytes;  // the caller's bytes, at the start of the body

@@ -64,7 +64,7 @@ Store* WorldState::find_store(std::string_view name) const {
     for (; num_named_ < world_.directory().stores().size(); ++num_named_) {
         Store* const store = world_.directory().stores()[num_named_];
         const std::string named = name_of(*store);
-        if (find(named) == nullptr) stores_by_name_.add(hash_text(named), store);  // the first of equal names
+        if (find(named) == nullptr) stores_by_name_.add(hash_text(named), store);  // of equal names, the first
     }
     Store* const* const found = find(name);
     return found == nullptr ? nullptr : *found;

@@ -255,7 +255,7 @@ Status Scripts::reload(std::string_view name) {
     state.is_exchanging = true;
     Status status = exchange(state, older);
     state.is_exchanging = false;
-    state.renew_all();  // and reports what is paused
+    state.renew_all();  // also reports what is paused
     return status;
 }
 

@@ -648,8 +648,10 @@ private:
     std::vector<std::byte> image_;
     std::vector<const ComponentLayer*> layers_;
     std::vector<KeptField> kept_;
-    std::unordered_set<const ComponentLayer*> failed_;  // reported once for all that share them
-    std::unordered_set<std::uint64_t> bad_references_;  // by place: reported once, not for each copy of a prefab
+    std::unordered_set<const ComponentLayer*> failed_;  // layers whose errors are reported once for all components that
+                                                        // share them
+    std::unordered_set<std::uint64_t> bad_references_;  // by place: each is reported once, not for each copy of a
+                                                        // prefab
 };
 
 // --- the blob --------------------------------------------------------------------------------------------------------
@@ -663,7 +665,8 @@ std::uint32_t num_line_ends(std::string_view text) {
         std::uint64_t word;
         std::memcpy(&word, text.data() + i, 8);
         word ^= kOnes * '\n';
-        const std::uint64_t others = ((word & kLow) + kLow) | word | kLow;  // the upper bit of each other byte
+        const std::uint64_t others = ((word & kLow) + kLow) | word | kLow;  // the upper bit of each byte that is not a
+                                                                            // line end
         count += static_cast<std::uint32_t>(((~others >> 7) * kOnes) >> 56);
     }
     for (; i < text.size(); ++i) count += text[i] == '\n';

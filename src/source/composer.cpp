@@ -305,7 +305,7 @@ private:
         enum class State : std::uint8_t { kComposing, kReady, kFailed };
         State state = State::kComposing;
         const MergedEntity* merged = nullptr;
-        std::string path;           ///< that it was read from
+        std::string path;           ///< the path that it was read from
         std::uint64_t content = 0;  ///< hash
     };
     /// A prefab being composed: its name, and the position of the name.
@@ -1190,7 +1190,7 @@ private:
         refuse_same_keys(children, keys);
     }
 
-    /// Removes those of the last children, whose key positions are given, that have the key of an earlier child. A
+    /// Of the last children, whose key positions are given, removes each that has the key of an earlier child. A
     /// separate loop lets the processor wait for several map entries at once: 80 ns less per entity of a large level.
     void refuse_same_keys(std::vector<const MergedEntity*>& children, std::span<const SourcePosition> keys) {
         HashMap<std::uint64_t, std::uint32_t> by_key{Owner("composer")};  // the first child with this hash

@@ -171,8 +171,8 @@ std::string CatalogTable::declaration() const {
 
 namespace {
 
-/// Calls visit(store, kept, schema) for each component type that has columns: its schema in the store, and that of the
-/// columns.
+/// Calls visit(store, kept, schema) for each component type that has columns: its schema in the store, and the schema
+/// of the columns.
 template <class Visit>
 void for_each_component_type(const World& world, Visit&& visit) {
     for (Store* store : world.directory().stores())

@@ -27,7 +27,7 @@ using Four = hn::FixedTag<float, 4>;
 using Widest = hn::CappedTag<float, 16>;
 
 constexpr std::uint32_t kBlockRows = 16;
-constexpr std::size_t kAhead = 32;  // distance in rows of the prefetch of scattered rows
+constexpr std::size_t kAhead = 32;  // how many rows ahead scattered rows are prefetched
 static_assert(kBlockRows >= hn::MaxLanes(Widest()));
 
 /// The local poses of a block: row r of matrix i begins at row[r][4 * i].

@@ -426,7 +426,7 @@ Status TransformManager::spawn(const SpawnBatch& batch) {
 /// Finds, for each transform of one copy, the index of the transform of its nearest ancestor that has one.
 Status TransformManager::Work::find_parents(const SpawnBatch& batch, Array<std::uint32_t>& parents) {
     if (batch.parents.empty()) return {};
-    Array<std::uint32_t> positions{Owner("transform manager")};  // by blob entity: its, or its ancestor's
+    Array<std::uint32_t> positions{Owner("transform manager")};  // by blob entity: its transform, or its ancestor's
     positions.assign(batch.num_blob_entities, kNilRow);
     for (std::uint32_t i = 0; i < batch.entity_index.size(); ++i) positions[batch.entity_index[i]] = i;
     parents.assign(batch.entity_index.size(), kNilRow);

@@ -14,7 +14,8 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kFetchDistance = 96;  // entities ahead; the row itself is prefetched half as many ahead
+constexpr std::size_t kFetchDistance = 96;  // how many entities ahead index entries are prefetched; rows are prefetched
+                                            // half as far ahead
 constexpr std::size_t kFoundAtOnce = 2048;  // few enough that prefetched rows are still in the cache when written
 constexpr std::size_t kCloseStep = 32;      // up to this mean distance between rows, nothing is prefetched
 constexpr std::size_t kRunRows = 32;        // rows that are tested together for being consecutive

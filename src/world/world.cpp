@@ -206,7 +206,7 @@ void World::warn_of_missing_settle() {
     }
     if (num_deaths != 0)
         what += concat(what.empty() ? "" : ", and ", num_deaths, " dead entities have their rows still");
-    if (what.empty()) return static_cast<void>(num_unsettled_frames_ = 0);  // look again
+    if (what.empty()) return static_cast<void>(num_unsettled_frames_ = 0);  // starts to count again
     log(LogLevel::kWarning, concat("the passes of a world have run ", kManyFrames, " times without World::settle(): ",
                                    what, "; call settle() after run_passes(), or call step()"));
 }

@@ -92,8 +92,8 @@ struct ClusterStatistics {
 class Cluster final : public WorldService {
 public:
     /// Collective. Requires: the schedule has no passes yet; the world has no other Cluster; `comm` outlives it.
-    /// Errors: in status(): the ranks differ in their programs, schemas, options, widths of ids or versions; the
-    /// message has the difference.
+    /// Errors, which status() returns: the ranks differ in their programs, schemas, options, widths of ids or versions;
+    /// the message has the difference.
     SHOAL_API Cluster(World& world, MPI_Comm comm, const ClusterOptions& options);
     /// Collective. Requires: no pass or query names its zones any more.
     SHOAL_API ~Cluster() override;
@@ -125,8 +125,8 @@ public:
     /// Returns the entity with a name, or null if there is none here.
     SHOAL_API Entity find(std::uint64_t name) const;
 
-    /// Returns a hash of all zones: of their entities, in order, and the values of all components. It is the same for
-    /// any number of ranks and workers. Collective. Cost: reads all rows.
+    /// Returns a hash of the entities in all zones, of their order, and of the values of their components. It is the
+    /// same for any number of ranks and workers. Collective. Cost: reads all rows.
     SHOAL_API std::uint64_t state_hash() const;
     /// Returns the hash of each zone, on all ranks. Collective. Shape: by zone, from GridZonesOptions::first_zone on.
     SHOAL_API std::vector<std::uint64_t> zone_hashes() const;

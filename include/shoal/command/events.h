@@ -89,7 +89,7 @@ private:
 
 /// Writes events of one thread from one place: a local object, whose position the compiler keeps in registers. While it
 /// holds events, nothing else writes to the channel from this thread, and no loop of an executor is started. Lifetime:
-/// ends before the pass or the chunk that made it, and before the events are read. Thread: the one that made it.
+/// ends before the pass or the chunk that made it, and before the events are read. Thread: the thread that made it.
 template <class T>
 class EventWriter {
 public:

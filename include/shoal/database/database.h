@@ -282,9 +282,10 @@ public:
     bool has(Entity entity, ComponentType component) const;
     template <class T>
     bool has(Entity entity) const;
-    /// Reads or writes a field of a row; for a `many` type, that of the first value. Requires: the row is not nil and
-    /// has the component (an enableable one may be disabled). Cost: finds the column in the table; for many entities,
-    /// field() finds all columns once, and a look-up takes 2.8 ns instead of 7.2 (100,000 entities in random order).
+    /// Reads or writes a field of a row; for a `many` type, the field of the first value. Requires: the row is not nil
+    /// and has the component (an enableable one may be disabled). Cost: finds the column in the table; for many
+    /// entities, field() finds all columns once, and a look-up takes 2.8 ns instead of 7.2 (100,000 entities in random
+    /// order).
     template <auto kMember>
     decltype(auto) get(DatabaseRow row) const;
     template <auto kMember>
@@ -403,7 +404,7 @@ public:
     bool can_disable() const override { return true; }
     /// Whether a field determines the zone of spawned entities: see spawn_into_tiles().
     bool spawns_into_tiles() const { return spawn_place_ != nullptr; }
-    /// Whether this field, given by its index in the schema, is the one that determines it.
+    /// Whether this field, given by its index in the schema, determines the zone of spawned entities.
     SHOAL_API bool is_place_of_tiles(ComponentId component, std::size_t field) const override;
     bool takes_single_values() const override { return true; }
     SHOAL_API Status remove_one_value(const Schema& component, Entity entity, const ComponentRow& at,

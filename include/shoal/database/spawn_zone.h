@@ -24,7 +24,7 @@ struct SpawnDisabled {
 };
 SHOAL_COMPONENT((SpawnDisabled, name("disabled"), many), component)
 
-/// Whether the components of a blob are those of `T`, and whether they are one of these instructions.
+/// Whether a schema in a blob is the schema of `T`, or of one of these instructions.
 template <DescribedComponent T>
 bool is_schema_of(const Schema& schema) {
     return schema.id() == schema_of<T>().id() && schema.layout_hash() == schema_of<T>().layout_hash();

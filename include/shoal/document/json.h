@@ -1,6 +1,6 @@
 #pragma once
-// Strict JSON, as in RFC 8259. The tree is the same as that of read_sjson(). The keys of an object must differ.
-// Thread: calls are independent; one thread at a time per Diagnostics.
+// Strict JSON, as in RFC 8259. Trees are the same as for SJSON. The keys of an object must differ. Thread: calls are
+// independent; one thread at a time per Diagnostics.
 
 #include "shoal/base/status.h"
 #include "shoal/document/detail/document.h"

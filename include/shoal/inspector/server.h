@@ -48,7 +48,7 @@ protected:
 
 struct ServerOptions {
     std::uint16_t port = 0;             ///< 0: a free one
-    std::string address = "127.0.0.1";  ///< an address of this machine; others than this one need a token
+    std::string address = "127.0.0.1";  ///< an address of this machine; addresses other than this one need a token
     std::string token{};                ///< if not empty, requests must have it
     std::string name = "world";         ///< the name of the world on the page
     bool allow_edits = true;            ///< of fields and passes, and by going back in time; pausing is always allowed

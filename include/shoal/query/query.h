@@ -224,7 +224,7 @@ public:
     /// The same query, on the entities that have a tag (see components/tag.h). Call it twice to require two tags. The
     /// list of the tag is one of the stores that are joined: if it is the shortest, it is the driver. A tag that no
     /// entity has is not an error.
-    /// Requires: a manager keeps the tags, as it does unless ComponentDirectory::claim() set another store.
+    /// Requires: a manager keeps the tags, which is so unless ComponentDirectory::claim() has set another store.
     Query tagged(detail::TagName tag) const {
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         return with_tag(tag.id, false);
@@ -256,9 +256,8 @@ public:
     const Store& driver() const { return plan_.driver(); }
     /// Requires: a query over a database.
     Database& database() const { return plan_.database(); }
-    /// The number of rows of the driver that match, including disabled ones. A loop visits no more. With Added, Changed
-    /// or Removed: the number that the last loop found.
-    /// Cost: a step per table.
+    /// The number of rows of the driver that match, including disabled ones. A loop visits at most that many. With
+    /// Added, Changed or Removed: the number that the last loop found. Cost: a step per table.
     std::uint64_t num_rows() const { return plan_.num_rows(); }
     /// Bytes of the named fields in one row, for rates; singletons count only in a query of singletons alone.
     static constexpr std::size_t bytes_per_row() { return (0 + ... + bytes_of<Terms>()); }

@@ -113,7 +113,7 @@ private:
         std::uint32_t first_column = 0;
         std::uint32_t first_row = 0;
         const std::uint32_t* rows = nullptr;  // nullptr: they are consecutive, from first_row on
-        bool is_singleton = false;            // all use row 0
+        bool is_singleton = false;            // all rows use row 0
     };
     TextBatch(std::span<const TextComponent> components, std::span<const ComponentRows> places)
         : components_(components), places_(places) {}

@@ -118,7 +118,7 @@ public:
     /// The world ends. It can be used until this call returns, and must not be used afterwards.
     virtual void world_ends() {}
 
-    /// The zones whose rows the service keeps in files, and the one of them that holds an entity's row; kNoZone: none.
+    /// The zones whose rows the service keeps in files, and which of them holds an entity's row; kNoZone: none.
     virtual ZoneSet unloaded_zones() const { return {}; }
     virtual Zone unloaded_zone_of(Entity /*entity*/) const { return kNoZone; }
 
@@ -184,7 +184,7 @@ public:
         if (!asked.empty()) visit_each(asked, visit);
     }
 
-    /// The zones that services declare unloaded, and the one of them that holds an entity's row.
+    /// The zones that services declare unloaded, and which of them holds an entity's row.
     SHOAL_API ZoneSet unloaded_zones() const;
     SHOAL_API Zone unloaded_zone_of(Entity entity) const;
     /// Errors: the row of one of these entities is in an unloaded zone, so it cannot be `done`, such as "copied".

@@ -31,7 +31,7 @@
 // are destroyed at once.
 // An entity that SpawnOptions::first_entities has made part of a copy no longer belongs to any other copy.
 // Copies of entities, made by copy() and by commands, belong to the program: they stay unchanged, whatever
-// happens to the originals. Only their read-only arrays become those of the newer version, as in all rows.
+// happens to the originals. Only their read-only arrays are replaced by the newer version's, as in all rows.
 //
 // Fields may be added and removed: a component type that was declared by a schema alone, as in schema files, and that
 // has a manager gets the fields of the newer blob's schema. Rows stay, new fields have their defaults, and migrations

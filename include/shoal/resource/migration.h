@@ -218,7 +218,7 @@ public:
     SHOAL_API Migrations& renamed_from(std::string_view name);
     std::span<const std::string> old_names() const { return old_names_; }
     bool has_steps() const { return !steps_.empty(); }
-    /// Runs the steps from `version` to the version before `end`. Errors: those of the steps, with the version.
+    /// Runs the steps from `version` to the version before `end`. Errors: a step fails; the message has the version.
     SHOAL_API Status run(std::uint32_t version, std::uint32_t end, FieldColumns& columns) const;
 
     Migrations() = default;

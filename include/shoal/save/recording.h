@@ -105,7 +105,8 @@ public:
     /// Errors: not a recording; another version, byte order or width of ids; damaged; takes too much memory.
     SHOAL_API static Result<Replay> open(std::span<const std::byte> bytes);
     SHOAL_API static Result<Replay> open(std::span<const std::byte> bytes, const LoadOptions& options);
-    SHOAL_API static bool is_recording(std::span<const std::byte> bytes);  ///< begins like one, even if cut
+    SHOAL_API static bool is_recording(std::span<const std::byte> bytes);  ///< whether the bytes begin like a
+                                                                           ///< recording, even if they are cut short
     SHOAL_API Replay(Replay&& other) noexcept;
     SHOAL_API Replay& operator=(Replay&& other) noexcept;
     SHOAL_API ~Replay();

@@ -67,7 +67,8 @@ struct SnapshotGap {
     std::uint32_t begin = 0, num_bytes = 0;
 };
 
-/// The elements of a block that may differ from those of another: a bit for each kElementsPerSnapshotMark of them.
+/// The elements of a block that may differ from the elements of another: a bit for each kElementsPerSnapshotMark of
+/// them.
 struct SnapshotMarks {
     static constexpr std::size_t kCount = kElementsPerSnapshotBlock / kElementsPerSnapshotMark;
     std::uint64_t words[kCount / 64] = {};

@@ -73,7 +73,7 @@ public:
     /// convert() returns the value that write() would set, without setting it, to check a value before its entity
     /// exists. Its type is type(). Errors: those of write(), except the ones that depend on the entity
     /// or on the store. Neither call checks ranges: a schema limits only the values in sources.
-    /// Cost: of write(), a look-up in the store; of both, a copy.
+    /// Cost: for write(), a look-up in the store; for both, a copy.
     SHOAL_API Status write(Entity entity, const AnyValue& value) const;
     SHOAL_API Result<AnyValue> convert(const AnyValue& value) const;
 

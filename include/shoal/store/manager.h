@@ -177,8 +177,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t kFarAhead = 96;         // how many look-ups ahead the index is prefetched; a row half
-                                                         // as far
+    static constexpr std::size_t kFarAhead = 96;         // how many look-ups ahead index entries are prefetched; rows
+                                                         // are prefetched half as far ahead
     static constexpr std::uint32_t kCachedRows = 16384;  // up to this many rows are in the cache anyhow
 
     template <auto kMember>

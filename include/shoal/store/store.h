@@ -118,9 +118,9 @@ struct SettleStatistics {
 
 /// What a store may use while it settles.
 struct SettleContext {
-    Random* random = nullptr;        ///< the world's, seeded
+    Random* random = nullptr;        ///< the world's generator, seeded
     std::uint64_t stamp = 0;         ///< of writes from now on; grows with every settle
-    Executor* executor = nullptr;    ///< the world's; nullptr: the calling thread alone
+    Executor* executor = nullptr;    ///< the world's executor; nullptr: the calling thread alone
     SettleCounts* counts = nullptr;  ///< the store adds what it does; nullptr: nothing is counted
 };
 
@@ -130,7 +130,8 @@ struct OwnedColumns {
     std::uint32_t first_column = 0;  ///< where the columns of the component begin
     bool has_fields = true;          ///< false: the values of the fields are kept in another form
     bool is_read_only = false;       ///< the store computes them, so queries must not write them
-    bool is_source = false;          ///< the store derives data from them, so it is told what queries have written
+    bool is_source = false;          ///< the store derives data from them, so it is notified of what queries have
+                                     ///< written
     bool needs_parent = false;       ///< a row that is not linked to a parent does not have the component
     bool is_link = false;  ///< it links a row to another row of the store; both rows must exist before it is added
     /// What to do instead of writing read-only columns, for messages: "link transforms with ...".

@@ -122,7 +122,7 @@ struct PagePoolStatistics {
     std::size_t slab_used_bytes = 0;       ///< in blocks that tables hold
     std::size_t slab_committed_bytes = 0;  ///< in pages touched so far, including free ones
     std::size_t num_kept_ranges = 0;       ///< returned ranges that are kept for the next table of their shape
-    std::size_t kept_bytes = 0;            ///< committed in those ranges
+    std::size_t kept_bytes = 0;            ///< bytes committed in those ranges
 };
 
 /// The page memory that many tables share.

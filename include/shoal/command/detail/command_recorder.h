@@ -39,7 +39,7 @@ struct CommandPart {
     bool names_component() const { return schema != nullptr || made != nullptr; }
     /// Requires, here and below: names_component().
     const Schema& component() const { return made != nullptr ? *made : schema(); }
-    /// The schema of the value: the component's, or that of the field that is set.
+    /// The schema of the value: the schema of the component, or of the field that is set.
     const Schema& value_schema() const {
         if (!sets_field()) return component();
         return made_field != nullptr ? *made_field : field_schema();

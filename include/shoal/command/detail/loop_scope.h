@@ -1,7 +1,7 @@
 #pragma once
 // Announces a loop over rows, so that its functions get their own commands and cannot use the commands of the pass. For
 // queries.
-// Thread: the one that runs the loop, or a chunk of it.
+// Thread: the thread that runs the loop, or a chunk of it.
 
 #include "shoal/job/detail/work_scope.h"
 

@@ -139,7 +139,8 @@ std::size_t Database::gather(std::span<const Entity> entities, std::span<ValueOf
 template <auto kMember>
 std::size_t DatabaseField<kMember>::gather_far(std::span<const Entity> entities, std::span<Value> out,
                                                const Value& missing) const {
-    constexpr std::size_t kFar = 96;  // how far ahead the directory is prefetched; a row half as far
+    constexpr std::size_t kFar = 96;  // how many entities ahead the directory is prefetched; rows are prefetched half
+                                      // as far ahead
     std::size_t num_found = 0, i = 0;
     const auto gather_one = [&](const DatabaseDirectory::Location& place) {
         const auto value = find_at(place);

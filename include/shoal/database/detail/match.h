@@ -20,8 +20,8 @@ public:
     SHOAL_API DatabaseMatch(const Database& database, std::span<const ComponentType> with,
                             std::span<const ComponentType> without = {});
 
-    /// Finds what has changed since the last call. Returns whether tables were added or removed. Cost: a comparison
-    /// when none were.
+    /// Finds what has changed since the last call. Returns whether tables were added or removed. Cost: a comparison if
+    /// nothing has changed.
     bool refresh() {
         if (SHOAL_LIKELY(is_fresh())) return false;
         refresh_tables();
@@ -67,7 +67,7 @@ public:
     SHOAL_API std::uint64_t rows_of_word(const DatabaseTable& table, std::uint32_t word) const;
 
 private:
-    static constexpr std::size_t kTablesPerZone = 4;  // a guess: tables of a zone visited for each that matches
+    static constexpr std::size_t kTablesPerZone = 4;  // a guess: tables of a zone visited for each table that matches
 
     /// Whether all tables of the database were looked at, and none was removed since.
     bool is_fresh() const {
@@ -79,15 +79,16 @@ private:
     bool matches_type(const Archetype& type) const;
 
     const Database* database_;
-    BitSet with_{Owner("database match")};                              // all of them
-    BitSet without_{Owner("database match")};                           // those that are not enableable
-    Array<ComponentType> enableable_with_{Owner("database match")};     // asked for
-    Array<ComponentType> enableable_without_{Owner("database match")};  // ruled out
+    BitSet with_{Owner("database match")};                              // all types that a table must have
+    BitSet without_{Owner("database match")};                           // types that a table must lack, except
+                                                                        // enableable ones
+    Array<ComponentType> enableable_with_{Owner("database match")};     // enableable types that rows must have
+    Array<ComponentType> enableable_without_{Owner("database match")};  // enableable types that rows must lack
     BitSet matched_types_{Owner("database match")};                     // by archetype number
     BitSet matched_{Owner("database match")};                           // by table number
-    std::size_t num_types_ = 0;                                         // looked at
+    std::size_t num_types_ = 0;                                         // number of archetypes looked at
     std::size_t num_tables_ = 0;                                        // looked at
-    std::size_t num_matched_ = 0;                                       // tables
+    std::size_t num_matched_ = 0;                                       // number of matching tables
     std::uint64_t epoch_ = 0;
 };
 

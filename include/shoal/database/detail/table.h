@@ -96,7 +96,7 @@ public:
         return bits == nullptr || test_bit(bits, row);
     }
 
-    /// The view of a field of `component`, whose C++ type is that of the member. Requires: the archetype has it.
+    /// The view of a field of `component` that has the C++ type of the member. Requires: the archetype has it.
     template <auto kMember>
     ReadColumn<kMember> column(ComponentType component) const {
         const std::uint32_t first = required_column(component);

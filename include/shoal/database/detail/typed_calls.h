@@ -10,7 +10,7 @@ namespace shoal {
 /// The archetype, table and addresses that calls with one list of C++ types last used.
 struct Database::TypedList {
     const Archetype* type = nullptr;
-    DatabaseTable* table = nullptr;                // or nullptr
+    DatabaseTable* table = nullptr;                // may be nullptr
     std::uint64_t placement = 0;                   // the table's placement when the addresses were looked up
     Array<std::byte*> columns{Owner("database")};  // of all component types of the list, in its order
     Array<PresenceBits*> bits{Owner("database")};  // of its enableable component types, in its order

@@ -18,7 +18,7 @@ public:
 
     /// Whether no entity has died since the last pass_all().
     bool is_at_end() const { return entities_.death_position(cursor_) == entities_.deaths_end(); }
-    /// Whether so many have died that the list is incomplete, and only alive() shows which.
+    /// Whether too many entities have died for the list to be complete: only alive() shows which ones.
     bool fell_behind() const { return entities_.deaths(cursor_).fell_behind; }
     /// Returns the entities that have died since the last pass_all() and for which keeps(entity) is true, ascending.
     /// Requires: !fell_behind().

@@ -40,7 +40,7 @@ struct WorkPosition {
     }
 };
 
-/// Whether one thread would do the work of `a` before that of `b`.
+/// Whether one thread would do the work at `a` before the work at `b`.
 SHOAL_API bool comes_before(const WorkPosition& a, const WorkPosition& b);
 
 /// An object that is open while a scope lasts.

@@ -123,7 +123,7 @@ struct SHOAL_API GuestPass : GuestPart {
 
     const std::string name;
     GuestQuery* query = nullptr;  ///< only for this pass, and destroyed with it; nullptr: run() does not visit rows
-    Array<std::string> reads{Owner("guests")}, writes{Owner("guests")};          ///< besides the query's
+    Array<std::string> reads{Owner("guests")}, writes{Owner("guests")};          ///< besides the query's accesses
     Array<std::string> reads_from{Owner("guests")}, writes_to{Owner("guests")};  ///< channels
     Array<std::string> after{Owner("guests")}, before{Owner("guests")};          ///< passes
     std::uint32_t every_frames = 0;                                              ///< 0: in every frame

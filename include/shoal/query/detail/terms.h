@@ -384,7 +384,7 @@ template <class Term>
 using ViewOf = Column<std::conditional_t<Term::kWrites, ValueOf<Term::kMember>, const ValueOf<Term::kMember>>,
                       LayoutOf<Term>::kLayout>;
 
-/// Whether a term writes a component that `Term` reads of parents.
+/// Whether a term writes a component that `Term` reads from parents.
 template <class Term, class... Terms>
 constexpr bool is_written_and_of_parent() {
     return Term::kIsOfParent &&

@@ -96,7 +96,7 @@ struct BlobStringTable {
 static_assert(sizeof(BlobStringTable) == 8);
 
 /// The schemas: this, BlobSchema[], BlobField[], BlobEnumerator[], then one struct image of defaults per schema, each
-/// padded to 8 bytes. Fields follow the order of the schemas, enumerators that of the fields.
+/// padded to 8 bytes. Fields are in the order of the schemas, and enumerators in the order of the fields.
 struct BlobSchemaTable {
     std::uint32_t num_schemas;
     std::uint32_t num_fields;

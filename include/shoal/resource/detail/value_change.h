@@ -8,8 +8,7 @@
 //     split_values(step, "size", {"width", "length"});                // of a vec2
 //     join_values(step, {"x", "y", "z"}, "position");                 // a vec3
 //
-// The old type of a field is that of the migrated components, so it is not declared again.
-// Thread: as MigrationStep.
+// The migrated components have the old type of a field, so it is not declared again. Thread: as MigrationStep.
 
 #include "shoal/resource/migration.h"
 

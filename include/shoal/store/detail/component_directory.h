@@ -29,7 +29,7 @@ namespace shoal {
 
 class WaitingCommands;
 
-/// The owner of a directory, such as a world. It makes stores, and is told when one is destroyed.
+/// The owner of a directory, such as a world. It makes stores, and is notified when one is destroyed.
 class DirectoryOwner {
 public:
     /// Makes the store of a component type that no store keeps, if the type has a store of its own; otherwise returns

@@ -16,7 +16,7 @@ namespace shoal {
 /// Whether a reference to an entity is a relation, and what happens to it when that entity, its target, dies.
 enum class Relation : std::uint8_t {
     kNone,     ///< only a reference
-    kKept,     ///< it stays as it is, and refers to a dead entity
+    kKept,     ///< it is unchanged, and refers to a dead entity
     kCleared,  ///< it becomes null
     kDiesToo   ///< the entity that refers to the target dies too
 };

@@ -69,7 +69,8 @@ private:
     }
 
     const TakePlan* plan_ = nullptr;
-    std::uint64_t placements_ = 0;  // the sum of both tables' when the addresses were looked up; 0: they were not
+    std::uint64_t placements_ = 0;  // the sum of both tables' placements when the addresses were looked up; 0: they
+                                    // were not
     Array<Column> columns_{Owner("row path")};  // in the order of the plan: kept, then dropped
     ColumnsBySize::Ends<Column> kept_ends_, dropped_ends_;
 };

@@ -115,7 +115,7 @@ public:
     bool enableable() const { return enableable_; }
     bool many() const { return many_; }
     bool singleton() const { return singleton_; }
-    /// Whether combine() made it: the names of fields begin with those of components.
+    /// Whether combine() made it: names of fields then begin with the name of their component.
     bool combined() const { return combined_; }
 
     SHOAL_API std::span<const Field> fields() const;

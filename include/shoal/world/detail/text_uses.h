@@ -31,7 +31,7 @@ public:
 
 private:
     void mark(StringId id) override {
-        if (id == last_) return;  // adjacent rows often share it
+        if (id == last_) return;  // adjacent rows often share a text
         last_ = id;
         world_.strings().mark(id, used_);
     }
