@@ -15,8 +15,8 @@
 // duplicated.
 //
 // Joining. A waiting peer plays alone, with the default input for the other one. When another peer asks to join, it
-// saves its world and continues; the save is sent in chunks. When all were received, it names the frame from which the
-// other's inputs count:
+// saves its world and continues; the save is sent in chunks. When all chunks were received, it names the frame from
+// which the other's inputs count:
 //
 //     waits       | plays on ................ | sends: from 112 on | ... 8 frames at most without inputs ...
 //     joins       wants a snapshot .. loads 75 .................. plays 75 to 111 again, then its own inputs

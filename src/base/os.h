@@ -1,7 +1,6 @@
 #pragma once
-// Every call to the operating system. A port is another os_*.cpp, which also defines clock.h, and from file.h
-// remove_temporary_files() and the functions about paths.
-// Thread: any thread.
+// Every call to the operating system. A port is another os_*.cpp. It also defines the functions of clock.h, and
+// remove_temporary_files() and the functions about paths of file.h. Thread: any thread.
 
 #include "shoal/base/detail/config.h"
 

@@ -54,7 +54,7 @@ public:
 private:
     struct Type {
         std::string name;
-        const Schema* schema;  // of the store that keeps it, or from the state
+        const Schema* schema;  // the store's schema, or the one in the state
         bool is_kept, can_disable;
         const Schema* copy = nullptr;  // a copy that outlives the state
         std::uint32_t last_list = 0;   // the last list with a part of this type, counted from 1

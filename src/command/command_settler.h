@@ -193,7 +193,7 @@ private:
         BitSet once{Owner("commands")};   // by entity index: whether a command names it,
         BitSet twice{Owner("commands")};  // and whether another one does
         Array<Single> singles{Owner("commands")};
-        Array<ComponentChange> changes{Owner("commands")};  // of the current entities,
+        Array<ComponentChange> changes{Owner("commands")};  // changes of the current entities,
         Array<Store*> stores{Owner("commands")};            // by change: its store
         Array<StoreChanges> by_store{Owner("commands")};
         Array<ComponentChange> sorted{Owner("commands")};

@@ -90,8 +90,8 @@ struct EventBuffer final : OpenInScope {
     WorkPosition place;
     std::uint64_t opened = 0;               // the number opened before it
     Array<LogBlock> blocks{Owner(kOwner)};  // all except the last are full
-    std::byte* end = nullptr;               // of the events in the last block
-    std::byte* room_end = nullptr;          // of the last block
+    std::byte* end = nullptr;               // the end of the events in the last block
+    std::byte* room_end = nullptr;          // the end of the last block
     bool is_in_place = false;               // the first events are at the end of the array, and not in blocks
     std::size_t place_in_array = 0;         // in bytes, when it is copied
     bool is_held = false;                   // by a writer, which knows the end
@@ -147,7 +147,7 @@ struct EventLog::State {
     std::size_t usual_bytes = 0;  // bytes that recent frames have needed
     bool tail_is_taken = false;   // a buffer grows at the end of this frame's array
     WorkPosition last_in_place;   // the last chunk that wrote in place and is over
-    EventCursor outside = {};     // of the buffer that threads outside of passes append to
+    EventCursor outside = {};     // in the buffer to which threads outside of passes append
     Array<EventBuffer*> idle{Owner(kOwner)};
     LogBlocks blocks{kOwner};
 };

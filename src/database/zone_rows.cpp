@@ -234,7 +234,7 @@ struct Database::ReturningRows {
 
         static Result<Further> read(const Database& database, SnapshotReader& from, ComponentType component);
     };
-    /// A value of a `many` type in row `row` of a table whose owner has gained values of the type since; those come
+    /// A value of a `many` type in row `row` of a table. Its owner has gained other values of the type since; they come
     /// before it.
     struct Later {
         std::size_t table;

@@ -61,8 +61,8 @@ Store& require_tag_store(ComponentDirectory& directory) {
     return *store;
 }
 
-/// Returns the component type of the parent link. Its store is the transforms, which are made if there are none, or a
-/// store that was made for it.
+/// Returns the component type of the parent link. The transforms keep it, and are made if there are none, unless
+/// another store was made for it.
 const Schema& require_parents(ComponentDirectory& directory) {
     if (const KeptComponent kept = directory.find_kept(ComponentId(kParentName))) return *kept.schema;
     const Status made = directory.require_built_in(ComponentId("transform"));

@@ -1,4 +1,5 @@
-// Writes the frames of a world to a folder, beside the frames; see shoal/save/persistence.h for what is in the folder.
+// Writes the frames of a world to a folder while the world runs; see shoal/save/persistence.h for what is in the
+// folder.
 //
 //     structural thread     state 7 --> waiting         state 8 takes the place of 7 if that still waits
 //     writer                            waiting --> writing --> written: the next record has what differs from it
@@ -33,7 +34,7 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kNumDigits = 10;
-constexpr std::uint64_t kMaxNumber = 9'999'999'999;  // the largest with ten digits
+constexpr std::uint64_t kMaxNumber = 9'999'999'999;  // the largest number with ten digits
 constexpr std::string_view kSnapshot = ".save", kLog = ".log";
 
 /// Returns the number in the name of a snapshot or log, or 0 if it is not such a name. `rest`: what follows the number.

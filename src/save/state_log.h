@@ -9,8 +9,8 @@
 // What two states share is known to be equal without reading its bytes: whole blocks of a part, and elements of a block
 // that are not marked as written. Of the rest, the bytes that differ are compressed and written: a record costs what
 // has changed.
-// Thread: each writer and reader is used by one thread at a time. A writer may run beside the thread that makes and
-// destroys states, as long as that thread keeps the two states being written.
+// Thread: each writer and reader is used by one thread at a time. A writer may run in parallel with the thread that
+// makes and destroys states, as long as that thread keeps the two states being written.
 
 #include "save/state_file.h"
 #include "shoal/base/detail/append_file.h"

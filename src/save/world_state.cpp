@@ -169,7 +169,7 @@ Status WorldState::load_services(SnapshotReader& from) {
     return status;
 }
 
-/// Returns the component types whose schemas are saved: those named by commands but kept by no store and, for another
+/// Returns the component types whose schemas are saved: those that commands name and no store keeps and, for another
 /// run of the program, those of the stores.
 Array<const Schema*> WorldState::types_to_save(bool is_lasting) const {
     Array<const Schema*> types{Owner("world")}, named{Owner("world")};

@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view kPrefix = "zone_", kEnding = ".rows";
 constexpr std::uint64_t kSettlesUntilRetry = 60;  // after a failure, whose cause may be gone
 
-/// Whether it is a file name that path_of() returns, or has returned in older versions.
+/// Whether a file has a name that path_of() returns, or has returned in older versions.
 bool is_zone_file(std::string_view name) {
     if (!name.starts_with(kPrefix) || !name.ends_with(kEnding) || name.size() <= kPrefix.size() + kEnding.size())
         return false;

@@ -53,7 +53,7 @@ class ZoneFiles {
         std::uint64_t num_rows = 0, num_bytes = 0, hash = 0;
         Array<Entity> owners{Owner("zone files")};   // ascending: those alive, as far as known
         Array<Entity> gone{Owner("zone files")};     // ascending: those dead, whose ids may have been reused
-        Array<StringId> texts{Owner("zone files")};  // that the rows refer to; ids of the world
+        Array<StringId> texts{Owner("zone files")};  // texts that the rows refer to; ids of the world
         std::uint64_t failed_at = 0;                 // stamp when loading failed, which was logged; or 0
     };
 

@@ -52,7 +52,7 @@ bool reserve_stack(lua_State* lua, int slots);
 std::size_t raw_length(lua_State* lua, int index);
 /// Reads a number that is exactly an integer. Returns false for others.
 bool read_integer(lua_State* lua, int index, std::int64_t& value);
-/// Whether a number is an integer type, and so may not fit a double.
+/// Whether a type of numbers is an integer type, whose values may not fit a double.
 bool is_whole(lua_State* lua, int index);
 /// Pushes an integer. In LuaJIT, integers beyond 2^53, which its numbers round, are 64-bit numbers: 9007199254740993LL.
 void push_integer(lua_State* lua, std::int64_t value);

@@ -101,7 +101,7 @@ Status LuaStore::add(Entity entity, const std::byte* image) {
     Array<std::byte> kept(schema().struct_bytes(), std::byte(0), Owner("scripts"));
     Status status = read_back(entity, kept.data());
     if (status) status = rows_.add_values(schema(), {&entity, 1}, {.images = kept.data()}).status();
-    if (!has(entity) || (!status && !had)) {  // it has died meanwhile, or was refused
+    if (!has(entity) || (!status && !had)) {  // it has died in the meantime, or was refused
         rows_.remove({&entity, 1});
         if (const Status removed = call(remove_, entity, nullptr); !removed) report(removed);
     }

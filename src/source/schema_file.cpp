@@ -487,7 +487,7 @@ private:
         std::vector<std::string> old_names;
         std::string migrations;  ///< their text
     };
-    /// Properties of a component type beside its schema.
+    /// Properties of a component type besides its schema.
     struct Marks {
         std::optional<std::int32_t> spawn_order;
         Node migrations, renamed_from;

@@ -220,7 +220,7 @@ Status ComponentDirectory::claim(Store& store, const Schema& component) {
 // --- commands ----------------------------------------------------------------------------------------------------
 
 WaitingCommands& ComponentDirectory::set_commands(WaitingCommands& made, void (*release)(WaitingCommands&)) {
-    __atomic_store_n(&release_commands_, release, __ATOMIC_RELAXED);  // all threads set the same
+    __atomic_store_n(&release_commands_, release, __ATOMIC_RELAXED);  // all threads set the same value
     WaitingCommands* known = nullptr;
     const bool is_first =
         __atomic_compare_exchange_n(&commands_, &known, &made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);

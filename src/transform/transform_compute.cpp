@@ -291,8 +291,8 @@ void TransformManager::Work::compute_plan(PosePlan& plan, Executor* executor) {
     num_loose_ += plan.spine().size();
 }
 
-/// Returns whether one pass over all rows is possible and cheaper than the plans. This choice decides when the
-/// order is restored, and so the state; it must not depend on the number of workers. A pass on several workers is
+/// Returns whether one pass over all rows is possible and cheaper than the plans. This choice decides when the order is
+/// restored, which changes the state, so it must not depend on the number of workers. A pass on several workers is
 /// divided between subtrees, whose extents must be known.
 bool TransformManager::Work::prefers_full_pass() {
     const std::uint64_t num_planned = plan_.num_rows() + suffix_plan_.num_rows();

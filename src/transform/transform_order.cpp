@@ -90,8 +90,8 @@ void TransformManager::Work::restore_order() {
         if (is_pending(marks()[row])) moved_.push_back(row);
 }
 
-/// Following links costs about as much per row as restoring the order. Restoring it only after spending as much on
-/// links at most doubles the cost.
+/// Following links costs about as much per row as restoring the order. If it is restored only when links have cost as
+/// much, the total cost at most doubles.
 void TransformManager::Work::restore_order_if_it_pays() {
     if (num_loose_ > table_.num_rows()) restore_order();
 }

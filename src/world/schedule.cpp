@@ -119,7 +119,7 @@ Zone zone_of(const Store& database, const Table& table) {
     return kNoZone;
 }
 
-/// Returns whether an access is to this column, in the zone of the table or another one.
+/// Returns whether an access is to this column, whatever the zones.
 bool is_of_any_zone(const Access& access, const Table& table, std::uint32_t column) {
     return access.store != nullptr && holds(*access.store, table) && covers(access, table.schema(), column);
 }

@@ -248,7 +248,8 @@ bool PassPlan::orders(std::size_t pass, std::size_t other) const {
     };
     const std::size_t first = std::min(position_of(pass), position_of(other));
     const std::size_t last = std::max(position_of(pass), position_of(other));
-    Array<bool> waits(order.size(), false, "schedule");  // by position: for the first; successors come later
+    Array<bool> waits(order.size(), false, "schedule");  // by position: whether it waits for the first; successors come
+                                                         // later
     waits[first] = true;
     for (std::size_t position = first; position < last; ++position)
         if (waits[position])

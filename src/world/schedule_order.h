@@ -36,8 +36,8 @@ struct PassPlan {
     std::size_t count_types_in_zones() const;
 };
 
-/// `all_zones`: passes wait for each other even if they touch different zones; their order is the same.
-/// Errors: the same as Schedule::prepare().
+/// `all_zones`: passes wait for each other even if they touch different zones; their order does not change. Errors: the
+/// same as Schedule::prepare().
 Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict, bool all_zones);
 
 /// Returns the plan of these passes as a graph.

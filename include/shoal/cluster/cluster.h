@@ -103,7 +103,7 @@ public:
     /// writes to halos, or reads a column there that it may not read; the division is invalid. All ranks then return an
     /// error. All entities still exist; entities in zones have names, and their rows are in order.
     SHOAL_API Status start();
-    /// Whether the ranks are compatible. Errors: what differs, and on which rank.
+    /// Whether the ranks are compatible. Errors: a rank differs; the message says which one, and in what.
     SHOAL_API const Status& status() const;
 
     SHOAL_API std::uint32_t rank() const;

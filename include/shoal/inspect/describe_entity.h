@@ -43,8 +43,8 @@ class DocumentBuilder;
 ///
 /// The zone of the database is left out if it is the first. A component type with `many` becomes
 /// a list. `properties` has `values` of the template and `overrides`.
-/// Values in blobs are shown if the library of the world has them; otherwise the `resource` and the number of values
-/// (for `properties` as `not_loaded`) are.
+/// Values in blobs are shown if the library of the world has them; otherwise, `resource` and the number of values are
+/// shown (for `properties`, as `not_loaded`).
 class EntityWriter {
 public:
     /// Lifetime: the world outlives it, and its stores must not change meanwhile.

@@ -15,7 +15,7 @@ namespace shoal {
 
 SHOAL_API std::string trace_json(const Trace& trace);
 
-/// Errors: as write_file.
+/// Errors: the same as write_file().
 SHOAL_API Status write_trace(const std::string& path, const Trace& trace);
 
 }  // namespace shoal

@@ -76,7 +76,7 @@ public:
     SHOAL_API void answer(double seconds = 0);
     /// Waits until the next frame is due, `seconds` after the last due time, or longer if the page slows the world
     /// down; answers requests meanwhile. Time spent in a pause is not made up for. Waits at most `most_seconds`.
-    /// Returns whether the frame is due. For programs that step in real time. Requires: as answer().
+    /// Returns whether the frame is due. For programs that step in real time. Requires: the same as answer().
     SHOAL_API bool wait_for_frame(double seconds, double most_seconds = 3600);
 
 private:

@@ -50,7 +50,7 @@ inline constexpr bool kListsOnly = false;
 template <class... Listed, class... Ts>
 inline constexpr bool kListsOnly<Has<Listed...>, Ts...> = (kLists<Listed, Has<Ts...>> && ...);
 
-/// The terms whose components are in the database, if these managers are given beside it.
+/// The terms whose components are in the database, if these managers are given with it.
 template <class List, class... Ts>
 struct LocalTerms;
 template <class... Terms, class... Ts>

@@ -18,8 +18,8 @@
 //
 // - Changes from before an observer was added are not reported to it.
 // - A component that is added and removed between two settles is not reported, nor one that is removed and added again.
-// - It does not matter which store keeps the component, nor how it was changed. A disabled component counts
-//   as not there. With `many`, an entity is named once for each component that it gains or loses.
+// - It does not matter which store keeps the component, nor how it was changed. A disabled component counts as absent.
+//   With `many`, an entity is named once for each component that it gains or loses.
 // - Values are optional. Added components have the values at the end of the settle, before any observer is called;
 //   removed and changed ones have the values from the end of the last settle.
 // - Entities are in the order of their rows, so the order does not depend on the number of workers.

@@ -18,7 +18,7 @@
 // the transform.
 //
 // A child that becomes a root when its parent dies keeps its world position until the next settle. Then its transform
-// follows its field again. A disabled component counts as not there. Entities are spawned directly into their tile, as
+// follows its field again. A disabled component counts as absent. Entities are spawned directly into their tile, as
 // Database::spawn_into_tiles() describes; rows in the first zone of the database, where rows without a named zone are
 // added, move to their tiles. Rows in other zones that are not tiles of the grid stay there, as do rows in the zone for
 // what is larger than a tile, and rows whose position is not a number. If rows cannot be moved, for example because

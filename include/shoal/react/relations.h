@@ -15,8 +15,8 @@
 // It does not matter which store keeps the component, nor how the field is written. The indices show the last settle:
 // they are brought up to date after the commands. Then the rules for targets that have died since are applied, before
 // the stores remove the rows of dead entities, so one settle removes them all (except in managers that check random
-// rows for dead owners). A disabled component counts as not there: its reference is dealt with when it is enabled.
-// Thread: as World; referrers() from any thread, also while passes run.
+// rows for dead owners). A disabled component counts as absent: its reference is dealt with when it is enabled. Thread:
+// as World; referrers() from any thread, also while passes run.
 
 #include "shoal/entity/entity_manager.h"
 #include "shoal/react/service.h"

@@ -72,7 +72,7 @@ struct Column {
 struct Options {
     std::uint64_t max_rows = 1'000'000;  ///< in total
     std::uint64_t max_bytes = std::uint64_t(1)
-                              << 28;  ///< for the texts of an answer, and for the memory that SQLite needs meanwhile
+                              << 28;  ///< for the texts of an answer, and for the memory that SQLite needs for it
     double max_seconds = 10;
     std::uint64_t max_steps = 0;  ///< of SQLite's virtual machine, the same in every run; 0: unlimited
     bool allow_updates = false;   ///< UPDATE of fields is allowed

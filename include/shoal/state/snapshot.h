@@ -374,7 +374,7 @@ private:
     bool is_trusted_, gathers_columns_ = false;
     Array<Column> columns_{Owner("snapshot")};  // to be copied
     SnapshotLoop loop_;
-    std::uint64_t taken_bytes_ = 0;  // in addition to the state
+    std::uint64_t taken_bytes_ = 0;  // bytes taken in addition to the state
     SnapshotPath path_;
 };
 

@@ -119,7 +119,7 @@ struct SettleStatistics {
 /// What a store may use while it settles.
 struct SettleContext {
     Random* random = nullptr;        ///< the world's generator, seeded
-    std::uint64_t stamp = 0;         ///< of writes from now on; grows with every settle
+    std::uint64_t stamp = 0;         ///< the stamp of writes from now on; grows with every settle
     Executor* executor = nullptr;    ///< the world's executor; nullptr: the calling thread alone
     SettleCounts* counts = nullptr;  ///< the store adds what it does; nullptr: nothing is counted
 };

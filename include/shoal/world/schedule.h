@@ -175,7 +175,7 @@ public:
     /// Returns how the last run ended. Errors: a pass failed; the message names it and says why.
     const Status& status() const { return status_; }
     /// Returns the name of the pass at a place in the order of the last run, counted from 1; empty if there is no such
-    /// place. Lifetime: as below.
+    /// place. Lifetime: until the next run.
     SHOAL_API std::string_view name_at(std::uint32_t place) const;
     /// Returns the name of the pass that failed in the last run, or an empty text. Lifetime: until the next run.
     std::string_view failed_pass() const { return failed_pass_; }

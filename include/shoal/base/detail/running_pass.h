@@ -18,7 +18,7 @@ SHOAL_API const char* running_pass();
 /// Sets the pass that the calling thread runs from now on; nullptr: none.
 SHOAL_API void set_running_pass(const char* name);
 
-/// Ends the program: `call` was made on `kind`, about `component` if that is not empty, while passes or a loop run over
+/// Ends the program: `call` was made on `kind` (for `component`, unless that is empty) while passes or a loop run over
 /// rows.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_structural_call(const char* call, std::string_view kind,
                                                                   std::string_view component, bool passes_run);

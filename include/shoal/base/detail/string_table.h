@@ -59,7 +59,8 @@ public:
     SHOAL_API void collect(const BitSet& used);
     SHOAL_API void remove_unused();
     SHOAL_API void use_all();  ///< treats all texts as used until the next collect(): an older state was loaded
-    /// Returns the lease for a state that is written now without texts. Lifetime: the table's, or its takers'.
+    /// Returns the lease for a state that is written now without texts. Lifetime: while the table exists, or an object
+    /// that took the lease.
     SHOAL_API TextLease& lease() const;
     SHOAL_API std::uint64_t version() const;  ///< grows when a text is added or removed
 

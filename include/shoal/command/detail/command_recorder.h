@@ -32,7 +32,7 @@ struct CommandPart {
     bool is_disabled = false;                          // the component is given disabled
     void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
     std::uint32_t field = kAllFields;           // the field that is set
-    const Schema& (*field_schema)() = nullptr;  // of its value, for a C++ type
+    const Schema& (*field_schema)() = nullptr;  // the schema of its value, for a C++ type
     const Schema* made_field = nullptr;         // the same for a type with only a schema: see make_field_schema()
 
     bool sets_field() const { return field != kAllFields; }

@@ -1,5 +1,5 @@
 #pragma once
-// The component type that a database has for each C++ type, by the small number of the type in this process (see
+// The component type that a database has for each C++ type, by the C++ type's small number in this process (see
 // TypedSlot). Threads may look up while another one adds: a block of numbers never moves, and when it is too small,
 // a larger one with the same numbers replaces it. Older blocks stay as long as the database.
 //

@@ -88,7 +88,7 @@ public:
         if (SHOAL_UNLIKELY(upper_tables_.capacity() != 0))
             upper_tables_[entity_index] = static_cast<std::uint16_t>(table >> 16);
     }
-    /// The same for many.
+    /// The same for many entities.
     SHOAL_API void set_table(std::span<const Entity> entities, std::uint32_t table);
     /// Gives consecutive rows of a table to the leading entities, up to the first that is dead or has a row, and
     /// returns how many there were. Requires: reserved.

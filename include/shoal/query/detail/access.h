@@ -7,8 +7,8 @@
 //     writes(scores)                      any object that passes share
 //     writes(database).in({3, 4})         the rows of a database in some zones
 //
-// Queries know their accesses, zones included; accesses beside a query, or without one, are listed by hand.
-// Thread: plain values.
+// Queries know their accesses, zones included; accesses in addition to a query's, or without a query, are listed by
+// hand. Thread: plain values.
 
 #include "shoal/store/manager.h"
 

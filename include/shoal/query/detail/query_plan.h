@@ -127,8 +127,8 @@ struct LoopFunction {
 
 class SHOAL_API QueryPlan {
 public:
-    /// A plan over the stores of a directory. Requires: each component type is kept there, or can be, and can be used
-    /// in this way; the terms use at most one database.
+    /// A plan over the stores of a directory. Requires: the directory keeps each component type, or can make its store,
+    /// and the terms may use it in this way; the terms use at most one database.
     QueryPlan(ComponentDirectory& directory, std::span<const PlanTerm> terms);
     /// A plan over the given stores: an optional database, then managers.
     QueryPlan(std::span<const PlanStore> stores, std::span<const PlanTerm> terms);

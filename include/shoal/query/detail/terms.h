@@ -299,7 +299,7 @@ constexpr bool names_member() {
     else
         return false;
 }
-/// Whether a term names the field `kMember`, or both name the same component and one of them all of its fields.
+/// Whether a term names the field `kMember`, or both name the same component and one of them names all of its fields.
 template <auto kMember, class Term>
 constexpr bool names_part_of() {
     if constexpr (names_member<kMember, Term>())

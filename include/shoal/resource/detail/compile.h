@@ -111,7 +111,7 @@ public:
     /// Sets the bytes of the component, in place of any set before; without a call, it has none.
     /// Requires: the function was set with ComponentRegistry::set_bytes_compile_function.
     SHOAL_API void set_bytes(std::span<const std::byte> bytes);
-    /// Adds a file: the blob must be compiled again when it changes, or needs it at run time.
+    /// Adds a file that the blob needs at run time, or whose changes require compiling the blob again.
     SHOAL_API void add_dependency(DependencyKind kind, std::string_view path);
 
 private:

@@ -109,10 +109,10 @@ public:
     std::size_t num_owned() const { return owned_.size(); }
     SHOAL_API void destroy_after(std::size_t num_owned);
     /// Drops the commands, removes all stores, and destroys those that the directory owns, the last one first. The
-    /// owner is not told.
+    /// owner is not notified.
     SHOAL_API void end_stores();
-    /// Replaces a store by another one for the same component type. The owner is not told. An owned store stays owned.
-    /// Requires: `before` is here, `after` in no directory.
+    /// Replaces a store by another one for the same component type. The owner is not notified. An owned store stays
+    /// owned. Requires: `before` is here, `after` in no directory.
     SHOAL_API void replace(Store& before, Store& after);
     bool has(const Store& store) const { return store.component_directory() == this; }
     /// All stores, in the order in which they were added. Lifetime: until a store is added or removed.

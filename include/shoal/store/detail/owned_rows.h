@@ -59,7 +59,7 @@ struct CollectCounts {
 /// Writes the values of rows: row rows.begin + k gets the value for entity number `first_source + k` of the span.
 using FillRows = void (*)(void* context, Table& table, RowRange rows, std::size_t first_source);
 
-/// Removes the rows of dead entities of `entities`, and what the store keeps beside them. Some may have no row.
+/// Removes the rows of dead entities of `entities`, and what else the store keeps for them. Some may have no row.
 using RemoveDead = void (*)(void* store, std::span<const Entity> entities);
 
 struct OwnedRowsOptions {

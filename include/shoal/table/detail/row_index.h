@@ -66,8 +66,8 @@ public:
     }
     /// The highest entity index that may be set.
     std::uint32_t max_index() const { return max_index_; }
-    /// The entries of a paged index, for loops over many. Shape: by entity index, 0 for none; empty with other kinds.
-    /// Lifetime: until the next reserve().
+    /// The entries of a paged index, for loops over many entities. Shape: by entity index, 0 for none; empty with other
+    /// kinds. Lifetime: until the next reserve().
     std::span<EntityBits> entries() { return {flat_, num_flat_}; }
     std::span<const EntityBits> entries() const { return {flat_, num_flat_}; }
     /// Requires: index < entries().size().
