@@ -14,7 +14,7 @@
 
 namespace shoal_tool {
 
-/// The name in messages of a source from standard input without another name.
+/// The name, in messages, of a source that is read from standard input and has no other name.
 inline constexpr std::string_view kStandardInputName = "stdin";
 
 inline bool is_standard_stream(std::string_view path) { return path == "-"; }

@@ -16,7 +16,7 @@ namespace {
 /// With address space for fewer indices than this, the program ends.
 constexpr std::size_t kLeastIndices = std::size_t(1) << 16;
 
-/// The settles of worlds before a warning about a reader that does not read deaths.
+/// How many settles pass before a warning about a reader that does not read deaths.
 constexpr std::uint64_t kManySettles = 1000;
 
 /// The most batches of deaths within the callbacks of others.
@@ -312,7 +312,7 @@ std::size_t EntityManager::retire(std::span<const Entity> entities) {
     return num_destroyed;
 }
 
-/// Removes the entities that have just died, in the free list from `first_free` on, from the inactive ones.
+/// Removes the entities that have just died, which are in the free list from `first_free` on, from the inactive ones.
 void EntityManager::forget_inactive(std::size_t first_free) {
     for (std::size_t i = first_free; i < free_list_.size(); ++i) inactive_.forget(previous_life(free_list_[i]));
 }

@@ -19,7 +19,7 @@ constexpr double kPageMargin = 20, kLegendHeight = 34;
 constexpr double kLetter = 6.2;  // approximate width in pixels of a letter of a label
 constexpr std::size_t kMostLetters = 26;
 
-// Dark first: programs that ignore the light and dark mode, such as converters to PNG, use it.
+// Dark first: programs that ignore the light and dark mode, such as converters to PNG, use the dark mode.
 constexpr std::string_view kScheduleStyle =
     ".schedule text{font-family:Inter,'Helvetica Neue','Liberation "
     "Sans',Arial,sans-serif;font-size:12.5px;fill:#e2e9f4}"

@@ -33,7 +33,7 @@ void WorldQueue::close() {
 
 void WorldQueue::serve() {
     std::unique_lock lock(mutex_);
-    // Requests that come meanwhile wait for the next frame, so that any number of them cannot stop frames.
+    // Requests that come in the meantime wait for the next frame, so that any number of them cannot stop frames.
     const std::vector<Waiting*> served = std::exchange(waiting_, {});
     for (Waiting* next : served) next->is_taken = true;
     for (Waiting* next : served) {

@@ -21,8 +21,9 @@ public:
 
     /// Begins a loop. `num_rows`: the number of the store's rows if it drives and others are joined; otherwise 0.
     void begin(std::uint32_t num_rows);
-    /// Lets several threads add rows of stores that are not the driver, or of all, and returns true. Returns false if a
-    /// loop might write a row twice: it visits each of an entity's rows in the driver, and writes other stores.
+    /// Lets several threads add rows of stores that are not the driver, or of all stores, and returns true. Returns
+    /// false if a loop might write a row twice: it visits each of an entity's rows in the driver, and writes other
+    /// stores.
     static bool share(std::span<ToldRows> all, const TermStores& places, std::size_t driver, bool writes_others);
     /// Adds the visited rows of a block.
     void add_block(const JoinBlock& block) {

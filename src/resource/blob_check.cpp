@@ -592,7 +592,8 @@ private:
         return {};
     }
 
-    /// Compares each text only with its two neighbours, so that a long text shared by many entries costs once.
+    /// Compares each text only with its two neighbours, so that a long text that many entries share costs its length
+    /// once.
     Status check_names(const BlobSection& entry) {
         const std::uint64_t n = num_entities();
         if (Status status = check_section_bytes(entry, n * 8); !status) return status;

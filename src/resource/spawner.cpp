@@ -18,7 +18,7 @@ namespace shoal {
 
 namespace {
 
-/// Some entities of a blob, renumbered as if they were all, with their own columns.
+/// Some entities of a blob, renumbered as if there were no others, with their own columns.
 class BlobPart {
 public:
     BlobPart(const Blob& blob, std::span<const std::uint32_t> which)

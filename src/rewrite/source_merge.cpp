@@ -117,7 +117,7 @@ private:
                           [&](const SourceItem* x, const SourceItem* y) { return same(tree, *x, others, *y); });
     }
     /// Returns whether the elements of `b` are taken instead of those of `a`. Their index does not identify elements,
-    /// so all of a list are one value.
+    /// so all elements of a list are one value.
     bool takes_counted_of_b(const SourceItem* base, const SourceItem& a, const SourceItem& b, ItemRole place) {
         const Items before = counted_in(base, place), in_a = counted_in(&a, place), in_b = counted_in(&b, place);
         if (same(a_, in_a, b_, in_b) || same(base_, before, b_, in_b)) return false;
@@ -567,7 +567,8 @@ private:
     // --- items -------------------------------------------------------------------------------------------------------
 
     void merge_item(const SourceItem& item, const ThreeItems& three) {
-        // An item that only one text has keeps that text's comments, elsewhere if an element got a key.
+        // An item that only one text has keeps that text's comments, which are at another place if an element got a
+        // key.
         const ThreeItems from = three.a.item == nullptr   ? ThreeItems{three.b, three.b, three.b}
                                 : three.b.item == nullptr ? ThreeItems{three.a, three.a, three.a}
                                                           : three;

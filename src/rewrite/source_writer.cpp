@@ -432,7 +432,7 @@ private:
 
     // --- lines -------------------------------------------------------------------------------------------------------
 
-    /// Depth counts levels, but in YAML spaces: elements of lists are indented by two, whatever a level is.
+    /// Depth counts levels, but in YAML it counts spaces: elements of lists are indented by two, whatever a level is.
     void new_line(std::size_t depth, bool after_blank_line) {
         SHOAL_ASSERT(depth <= kMostDepth * 8,
                      "lists and mappings are nested deeper than 1,000 levels; flatten the tree");

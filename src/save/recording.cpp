@@ -16,7 +16,7 @@
 namespace shoal {
 namespace {
 
-/// The base of the log of a recording: it distinguishes it from the log of a persisted world.
+/// The base of the log of a recording, which distinguishes a recording from the log of a persisted world.
 constexpr std::uint64_t kBase = 0x676E6964726F6365;  // "ecording"
 constexpr std::uint32_t kRecordingFormat = 1;
 constexpr std::string_view kScope = "recording";

@@ -301,7 +301,8 @@ Result<Snapshot> read_state(std::span<const std::byte> bytes, Executor& executor
     }
     if (begins[num_pieces] != bytes.size()) return damaged("its pieces do not fill it");
 
-    // Decompresses a few pieces at a time, so that a file that claims more than it holds takes no memory for it.
+    // Decompresses a few pieces at a time, so that a file that claims to hold more than it does takes no memory for the
+    // rest.
     for (std::size_t first = 0; first < num_pieces; first += kPiecesPerRound) {
         const std::size_t count = std::min(kPiecesPerRound, num_pieces - first);
         filler.reserve(std::min<std::uint64_t>((first + count) * kPieceBytes, header.raw_bytes));

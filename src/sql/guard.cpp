@@ -57,7 +57,8 @@ void Guard::limit(sqlite3* database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
-    // A single function call cannot be interrupted: instr() of two texts takes the product of their lengths.
+    // A single function call cannot be interrupted: instr() of two texts takes time in proportion to the product of
+    // their lengths.
     sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 1 << 17);
     sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
     sqlite3_limit(database, SQLITE_LIMIT_EXPR_DEPTH, 200);

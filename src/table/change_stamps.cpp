@@ -65,7 +65,7 @@ std::size_t ChangeStamps::marks_in(std::uint32_t block) const {
 
 // --- writing -----------------------------------------------------------------------------------------------------
 
-/// Stamps blocks that are written from their first row on, as in loops, or that are written by more than half.
+/// Stamps blocks that are written from their first row on, as in loops, or of which more than half is written.
 SHOAL_INLINE void ChangeStamps::mark(const Line& line, RowRange rows) const {
     if (rows.begin == rows.end) return;
     const std::size_t first = rows.begin / kRowsPerChangeMark, last = (rows.end - 1) / kRowsPerChangeMark;

@@ -10,7 +10,7 @@
 //     |column 0 ...                      | 64 B |column 1 ...                   |
 //
 // There are so few cache lines because they cost memory: a column may waste one page and 5 % of its rows, and needs
-// more than one page beyond its rows only when these fill all but the stagger of their last page.
+// more than one page beyond its rows only when they leave less room in their last page than the stagger takes.
 
 #include "shoal/table/detail/column_storage.h"
 

@@ -22,8 +22,8 @@
 //
 // Halos. A rank has read-only copies of the zones within `reach` of its own: the same rows, in the same order. Only the
 // columns that a pass declares to read there are kept up to date. The pass "halo" receives them before the first pass
-// that reads them, while passes over own zones alone run on other workers. A pass that declares a write to a halo is
-// refused. Commands about an entity in a halo are carried out by its owner in the same settle.
+// that reads them, while passes that visit only own zones run on other workers. A pass that declares a write to a halo
+// is refused. Commands about an entity in a halo are carried out by its owner in the same settle.
 //
 // Crossing. An entity that was moved to a zone of another rank is sent there, whole, when the world settles. New rows
 // of a zone are ordered by name, so that loops visit rows in the same order however zones are divided.
@@ -154,8 +154,8 @@ public:
     SHOAL_API std::uint64_t sum_count(std::uint64_t mine) const;
 
     /// Moves zones between ranks to even out the time of their passes, measured since the last call or the last such
-    /// move and shared out by rows. Collective. Errors: an entity cannot be sent: the message names it, and no zone has
-    /// moved.
+    /// move. A zone's share of a rank's time is its share of the rank's rows. Collective. Errors: an entity cannot be
+    /// sent: the message names it, and no zone has moved.
     SHOAL_API Status rebalance();
     /// Divides the zones by these weights instead of measured ones. Collective. Shape: by zone.
     SHOAL_API Status divide(std::span<const std::uint64_t> weights);

@@ -120,7 +120,7 @@ public:
     /// Errors: the snapshot has ids of another width or layout than this program.
     SHOAL_API static Status check_ids(SnapshotReader& from);
 
-    /// Worlds call these when they begin and end to use these entities: only a sole user may load them.
+    /// Worlds call these when they begin and stop using these entities: only a sole user may load them.
     SHOAL_API void add_world();
     SHOAL_API void remove_world();
     std::uint32_t num_worlds() const { return num_worlds_; }

@@ -15,9 +15,9 @@
 // Requests from other pages in the browser are refused. Fields of entities can be edited through their
 // stores, as by World::set(); `allow_edits` disables this.
 //
-// Cost: reads the clock in each frame, and 4 bytes for each spawned entity; with the page open, at most one
-// percent of the time for each thing that it watches.
-// Thread: as the world. A world has at most one server at a time; it may end before or after the world.
+// Cost: one reading of the clock in each frame, and 4 bytes of memory for each spawned entity; with the page open, at
+// most one percent of the time for each thing that it watches. Thread: as the world. A world has at most one server at
+// a time; it may end before or after the world.
 
 #include "shoal/react/service.h"
 

@@ -81,7 +81,7 @@ public:
 /// its rows are in its cache; when its share is done, it steals from the ends of other shares.
 ///
 /// All executors share the threads of oneTBB. If one asks for more workers than the machine has hardware threads,
-/// oneTBB's limit is raised to the number of the largest living executor; a smaller limit of the program
+/// oneTBB's limit is raised to the number of workers of the largest living executor; a smaller limit of the program
 /// (tbb::global_control) takes precedence. An executor may be made and destroyed inside chunks of another.
 class SHOAL_API ThreadedExecutor final : public Executor {
 public:

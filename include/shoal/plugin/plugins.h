@@ -22,7 +22,7 @@
 // runs_after and runs_before order them. Passes that name a pass of an unloaded plugin in after() or before() are no
 // longer ordered by it.
 // A store of a plugin cannot be removed while a pass of the program, or another plugin, uses it; other queries of the
-// program that name its component type must end before. When the fields of a component type change, queries of plugins
+// program that name its component type must end first. When the fields of a component type change, queries of plugins
 // are made again.
 // Lifetime: the world outlives the plugins.
 // Thread: the structural thread of the world, between its steps.

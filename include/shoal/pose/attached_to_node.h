@@ -13,9 +13,9 @@
 // local pose follows the node's pose from the last ModelPoseManager::compute() at each settle; in deferred mode before
 // world poses are computed.
 //
-// If the parent has no model pose, or no node of that name, the local pose stays unchanged; it also does when the
-// component is removed. An entity without a parent, or without a transform, is not attached. Thread: move_attached() as
-// for set_locals() of the transforms. Cost: a look-up and a pose for each attached entity.
+// If the parent has no model pose, or no node of that name, the local pose stays unchanged. It also stays unchanged
+// when the component is removed. An entity without a parent, or without a transform, is not attached. Thread:
+// move_attached() as for set_locals() of the transforms. Cost: a look-up and a pose for each attached entity.
 
 #include "shoal/pose/model_pose.h"
 

@@ -8,8 +8,8 @@
 //     Follower::kTransform    the local position of the transform is the field: the place in the world, if it is a root
 //     Follower::kField        the field is the position of the transform in the world
 //
-// A declaration holds at the end of each settle(), for every entity that has both, in whatever stores and however
-// either was written, including new entities. If both were written, the one that is followed counts.
+// A declaration holds at the end of each settle(), for every entity that has both, including new entities, whichever
+// stores keep them and however they were written. If both were written, the one that is followed counts.
 //
 //     step()  |- passes -|- settle: commands, relations, transforms follow, stores, fields follow, tiles, observers -|
 //                                                                  world poses of deferred transforms

@@ -187,7 +187,8 @@ public:
     /// The zones that services declare unloaded, and which of them holds an entity's row.
     SHOAL_API ZoneSet unloaded_zones() const;
     SHOAL_API Zone unloaded_zone_of(Entity entity) const;
-    /// Errors: the row of one of these entities is in an unloaded zone, so it cannot be `done`, such as "copied".
+    /// Errors: the row of one of these entities is in an unloaded zone, so this cannot be `done` to it; `done` is a
+    /// word such as "copied".
     SHOAL_API Status check_loaded(std::span<const Entity> entities, std::string_view done) const;
     /// Errors: there are unloaded zones, which would miss what is `done` to the world, such as "reloaded".
     SHOAL_API Status check_all_loaded(std::string_view done) const;

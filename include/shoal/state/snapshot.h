@@ -47,7 +47,7 @@ inline constexpr std::uint32_t kElementsPerSnapshotMark = 8;
 inline constexpr std::uint32_t kMaxSnapshotElementBytes = 1u << 20;
 inline constexpr std::size_t kMaxSnapshotPathBytes = 4096;
 
-/// The default limit to the memory of a state of `num_bytes`, in a file or in memory, while it is loaded.
+/// The default limit on the memory of a state of `num_bytes`, in a file or in memory, while it is loaded.
 SHOAL_API std::uint64_t max_snapshot_bytes(std::uint64_t num_bytes);
 
 /// One array of a state. A block has fewer elements if they are large: see elements_per_block.
@@ -124,7 +124,7 @@ public:
     std::uint64_t num_bytes() const { return num_bytes_; }
     /// The size of the blocks and pieces that the state does not share with the one before it.
     std::uint64_t num_own_bytes() const { return num_own_bytes_; }
-    /// The limit to its memory if it is not trusted: see LoadOptions. By default max_snapshot_bytes() of its size.
+    /// The limit on its memory if it is not trusted: see LoadOptions. By default max_snapshot_bytes() of its size.
     std::uint64_t max_bytes() const { return max_bytes_ != 0 ? max_bytes_ : max_snapshot_bytes(num_bytes_); }
     void set_max_bytes(std::uint64_t max_bytes) { max_bytes_ = max_bytes; }
     /// Makes a string table keep the texts of its current ids until the state is cleared or destroyed.

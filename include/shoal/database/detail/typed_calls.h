@@ -346,7 +346,8 @@ SHOAL_NOINLINE Result<bool> Database::remove_through_span(Entity entity) {
     return remove_one(entity, components, detail::ListSlot<Ts...>::key());
 }
 
-/// Returns the row of an entity if the component type of `key` is the last that its table enabled or disabled, or nil.
+/// Returns the row of an entity if the component type of `key` is the last that its table enabled or disabled;
+/// otherwise nil.
 SHOAL_INLINE DatabaseRow Database::find_enableable(Entity entity, TypedKey key) const {
     const DatabaseDirectory::Location place = directory_.find_unless_held(entity);
     if (SHOAL_UNLIKELY(!place)) return {};

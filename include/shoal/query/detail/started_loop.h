@@ -78,7 +78,7 @@ SHOAL_API CommandRecorder& open_commands_of_loop(ComponentDirectory* directory);
 class StartedLoop {
 public:
     /// PartFunction is called for each part, by any thread; DoneFunction, when all are done, by the waiting thread, for
-    /// the parts as they were added.
+    /// the parts in the order in which they were added.
     using PartFunction = void (*)(void* context, CommandRecorder* commands, const QueryPart& part);
     using DoneFunction = void (*)(void* context, const QueryPart& part);
 

@@ -73,8 +73,7 @@ public:
 
     /// Adds a store, which keeps its component types from now on.
     /// Errors: another store keeps one of them, or the owner refuses it; the store is in a directory other than its
-    /// own; commands wait in its own.
-    /// Nothing has changed. Requires: no passes run.
+    /// own; commands wait in its own directory. Nothing has changed. Requires: no passes run.
     SHOAL_API Status add(Store& store);
     /// Adds a store that the directory owns from now on: end_stores() or destroy() call destroy(object).
     /// Requires: add() accepts it.

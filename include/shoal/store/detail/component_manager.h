@@ -31,7 +31,7 @@ public:
     EntityManager& entity_manager() { return rows_.entity_manager(); }
     const EntityManager& entity_manager() const { return rows_.entity_manager(); }
 
-    /// Adds a component to each living entity. If it already has one, that is set instead, unless the schema is
+    /// Adds a component to each living entity. If it already has one, the value is set instead, unless the schema is
     /// `many`. Errors: no memory or the capacity is reached (an entity that occurs twice may need room twice); nothing
     /// has changed.
     Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context) {

@@ -124,9 +124,9 @@ public:
 
     // --- adding --------------------------------------------------------------------------------------------------
 
-    /// Gives each living entity a row with the value that `fill` writes. If it already has one, that is set instead,
-    /// unless the schema is `many`. Errors: no memory or the capacity is reached (an entity that occurs twice may
-    /// need room twice); nothing has changed.
+    /// Gives each living entity a row with the value that `fill` writes. If it already has one, the value is set
+    /// instead, unless the schema is `many`. Errors: no memory or the capacity is reached (an entity that occurs twice
+    /// may need room twice); nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context);
 
     /// Makes room for add() of these entities. Errors: as for add().

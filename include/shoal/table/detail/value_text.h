@@ -69,7 +69,7 @@ SHOAL_API void write_value(DocumentBuilder& builder, const ValueType& type, cons
 SHOAL_API void write_hash(DocumentBuilder& builder, std::uint64_t hash);
 /// Adds a number, or the text "nan", "inf" or "-inf": no text format has a number for these.
 SHOAL_API void write_number(DocumentBuilder& builder, double number);
-/// The same for the double with the same shortest text, so that 0.1f is printed as 0.1.
+/// The same for a float: adds the double that has the same shortest text, so that 0.1f is printed as 0.1.
 SHOAL_API void write_number(DocumentBuilder& builder, float number);
 
 /// Returns a hint for a message: which of `names` was probably meant by `name`, or all of them as in "it has x, y, z".
