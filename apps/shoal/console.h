@@ -17,7 +17,7 @@ public:
     bool json() const { return json_; }
     /// Whether facts for people may be coloured, because they go to a terminal.
     bool colors_facts() const { return colored_facts_ && !json_ && !prints_output_; }
-    /// Standard output is used for an output: facts go to standard error.
+    /// From now on, standard output is for an output, and facts go to standard error.
     void keep_standard_output() { prints_output_ = true; }
 
     /// Prints facts for people.

@@ -195,7 +195,7 @@ Status check_code(const Arguments& arguments, const RecordedRun& run) {
     return Status::error(concat("the recording names code, which is not loaded unless you allow it: ", names));
 }
 
-/// Returns the files to load: those given, or else those recorded. Notes which of the latter have changed.
+/// Returns the files to load: those given, or else those recorded. Notes which recorded files have changed.
 std::vector<std::string> files_to_load(std::vector<std::string> given, std::span<const RecordedFile> recorded,
                                        Diagnostics& diagnostics) {
     if (!given.empty()) return given;

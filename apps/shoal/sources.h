@@ -51,7 +51,7 @@ struct BuiltInComponent {
     std::string_view summary;
     shoal::Status (*add)(shoal::ComponentRegistry& registry);
 };
-/// All of them.
+/// All built-in component types.
 std::span<const BuiltInComponent> built_in_components();
 /// Registers all of them.
 shoal::Status add_built_ins(shoal::ComponentRegistry& registry);

@@ -30,7 +30,7 @@ std::string suggest_verb(std::string_view name);
 /// The manuals of a verb and of the tool.
 std::string manual_of(const Verb& verb);
 std::string manual_of_tool();
-/// Both as a man page, for `man -l`.
+/// All manuals as one man page, for `man -l`.
 std::string man_page();
 
 /// The manual of the tool besides its verbs.

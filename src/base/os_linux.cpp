@@ -116,7 +116,7 @@ std::string find_target(const std::string& path, Target& target) {
 }
 
 /// Flushes a new name in a folder to the disk. The file already exists: if the folder cannot be flushed, or may be
-/// entered but not read, that is not an error. Callers that need to know use flush_folder().
+/// entered but not read, that is not an error. Callers that need to know whether it was flushed use flush_folder().
 void flush_names(const std::string& folder) { static_cast<void>(flush_folder(folder)); }
 
 mode_t mode_of_new_files() {

@@ -57,7 +57,7 @@ public:
 
     /// Returns the hash of an archetype. Cost: a look-up, after the first time.
     std::uint64_t key(const Archetype& type);
-    /// The same, or 0 if key() was never called for this archetype. Thread: any, while nothing changes.
+    /// The same key, or 0 if key() was never called for this archetype. Thread: any, while nothing changes.
     std::uint64_t known_key(const Archetype& type) const {
         return type.number() < keys_.size() ? keys_[type.number()] : 0;
     }

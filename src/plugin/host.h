@@ -228,7 +228,7 @@ shoal_component* component_of(PluginHost& host, const Schema& schema);
 Result<KeptComponent> find_bytes(GuestHost& host, const shoal_component& component);
 /// Reads a plugin's declaration of a component type. Errors: it is invalid.
 Result<Schema> read_schema(const shoal_schema& schema);
-/// Reads a field of it. Errors: plugins cannot declare its type, or a flag is unknown.
+/// Reads a field of a schema. Errors: plugins cannot declare its type, or a flag is unknown.
 Status read_field(const shoal_field& given, FieldDefinition& field);
 /// Notes that a plugin has declared a component type.
 PluginType& note_type(shoal_world& plugin, const shoal_component& component, const Schema& schema);

@@ -173,7 +173,7 @@ public:
     /// `tables` is set if a database is joined and is not the driver.
     void find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const;
     /// Returns the rows of a field in its table, for a block that was found; kNilRow where an entity lacks it. Writes
-    /// them to `room` if the block has no such list. Shape: the number of rows in the block.
+    /// these rows to `room` if the block has no list of them. Shape: the number of rows in the block.
     const std::uint32_t* rows_of_field(const JoinBlock& block, std::size_t field, std::uint32_t* room) const;
 
 private:

@@ -914,8 +914,8 @@ private:
         std::uint64_t* count;  // the count in the report
     };
 
-    /// Assigns entities to their new owners. The old owners release all first, so that no order creates a cycle.
-    /// Errors: an entity would own its own owner, because the program has changed owners.
+    /// Assigns entities to their new owners. First, the old owners release all of these entities, so that no order
+    /// creates a cycle. Errors: an entity would own its own owner, because the program has changed owners.
     Status own_all() {
         if (owned_type_ == kNoBlobEntity || !is_owned(owned_type_)) return {};
         Array<NewOwner> owners{Owner("reload")};

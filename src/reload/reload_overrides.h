@@ -15,8 +15,8 @@ class World;
 
 class ReloadOverrides {
 public:
-    /// Looks up the overrides of the copies of the older version. Those without a target in the newer one are kept for
-    /// later versions.
+    /// Looks up the overrides of the copies of the older version. Overrides without a target in the newer version are
+    /// kept for later versions.
     void find(World& world, const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after);
     /// Notes the new indices of the values of a list. Shape: by index in the older version; kNoBlobEntity: removed.
     void move_list(std::uint32_t type, std::uint32_t after_entity, std::span<const std::uint32_t> place_after);

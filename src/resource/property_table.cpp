@@ -72,7 +72,7 @@ PropertyEntry property_entry(std::span<const std::uint32_t> table, std::uint32_t
 PropertyEntry find_property_entry(std::span<const std::uint32_t> table, StringId path) {
     const std::uint32_t num_entries = count_entries(table);
     if (num_entries == 0) return {};
-    // Without branches, because which half is skipped cannot be predicted.
+    // This search has no branches, because which half is skipped cannot be predicted.
     const std::uint32_t* first = table.data() + kHeadWords;
     for (std::uint32_t count = num_entries; count > 1;) {
         const std::uint32_t half = count / 2;

@@ -321,8 +321,8 @@ private:
         return false;
     }
 
-    /// Passes on all batches. Calls begin_spawn() of each store before its first batch, and finish_spawn() after its
-    /// last. Errors: everything is undone.
+    /// Passes all batches to the stores. Calls begin_spawn() of each store before its first batch, and finish_spawn()
+    /// after its last. Errors: everything is undone.
     Status send_all() {
         for (std::size_t i = 0; i < takers_.size(); ++i) {
             Store* const store = takers_[i].store;
@@ -381,7 +381,8 @@ private:
                      "one first entity for each copy is needed, of a blob that has entities");
         const std::span<Entity> others = std::span<Entity>(spawned_.entities_).subspan(firsts.size());
         if (Status status = targets_.directory.entities().create(others); !status) return status;
-        // The other entities were created one after another. Moves each copy's share behind the copy's first entity.
+        // The other entities were created one after another. This moves the share of each copy behind the first entity
+        // of the copy.
         const std::size_t share = num_entities() - 1;
         for (std::size_t copy = 0; copy < firsts.size(); ++copy) {
             Entity* const to = spawned_.entities_.data() + copy * num_entities();

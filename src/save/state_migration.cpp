@@ -679,8 +679,8 @@ private:
         return {};
     }
 
-    /// Copies all parts without converted components. What was remembered about converted ones is left out, so it
-    /// restarts.
+    /// Copies all parts without converted components. What was remembered about converted components is left out, so
+    /// remembering starts anew.
     void write_rest(SnapshotWriter& to) {
         bool is_renamed = false;
         for (const Type& type : types_) is_renamed |= type.before->id() != type.after->id();

@@ -156,8 +156,8 @@ Status ZoneFiles::unload(Zone zone) {
     note_deaths();
     if (database_.num_rows(zone) == 0) return {};
     if (find(zone) != nullptr) {  // the zone has new rows
-        // The rows in its file are known to be writable. New rows that are not are refused while the file is still in
-        // place.
+        // The rows in its file are known to be writable. New rows that cannot be written are refused while the file is
+        // still in place.
         Snapshot state;
         if (Status status = save_rows(zone, state); !status) return about("unload", zone, status);
         if (Status status = load(zone); !status) return status;

@@ -673,7 +673,7 @@ std::uint32_t num_line_ends(std::string_view text) {
     return count;
 }
 
-/// Finds the lines of positions in one pass if they are in text order. Leaves others to Diagnostics.
+/// Finds the lines of positions in one pass if they are in text order. Leaves other positions to Diagnostics.
 class LineCursor {
 public:
     LineCursor(const Diagnostics& diagnostics, std::uint32_t file)

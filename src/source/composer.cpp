@@ -368,7 +368,7 @@ private:
         return std::move(result_);
     }
 
-    /// Warns of a source with content but without components. A level without entities may be a new one.
+    /// Warns about a source with content but without components. A level without entities may be a new one.
     void check_components(Node root, std::span<const MergedEntity* const> entities, std::size_t num_errors) {
         const bool is_new_level = entities.empty() && result_.other_keys_.empty();
         if (root.size() == 0 || is_new_level || diagnostics_.num_errors() != num_errors) return;

@@ -40,8 +40,8 @@ Result<Document> read_in_format(std::uint32_t file, Diagnostics& diagnostics, co
     return read_sjson(file, diagnostics, options);
 }
 
-/// Returns whether a file of `diagnostics` has conflict marks of git and cannot be read because of them. Reports that,
-/// because a reader's errors would not mention git.
+/// Returns whether a file of `diagnostics` has conflict marks of git and cannot be read because of them. Reports such a
+/// file, because the errors of a reader would not mention git.
 bool refuse_conflict_marks(std::uint32_t file, const ReadOptions& options, Diagnostics& diagnostics) {
     const std::string_view text = diagnostics.text(file);
     const std::size_t begin = find_mark(text, "<<<<<<<", 0);

@@ -30,7 +30,7 @@ std::string close_hint(std::string_view name, const std::vector<std::string>& na
     return close < 0 ? std::string() : concat("; did you mean ", quoted(names[static_cast<std::size_t>(close)]), "?");
 }
 
-/// The same, or else a list of all names.
+/// The same; without a hint, a list of all names.
 std::string full_hint(std::string_view name, const std::vector<std::string>& names) {
     const std::vector<std::string_view> views(names.begin(), names.end());
     return concat("; ", hint_for(name, views));

@@ -237,7 +237,7 @@ void ComponentMirror::compare_picture(std::uint32_t number) {
     const ComponentTable& at = picture.table;
     const auto num_before = static_cast<std::uint32_t>(picture.owners.size());
     const std::uint32_t num_rows = picture.is_listed ? at.table->num_rows() : 0;
-    // First the rows that both have, block by block. Then those that only one has.
+    // First the rows that both have, block by block. Then the rows that only one of them has.
     const std::uint32_t num_common = std::min(num_before, num_rows);
     for (std::uint32_t begin = 0; begin < num_common; begin += kRowsPerStampBlock) {
         const std::uint32_t block = begin / kRowsPerStampBlock;

@@ -120,7 +120,7 @@ Status RowIndex::reserve_more(std::uint32_t num_more, std::uint32_t max_index) {
     }
     if (max_index >= capacity())
         if (Status status = grow_flat(num_more, max_index + std::size_t(1)); !status) return status;
-    // In steps, so that reserving one by one is cheap.
+    // The maximum grows in steps, so that reserving indices one by one is cheap.
     const auto last = static_cast<std::uint32_t>(this->capacity() - 1);
     max_index_ = std::max(max_index_, std::min(max_index | kIndexStep, last));
     return {};

@@ -170,7 +170,7 @@ Result<AddCounts> TransformManager::add(std::span<const Entity> entities, std::s
     return work_->add(entities, locals, parents);
 }
 
-/// Makes appended rows roots. They are clean, except that a few rows wait behind a larger suffix.
+/// Makes appended rows roots. They are clean, unless a few rows wait behind a larger suffix.
 void TransformManager::Work::admit(RowRange rows) {
     if (rows.size() >= rows.begin - manager_.num_clean_) leave_all();
     std::fill(extents() + rows.begin, extents() + rows.end, 1u);
@@ -341,7 +341,7 @@ std::uint32_t TransformManager::Work::remove(std::span<const Entity> removed, bo
     return num_removed;
 }
 
-/// Destroys the children of dead entities. Children that are dead already have destroyed their own.
+/// Destroys the children of dead entities. Children that were dead before have already destroyed their own children.
 void TransformManager::Work::destroy_children(std::span<const Entity> dead) {
     Array<Entity> children{Owner("transform manager")};
     for (const Entity entity : dead) {

@@ -19,7 +19,8 @@ public:
 
     /// Counts a frame of `frame_dt` seconds. Returns whether the pass runs in it.
     bool count_frame(float frame_dt);
-    /// Notes that the pass did not run in the last frame counted. It runs in the next one, whose dt includes this one.
+    /// Notes that the pass did not run in the last frame counted. The pass runs in the next frame, with a dt that
+    /// includes this frame.
     void postpone();
     /// Returns the dt of the run in the last frame counted: the time since the run before.
     float dt() const { return dt_; }

@@ -110,7 +110,7 @@ public:
     std::uint32_t count() const { return *this ? shape().count : 0; }
     /// Whether it was set for this entity, rather than by its source.
     bool is_own() const { return row_ != kNilRow; }
-    /// Reads it as elements of type T: see read_property().
+    /// Reads the value as elements of type T: see read_property().
     template <PropertyElement T, std::size_t kExtent>
     std::uint32_t read(std::span<T, kExtent> out) const {
         if (rows_ == nullptr) return read_property<T>(shape(), {words_, shape().num_words()}, out);
@@ -152,7 +152,7 @@ public:
         if (find(entity, path).read(std::span(&value, 1)) == 1) return value;
         return refuse(entity, path, value_type_of<T>());
     }
-    /// The same for hot code; returns `fallback` if there is no such value. Keep the path as a StringId there.
+    /// The same for hot code; returns `fallback` if there is no such value. In such code, keep the path as a StringId.
     template <PropertyElement T>
     T get_or(Entity entity, const PropertyPath& path, T fallback) const {
         const PropertyView found = find(entity, path);

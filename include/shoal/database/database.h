@@ -375,7 +375,7 @@ public:
     SHOAL_API void watch_zones(bool watches);
     /// Returns the zones visited since the last call, and forgets them. Requires: no passes run.
     SHOAL_API ZoneSet take_watched_zones();
-    /// The same, but keeps them.
+    /// The same, but the zones stay remembered.
     SHOAL_API ZoneSet watched_zones() const;
     /// Notes that a query visits some zones. Thread: any.
     void note_visit(const ZoneSet& zones) const {
@@ -498,7 +498,7 @@ private:
     }
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_change(const char* call, ComponentType about) const;
     void require_options() const;
-    /// Whether entities with rows here may be dead. Settling finds out which are.
+    /// Whether entities with rows here may be dead. Settling finds out which entities are dead.
     SHOAL_INLINE bool awaits_deaths() const { return entities_.deaths_end() != deaths_seen_; }
     bool is_alone() const { return component_directory() == alone_; }
     void pass_deaths(std::uint64_t end) { entities_.advance(cursor_, end), deaths_seen_ = end; }

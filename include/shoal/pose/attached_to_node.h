@@ -32,7 +32,7 @@ SHOAL_COMPONENT(AttachedToNode, node, (position, unit("m")), rotation, scale)
 
 /// Sets the local pose of attached entities from their nodes, and returns how many have moved. A world with model poses
 /// calls it when it settles; a program that computes deferred transforms in a pass calls it before that.
-/// `attached` is the store of AttachedToNode. A pose that would have shear becomes the nearest one without.
+/// `attached` is the store of AttachedToNode. A pose that would have shear becomes the nearest pose without shear.
 SHOAL_API std::size_t move_attached(Store& attached, const ModelPoseManager& models, TransformManager& transforms,
                                     Executor* executor = nullptr);
 

@@ -61,7 +61,7 @@ struct NodeTree {
 };
 inline constexpr std::uint32_t kMaxNodesPerTree = 65536;
 
-/// A tree of a manager. Zero is none.
+/// A tree of a manager. Zero stands for no tree.
 struct NodeTreeId {
     std::uint32_t slot = 0;
     std::uint32_t use = 0;

@@ -235,8 +235,8 @@ public:
         return with_tag(tag.id, true);
     }
     /// The same query, whose function first takes an EventWriter<T>& for each channel, which writes faster than the
-    /// channel itself (see command/events.h). A pass over it declares writes() of the channels. Requires: each channel
-    /// has another type.
+    /// channel itself (see command/events.h). A pass with this query declares writes() of the channels. Requires: each
+    /// channel has another type.
     template <class... Ts>
     WritingQuery<Query, Ts...> writing(Events<Ts>&... events) const {
         return {*this, events...};
@@ -257,7 +257,7 @@ public:
     /// Requires: a query over a database.
     Database& database() const { return plan_.database(); }
     /// The number of rows of the driver that match, including disabled ones. A loop visits at most that many. With
-    /// Added, Changed or Removed: the number that the last loop found. Cost: a step per table.
+    /// Added, Changed or Removed, it is the number that the last loop found. Cost: a step per table.
     std::uint64_t num_rows() const { return plan_.num_rows(); }
     /// Bytes of the named fields in one row, for rates; singletons count only in a query of singletons alone.
     static constexpr std::size_t bytes_per_row() { return (0 + ... + bytes_of<Terms>()); }

@@ -131,7 +131,7 @@ public:
     /// Whether an archetype with exactly these component types is listed.
     template <class... Ts>
     static constexpr bool kListed = ((detail::kListsAll<Types, Ts...> && detail::kListsOnly<Types, Ts...>) || ...);
-    /// The number of listed archetypes that have them all.
+    /// The number of listed archetypes that have all of these component types.
     template <class... Ts>
     static constexpr int kNumWith = (0 + ... + (detail::kListsAll<Types, Ts...> ? 1 : 0));
     template <class... Ts>

@@ -73,7 +73,7 @@ public:
     std::string describe() const override;
     /// Sets fields that have their default value, and that transforms follow, to the position of their transform.
     void spawned(const Blob& blob, const Spawned& spawned, const SpawnOptions& options) override;
-    /// Writes transforms that follow.
+    /// Writes the transforms that follow fields.
     void after_commands(const SettleContext& context) override;
     /// Writes fields that follow, then moves rows to their tiles.
     void after_settle(const SettleContext& context) override;

@@ -53,7 +53,8 @@ public:
     /// caller, for the replay.
     /// Requires: no recording is active. Errors: the world cannot be saved or written; an older file is unchanged.
     SHOAL_API Status start(const std::string& path, std::span<const std::byte> setup = {});
-    /// Steps the world and records the frame; if no recording is active, only steps it. Throws as World::step() does.
+    /// Steps the world and records the frame; if no recording is active, only steps it. Throws the same exceptions as
+    /// World::step().
     void step(float dt, std::span<const std::byte> inputs = {}) {
         const Frame frame(*this, dt, inputs);
         world_.step(dt);
@@ -128,8 +129,8 @@ public:
     SHOAL_API std::span<const std::byte> inputs() const;
 
     /// Steps the world by the current frame, and compares what its passes write with the recording; kept frames stay.
-    /// To replay without comparing, call World::step(dt()). Throws as that does. Requires: begin() was called, and
-    /// next() returned true.
+    /// To replay without comparing, call World::step(dt()). Throws the same exceptions as that call. Requires: begin()
+    /// was called, and next() returned true.
     void step() {
         const Frame frame(*this);
         world_->step(dt());

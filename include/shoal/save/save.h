@@ -37,11 +37,11 @@ struct LoadOptions {
     std::uint64_t max_bytes = 0;
 };
 
-/// To or from a file.
+/// Save to a file, and load from one.
 SHOAL_API Status save(const World& world, const std::string& path);
 SHOAL_API Status load(World& world, const std::string& path, const LoadOptions& options = {});
-/// To or from memory. `to` shares unchanged memory with `before`, an earlier state of this world. A state that is not
-/// trusted is checked as a file is.
+/// Save to memory, and load from it. `to` shares unchanged memory with `before`, an earlier state of this world. A
+/// state that is not trusted is checked as a file is.
 SHOAL_API Status save(const World& world, Snapshot& to, const Snapshot* before = nullptr);
 SHOAL_API Status load(World& world, const Snapshot& from, bool is_trusted = true);
 /// To or from the bytes of a file, for programs that send or store them themselves. The content of `to` is replaced.

@@ -43,7 +43,7 @@ struct StateHash {
 
 class StateHashes {
 public:
-    /// Takes parts; parts with equal names and zone are added up.
+    /// Takes parts; parts with the same names and the same zone are added up.
     SHOAL_API explicit StateHashes(Array<StateHash> parts);
 
     /// Sorted by component, field and zone, each combination once. Parts without rows are left out.

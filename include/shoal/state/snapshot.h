@@ -1,5 +1,5 @@
 #pragma once
-// A snapshot: the state of a world, or of a part of one, at one moment. Used by saves, kept frames and rewinding.
+// A snapshot: the state of a world, or of a part of one, at one moment. Saves, kept frames and rewinding use it.
 //
 //     part                              element    elements    blocks, each in memory of its own
 //     "entities/generations"            1 byte     1,000,001   [ a ][ b ][ c ] ...

@@ -60,9 +60,9 @@ struct WorldPose {
 SHOAL_COMPONENT((WorldPose, name("world_pose"), computed), matrix)
 
 /// The parent of a transform, for queries (Read<&ChildOf::parent>) and commands: `commands.add(sword, ChildOf{hand})`.
-/// Roots have none. Linking and unlinking change it; queries do not write it. A program without transforms may keep it
-/// in a manager of its own, World::manager<ChildOf>(), and set parents there: queries with Parent<> ask the store that
-/// keeps it.
+/// Roots have no parent. Linking and unlinking change it; queries do not write it. A program without transforms may
+/// keep it in a manager of its own, World::manager<ChildOf>(), and set parents there: queries with Parent<> ask the
+/// store that keeps it.
 struct ChildOf {
     Entity parent;
 };

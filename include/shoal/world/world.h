@@ -158,7 +158,8 @@ public:
     auto get(Entity entity) const {
         return Lookup<kMember>::once(directory_).find(entity);
     }
-    /// Sets it, through its store. Errors: the entity is dead, or has no such component; the store refuses the value.
+    /// Sets the field, through the store of its component type. Errors: the entity is dead, or has no such component;
+    /// the store refuses the value.
     template <auto kMember>
     Status set(Entity entity, const ValueOf<kMember>& value) {
         return Lookup<kMember>::once(directory_).set(entity, value);

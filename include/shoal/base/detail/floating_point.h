@@ -26,7 +26,7 @@ struct SineCosine {
 SHOAL_API SineCosine sine_and_cosine(double radians);
 
 /// Whether the calling thread rounds to nearest, and keeps denormal numbers, down to 1e-45. Libraries that were linked
-/// with -ffast-math change this for the thread that loads them. A checked world checks it in each step.
+/// with -ffast-math change this for the thread that loads them. A checked world checks the settings in each step.
 SHOAL_API bool rounds_to_nearest();
 
 }  // namespace shoal

@@ -21,7 +21,7 @@ namespace detail {
 enum class CommandKind : std::uint8_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kCall, kSet };
 inline constexpr std::size_t kNumCommandKinds = 9;
 
-/// A component type that a command names. In a call it is the function, and in a spawn the overrides.
+/// A component type that a command names. In a call it stands for the function, and in a spawn for the overrides.
 struct CommandPart {
     const Schema& (*schema)() = nullptr;               // of a C++ type
     const Schema* made = nullptr;                      // of a component type with only a schema

@@ -126,7 +126,7 @@ public:
     /// Returns a child by its index. Requires: index < size(). Cost: O(1) in a list of scalars, else O(index).
     SHOAL_API Node operator[](std::uint32_t index) const;
 
-    /// The children in source order: `for (Node child : node)`. Scalars have none.
+    /// The children in source order: `for (Node child : node)`. Scalars have no children.
     Iterator begin() const;
     Iterator end() const;
 

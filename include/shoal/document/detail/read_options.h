@@ -29,7 +29,8 @@ struct ReadOptions {
     /// SJSON only: a word that is not a literal is a string, as in `type = vec3`. Schema files are read like this. In
     /// sources, a forgotten quote is an error.
     bool bare_texts = false;
-    /// Not nullptr: gets the tokens in text order, instead of its content. After errors, it may have some of them.
+    /// If this is not nullptr, the tokens replace the content of the vector, in text order. After errors, it may have
+    /// some of them.
     std::vector<TextToken>* tokens = nullptr;
 };
 

@@ -111,7 +111,7 @@ SHOAL_API bool same_item(const SourceTree& a, const SourceItem& in_a, const Sour
 SHOAL_API std::string_view role_name(ItemRole place);
 /// Returns the entity that an item is or belongs to, or the level.
 SHOAL_API const SourceItem& entity_of(const SourceItem& item);
-/// Returns the keys from the root to the entity of an item, separated by `/`. Of a level: "the level".
+/// Returns the keys from the root to the entity of an item, separated by `/`. The path of a level is "the level".
 SHOAL_API std::string entity_path(const SourceItem& item);
 /// Returns the path from an item's entity to the item: "modified_components.glow.power".
 SHOAL_API std::string member_path(const SourceItem& item);

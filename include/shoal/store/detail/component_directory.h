@@ -95,8 +95,8 @@ public:
         return *made;
     }
     bool owns(const Store& store) const { return find_owned(store) != owned_.size(); }
-    /// Removes a store, and tells the owner. In a world, call detach(), which first tells its services. Requires: the
-    /// store is here; no passes run.
+    /// Removes a store, and tells the owner. In a world, call detach(), which first notifies the services. Requires:
+    /// the store is here; no passes run.
     SHOAL_API void remove(Store& store);
 
     // For the owner, and for code that loads another state into a world. Requires, for each: no passes run.

@@ -111,9 +111,9 @@ public:
     }
     Instance instance_at(std::uint32_t row) const { return {row, detail::KnownRow(table_.row_versions())}; }
     Instance instance(Entity entity) const { return instance_at(find(entity)); }
-    /// Including holes.
+    /// The number of rows, including the holes.
     std::uint32_t num_rows() const { return table_.num_rows(); }
-    /// Without holes.
+    /// The number of rows without the holes.
     std::uint32_t num_owned() const { return table_.num_rows() - table_.num_holes(); }
     /// Grows with every row that is added, removed or moved by a call of this class: while it stays the same, data
     /// derived from rows is valid.
@@ -236,7 +236,7 @@ public:
 
     // --- locks ---------------------------------------------------------------------------------------------------
 
-    /// Until unlock(), structural calls end the program. Counted. Thread: any.
+    /// Until unlock(), structural calls end the program. Locks are counted. Thread: any.
     void lock() { __atomic_fetch_add(&num_locks_, 1u, __ATOMIC_RELAXED); }
     void unlock() { __atomic_fetch_sub(&num_locks_, 1u, __ATOMIC_RELAXED); }
     /// The same while passes run: see Store::hold_rows.

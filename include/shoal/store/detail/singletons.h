@@ -26,8 +26,8 @@ class Singletons {
 public:
     explicit Singletons(ComponentDirectory& directory) : directory_(directory) {}
 
-    /// Returns the manager of a singleton, which has one row. Makes manager and row if necessary.
-    /// Requires: the schema is `singleton`, and no store keeps the type in another layout; to make them, no passes run.
+    /// Returns the manager of a singleton, which has one row. Makes the manager and the row if necessary. Requires: the
+    /// schema is `singleton`, and no store keeps the type in another layout; to make them, no passes run.
     SHOAL_API ComponentManager& require(const Schema& component);
     /// The same for reading. Requires: it exists, because a call, a query or a blob named it.
     SHOAL_API const ComponentManager& require(const Schema& component) const;

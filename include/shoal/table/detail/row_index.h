@@ -201,7 +201,7 @@ SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::siz
                                       Fetch&& fetch) const {
     const std::span<const EntityBits> flat = entries();
     std::size_t i = 0;
-    // Without a test per entity, because every index is in range.
+    // This loop has no test per entity, because every index is in range.
     if (covers(entities)) {
         const auto row_of = [&](std::size_t k) { return row_in(flat[entities[k].index()], entities[k]); };
         for (; far != 0 && i + far < entities.size(); ++i) {

@@ -62,7 +62,7 @@ private:
     const StringTable* texts_;
 };
 
-/// Adds a value to the document being built. Opaque values become null, enum values without a name numbers.
+/// Adds a value to the document being built. Opaque values become null, and enum values without a name become numbers.
 SHOAL_API void write_value(DocumentBuilder& builder, const ValueType& type, const std::byte* bytes,
                            const ValueNames& names);
 /// Adds `#` and the digits of a hash.
