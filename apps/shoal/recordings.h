@@ -10,7 +10,8 @@ namespace shoal_tool {
 
 /// Returns whether a file is a recording. To holds_world(), it looks like the log of a folder.
 bool holds_recording(Files& files, const std::string& path);
-/// Starts to record a world that is about to run. `level`: as spawned. Errors: the same as Recorder::start().
+/// Starts to record a world that is about to run. `level`: the blob as it was spawned. Errors: the same as
+/// Recorder::start().
 shoal::Status start_recording(shoal::Recorder& recorder, const shoal::World& world, const shoal::Blob& level,
                               const Task& task);
 /// Plays the next frame of the recording in a world. Returns whether there was one, and whether there may be another.

@@ -85,7 +85,7 @@ void read_schemas(const Arguments& arguments, Files& files, shoal::ComponentRegi
                   shoal::SourceRules& rules, shoal::Diagnostics& diagnostics);
 /// Reads the given schema files into a session.
 void read_schemas(const Arguments& arguments, Files& files, SourceSession& session);
-/// Notes the sources that were read. Errors: one of them is also an output; in the session's diagnostics.
+/// Notes the sources that were read. Errors: a source is also an output; the error is in the session's diagnostics.
 bool add_inputs(Files& files, const shoal::CompiledSource& compiled, SourceSession& session);
 
 /// Reads and checks a blob. A blob of the other byte order is swapped in memory.

@@ -24,9 +24,9 @@ public:
     /// From now on, has_changed() detects edited files.
     void watch();
     bool has_changed() { return watch_.has_changed(); }
-    /// Compiles all used sources again, and reloads what was spawned from those that differ. `line` names them; it is
-    /// empty when nothing differs. Errors: a source has an error: then nothing is reloaded; or one cannot be reloaded:
-    /// then its entities, and those of later ones, stay unchanged.
+    /// Compiles all used sources again, and reloads what was spawned from those that differ. `line` names the sources
+    /// that differ; it is empty if there are none. Errors: a source has an error: then nothing is reloaded; or one
+    /// cannot be reloaded: then its entities, and those of later ones, stay unchanged.
     shoal::Status reload(shoal::Diagnostics& diagnostics, std::string& line);
 
 private:

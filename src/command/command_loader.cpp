@@ -577,7 +577,7 @@ void CommandLog::unify_lists(std::span<CommandLoop* const> loops) {
             if (run.list->origin == ListOrigin::kCompiled && std::ranges::find(compiled, run.list) == compiled.end())
                 compiled.push_back(run.list);
     });
-    HashMap<std::uint64_t, const CommandList*> same{Owner("commands")};  // by the address of the loaded one
+    HashMap<std::uint64_t, const CommandList*> same{Owner("commands")};  // by the address of the loaded list
     for (const MadeList* loaded : loaded_lists_) {
         const auto found =
             std::ranges::find_if(compiled, [&](const CommandList* list) { return loaded->is_like(*list); });

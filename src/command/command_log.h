@@ -101,7 +101,7 @@ private:
     std::uint32_t num_idle_ = kMostIdle;  // calls of apply() since something was opened; up to kMostIdle
     EntityBits epoch_ = 0, num_pending_ = 0;
     Array<detail::MadeList*> loaded_lists_{Owner("commands")};
-    Array<Schema*> loaded_schemas_{Owner("commands")};  // that loaded_lists_ point to
+    Array<Schema*> loaded_schemas_{Owner("commands")};  // the schemas that loaded_lists_ point to
     Array<CommandLoop*> settling_{Owner("commands")};
     Array<detail::CommandRecorder*> chunks_{Owner("commands")};  // of settling_, in the order of execution
     CommandSettler settler_;

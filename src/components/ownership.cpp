@@ -120,7 +120,7 @@ Status OwnershipManager::own(Entity owner, std::span<const Entity> owned) {
     return {};
 }
 
-/// Returns the row of a living entity; adds it if there is none. Requires: reserved.
+/// Returns the row of a living entity; adds it if there is none. Requires: room is reserved.
 std::uint32_t OwnershipManager::row_of(Entity entity) {
     if (rows_.remove_stale(entity)) return rows_.find(entity);
     const std::uint32_t row = rows_.append(entity);

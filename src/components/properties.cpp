@@ -245,7 +245,7 @@ void PropertyManager::remove_parts(Entity entity, StringId path, std::uint32_t f
     }
 }
 
-/// Sets or removes a value or a part of one. Returns whether the entity may have it. Requires: reserved.
+/// Sets or removes a value or a part of one. Returns whether the entity may have it. Requires: room is reserved.
 bool PropertyManager::apply(Entity entity, const PropertyValue& value) {
     const PropertyShape shape = PropertyShape::from_word(value.shape);
     if (shape.word() != value.shape) return false;  // not a valid shape

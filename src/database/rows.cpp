@@ -54,7 +54,8 @@ Status Database::reserve_targets(DatabaseTable* first) {
 
 // --- adding ------------------------------------------------------------------------------------------------------
 
-/// Gives rows to the leading entities that live and have none, and returns how many there were. Requires: reserved.
+/// Gives rows to the leading entities that live and have none, and returns how many there were. Requires: room is
+/// reserved.
 std::uint32_t Database::place_leading(DatabaseTable& table, std::span<const Entity> entities) {
     const std::uint32_t first = table.num_rows();
     const std::uint32_t count = directory_.set_leading(entities, entities_, table.number(), first);
@@ -72,7 +73,7 @@ Result<AddCounts> Database::insert_into(DatabaseTable& table, Arguments& argumen
     return insert_reserved(table, arguments, sets, 0, arguments.entities().size());
 }
 
-/// The same for entities `begin` to `end` - 1 of a call. Requires: reserved.
+/// The same for entities `begin` to `end` - 1 of a call. Requires: room is reserved.
 AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, bool sets, std::size_t begin,
                                     std::size_t end) {
     AddCounts counts;
@@ -154,7 +155,7 @@ void Database::transfer(std::span<const Entity> entities, std::span<const Compon
     s.finish();
 }
 
-/// Moves rows that are only bytes, and returns the first of their new rows. Requires: reserved.
+/// Moves rows that are only bytes, and returns the first of their new rows. Requires: room is reserved.
 std::uint32_t Database::transfer_rows(DatabaseTable& from, DatabaseTable& to, RowList rows) {
     const std::uint32_t first = to.table_.take(from.table_, rows, plan_to(from, to));
     directory_.set_table(to.entities().subspan(first), to.number());
@@ -165,7 +166,7 @@ std::uint32_t Database::transfer_rows(DatabaseTable& from, DatabaseTable& to, Ro
 }
 
 /// Moves one row and returns where it is then: the destructors of dropped values may move it again. New columns are
-/// not written. Requires: reserved.
+/// not written. Requires: room is reserved.
 DatabaseRow Database::transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan) {
     DatabaseTable& from = *at.table;
     for (std::size_t i = 0; i < target.presence_.size(); ++i) {

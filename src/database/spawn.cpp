@@ -174,7 +174,7 @@ private:
         return *result;
     }
 
-    /// Moves an entity to its target table and writes what it gains. Requires: reserved.
+    /// Moves an entity to its target table and writes what it gains. Requires: room is reserved.
     void give_components(std::size_t place) {
         DatabaseTable& target = *targets_[place];
         DatabaseRow at = database_.find(batches_[0].entities[place]);

@@ -92,7 +92,7 @@ public:
             }
         }
     }
-    /// By blob entity; empty: all are in the first zone.
+    /// The zone of each blob entity; empty: all entities are in the first zone.
     std::span<const Zone> get() const { return zones_; }
 
 private:

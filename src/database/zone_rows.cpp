@@ -234,8 +234,8 @@ struct Database::ReturningRows {
 
         static Result<Further> read(const Database& database, SnapshotReader& from, ComponentType component);
     };
-    /// A value of a `many` type in row `row` of a table. Its owner has gained other values of the type since; they come
-    /// before it.
+    /// A value of a `many` type in row `row` of a table. Since then, its owner has gained other values of the type,
+    /// which come before this one.
     struct Later {
         std::size_t table;
         std::uint32_t row;
@@ -443,7 +443,7 @@ Status Database::ReturningRows::read_rows(Zone zone, SnapshotReader& from) {
     return {};
 }
 
-/// Adds the saved components to entities that already have rows. Requires: reserved.
+/// Adds the saved components to entities that already have rows. Requires: room is reserved.
 void Database::ReturningRows::gain_rows() {
     Array<const std::byte*> firsts{Owner("database")};
     for (const Given& each : given) {
@@ -528,7 +528,7 @@ Database::ReturningRows::TakenValues Database::ReturningRows::take_further(Compo
     return taken;
 }
 
-/// Adds values from the last to the first, because each is put before those that are there. Requires: reserved.
+/// Adds values from the last to the first, because each is put before those that are there. Requires: room is reserved.
 void Database::ReturningRows::append_further() {
     Array<TakenValues> taken{Owner("zone")};
     for (const Later& each : later) taken.push_back(take_further(each.component, tables[each.table].owners[each.row]));

@@ -44,7 +44,7 @@ struct HtmlCell {
     std::string text;
     bool is_number = false;
     double share = -1;         ///< relative to the longest bar, 0 to 1
-    std::string_view color{};  ///< of a mark before the text
+    std::string_view color{};  ///< the colour of a mark before the text
     bool is_off = false;
 };
 

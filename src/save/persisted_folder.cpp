@@ -389,7 +389,7 @@ private:
     }
 
     /// Removes snapshots older than those to keep. A damaged snapshot is not counted as kept, but is removed only when
-    /// it is older than all of them. Failing to remove one does no harm.
+    /// it is older than all of them. It does no harm if a snapshot cannot be removed.
     void remove_old() const {
         Result<std::vector<std::uint64_t>> whole = snapshots_in(folder_);
         const Result<std::vector<std::string>> names = list_folder(folder_);

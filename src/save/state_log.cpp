@@ -26,7 +26,7 @@ constexpr std::uint32_t kNoPart = ~0u;
 constexpr std::uint32_t kNoBlock = ~0u;
 constexpr std::size_t kMostEqualBytes = 8;  // runs this close are joined: a new run costs as much
 
-/// Begins a part in the body. The path follows if the part is new, and then its blocks.
+/// Begins a part in the body. If the part is new, its path follows. The blocks come last.
 struct PartChange {
     std::uint64_t num_elements;
     std::uint32_t before;  // index of the part in the state before, or kNoPart
@@ -158,7 +158,7 @@ private:
         }
     }
 
-    /// Adds a run, or extends the last one. `may_join`: the bytes between them are available.
+    /// Adds a run, or extends the last one. `may_join`: the bytes between the two runs are available.
     void add(std::size_t begin, std::size_t end, bool may_join) {
         if (!runs_.empty() && begin - runs_.back().end() <= (may_join ? kMostEqualBytes : 0))
             runs_.back().num_bytes = static_cast<std::uint32_t>(end) - runs_.back().begin;

@@ -300,8 +300,8 @@ Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool wit
         concat(status.message(), "; and what the world had before cannot be brought back: ", restored.message()));
 }
 
-/// Finds the database to which the zone files of a state belong; nullptr: none. Errors: the world has none of that
-/// name; parts are missing.
+/// Finds the database to which the zone files of a state belong; nullptr: none. Errors: the world has no database of
+/// that name; parts are missing.
 Result<Database*> WorldState::find_database_of_zones(const Snapshot& state, SnapshotReader& from) const {
     std::uint32_t format = 0;
     if (Status status = from.value("world/format", format); !status) return status;

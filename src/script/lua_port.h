@@ -50,7 +50,7 @@ void set_environment(lua_State* lua);
 /// would be too large.
 bool reserve_stack(lua_State* lua, int slots);
 std::size_t raw_length(lua_State* lua, int index);
-/// Reads a number that is exactly an integer. Returns false for others.
+/// Reads a number that is exactly an integer. Returns false for other values.
 bool read_integer(lua_State* lua, int index, std::int64_t& value);
 /// Whether a type of numbers is an integer type, whose values may not fit a double.
 bool is_whole(lua_State* lua, int index);

@@ -10,8 +10,8 @@
 //
 //     nodes_   [ root | children of the root | children of node 3 | ... ]       a level is one block
 //
-// A level with many children is hashed. If a key is not a path from the root, it is searched among all descendants; the
-// first such search makes all nodes and an index by key. finish() makes each changed entity once.
+// The keys of a level with many children are hashed. If a key is not a path from the root, it is searched among all
+// descendants; the first such search makes all nodes and an index by key. finish() makes each changed entity once.
 // Cost: a search by path is O(parts of the path); any other is O(1) after the first, which is O(descendants); finish()
 // is O(children of the changed entities).
 

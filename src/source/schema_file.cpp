@@ -437,7 +437,7 @@ std::vector<std::string> read_old_names(Node node, std::string_view component, D
 
 // --- schema files ----------------------------------------------------------------------------------------------------
 
-/// Whether a key is an older name of `word`; a warning tells the new name.
+/// Whether a key is an older name of `word`; a warning gives the new name.
 bool is_old_word(Node child, std::string_view old, std::string_view word, Diagnostics& diagnostics) {
     if (child.key() != old) return false;
     diagnostics.warning(child.key_position(), concat('`', old, "` is called `", word, "` now"),

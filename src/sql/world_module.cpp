@@ -257,7 +257,7 @@ int disconnect_world(sqlite3_vtab* vtab) {
     return SQLITE_OK;
 }
 
-/// Columns of `entities` that refer to entities: owner and parent. Comparing them with a text is an error.
+/// Columns of `entities` that refer to entities: owner and parent. It is an error to compare such a column with a text.
 bool is_reference(int column) { return column == 5 || column == 6; }
 
 int choose_world_plan(sqlite3_vtab* vtab, sqlite3_index_info* plan) {

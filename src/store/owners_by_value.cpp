@@ -100,7 +100,7 @@ void OwnersByValue::build() {
         begin += std::exchange(list.count, 0);
     }
     owners_.resize(begin);
-    // Entity by entity, so that a second row of the same value finds its entity at the end of the list.
+    // The loop goes entity by entity, so that a second row of the same value finds its entity at the end of the list.
     const std::span<const Entity> of_rows = source_.table().entities();
     const EntityManager& entities = source_.entity_manager();
     for (std::uint32_t row = 0; row < of_rows.size(); ++row) {

@@ -220,7 +220,7 @@ Result<AddCounts> TransformManager::Work::add(std::span<const Entity> added, std
     const RowRange rows{num_rows() - static_cast<std::uint32_t>(entities.size()), num_rows()};
     admit(rows);
     if (link_new(rows, parents)) {
-        // Block by block, because writing costs most once the rows exceed the cache.
+        // The loop goes block by block, because writing costs most once the rows exceed the cache.
         for (std::uint32_t row = rows.begin; row < rows.end; row += kBlockRows) {
             const RowRange block{row, std::min(row + kBlockRows, rows.end)};
             write_locals(block, locals.size() == 1 ? locals : locals.subspan(row - rows.begin, block.size()));

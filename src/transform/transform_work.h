@@ -2,9 +2,9 @@
 // The implementation of a TransformManager: which poses are pending, extents, and the suffix.
 //
 // Besides the fields of Transform, a row has a world pose, the entity of its parent (kept equal to the link, for
-// queries), an extent and a mark. An extent of 0 is unknown. If an extent is known, the extents of all descendants are
-// known, so marking the ancestors of a row as unknown stops at the first unknown one. A mark is a tick, which counts
-// computations so that nothing has to be reset, and a code:
+// queries), an extent and a mark. An extent of 0 means that it is unknown. If an extent is known, the extents of all
+// descendants are known, so marking the ancestors of a row as unknown stops at the first unknown one. A mark is a tick,
+// which counts computations so that nothing has to be reset, and a code:
 //
 //     set         the local pose was set in this tick: the row is on the list, and its subtree is pending
 //     set again   the same, and it was set in the frame before too

@@ -397,7 +397,7 @@ void Schedule::forget_plan() {
     destroy_owned("schedule", std::exchange(plan_, nullptr));
 }
 
-/// Removes a store that is gone from the plan.
+/// Makes the plan forget a store that no longer exists.
 void Schedule::forget(const Store& store) {
     if (plan_ != nullptr && erase(plan_->stores_in_zones, &store) != 0)
         plan_->num_types_in_zones -= store.schemas().size();

@@ -65,8 +65,8 @@ using DivideZones = void (*)(const void* context, std::span<const std::uint64_t>
 
 struct ClusterOptions {
     GridZones zones{GridZonesOptions{}};
-    /// How far passes may read beyond own tiles, in tiles. Entities larger than a tile are within reach of all tiles,
-    /// but have no reach themselves.
+    /// How many tiles beyond its own tiles the passes of a rank may read. Entities larger than a tile are within reach
+    /// of all tiles, but have no reach themselves.
     std::uint32_t reach = 1;
     DivideZones divide = nullptr;  ///< nullptr: cuts a space-filling curve into parts of equal weight
     const void* context = nullptr;

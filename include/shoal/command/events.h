@@ -114,7 +114,8 @@ public:
     }
 
 private:
-    // All by value: as long as the address of the writer is not passed on, its members need not be in memory.
+    // All arguments are passed by value: as long as the address of the writer is not passed on, the compiler can keep
+    // its members in registers.
     static SHOAL_NOINLINE detail::EventCursor write_slowly(detail::EventLog& log, std::byte* at,
                                                            detail::EventBuffer* held, T value) {
         detail::EventCursor more = log.hold_more(at, held);

@@ -491,7 +491,7 @@ private:
     void require_unlocked(const char* call) const {
         if (SHOAL_UNLIKELY(directory_.is_held())) refuse_change(call, {});
     }
-    /// The same for a call about component types; the message names the first.
+    /// The same for a call about component types; the message names the first component type.
     template <class T, class...>
     void require_unlocked_for(const char* call) const {
         if (SHOAL_UNLIKELY(directory_.is_held())) refuse_change(call, find_component(schema_of<T>().id()));

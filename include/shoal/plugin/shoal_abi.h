@@ -227,7 +227,8 @@ typedef struct shoal_host {
     const shoal_component* (*find_component)(shoal_world*, const char* name, shoal_error*);
     uint32_t (*image_bytes)(const shoal_world*, const shoal_component*);            /* 0: no store keeps it; passes */
     int (*has_component)(const shoal_world*, const shoal_component*, shoal_entity); /* passes */
-    /* Images are `stride` bytes apart, 0: one for all; NULL: defaults. Existing components are overwritten. */
+    /* Images are `stride` bytes apart; 0: all entities get the same image. NULL: defaults.
+       Existing components are overwritten. */
     int (*add_rows)(shoal_world*, const shoal_component*, const shoal_entity*, uint32_t count, const void* images,
                     size_t stride, shoal_error*);
     int (*remove_rows)(shoal_world*, const shoal_component*, const shoal_entity*, uint32_t count, shoal_error*);

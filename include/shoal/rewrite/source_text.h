@@ -83,7 +83,7 @@ private:
 };
 
 /// Reads a file of `diagnostics` in the format of its name, and adds its comments.
-/// Errors: one or more in `diagnostics`, no document, and no comments.
+/// Errors: `diagnostics` gets one or more errors, and there are no document and no comments.
 SHOAL_API Result<Document> read_source_text(std::uint32_t file, Diagnostics& diagnostics, SourceComments& comments,
                                             const ReadOptions& options = {});
 

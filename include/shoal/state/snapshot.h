@@ -306,9 +306,9 @@ private:
 
 class SnapshotReader {
 public:
-    /// `from` outlives the reader. `is_trusted`: this program has written it, and it was not changed since. `present`,
-    /// or nullptr: a state of the object to overwrite, written just now with blocks shared with `from`; column() skips
-    /// these blocks.
+    /// `from` outlives the reader. `is_trusted`: this program has written it, and it was not changed since. `present`:
+    /// nullptr, or the state of the object that will be overwritten. It was written just now and shares blocks with
+    /// `from`; column() skips these blocks.
     explicit SnapshotReader(const Snapshot& from, bool is_trusted = true, const Snapshot* present = nullptr)
         : from_(from), present_(present), is_trusted_(is_trusted) {}
     SnapshotReader(const SnapshotReader&) = delete;

@@ -221,7 +221,7 @@ public:
     /// Adds a component type to schemas(). Errors: the store does not accept further types; it keeps the type with
     /// another schema.
     SHOAL_API virtual Status take_component(const Schema& component);
-    /// Whether it only keeps components, so that a component type that needs a store of its own, such as a transform,
+    /// Whether the store only keeps components: a component type that needs a store of its own, such as a transform,
     /// would have no effect here.
     virtual bool only_keeps() const { return false; }
     /// Whether it has a bit per row that enables and disables enableable components.

@@ -203,7 +203,7 @@ public:
         step_and_settle(dt);
         schedule_.rethrow();
     }
-    /// The same without the settle. Checked builds warn after 100 runs without one.
+    /// The same without the settle. Checked builds warn after 100 runs without a settle.
     void run_passes(float dt) {
         run_frame(dt);
         schedule_.rethrow();

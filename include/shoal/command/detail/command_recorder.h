@@ -301,8 +301,8 @@ public:
     /// Destroys the values of all rows, and discards the rows.
     void clear();
 
-    // For loading. The list has origin kMade; the caller fills the rows of the run; replace_lists() replaces lists by
-    // equal ones.
+    // These functions load commands. The list has origin kMade; the caller fills the rows of the run; replace_lists()
+    // replaces lists by equal ones.
     const CommandList& made_list(MadeList&& list);
     CommandBatch begin_run(const CommandList& list, std::uint32_t num_rows);
     void restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers);

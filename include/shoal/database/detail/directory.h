@@ -91,7 +91,7 @@ public:
     /// The same for many entities.
     SHOAL_API void set_table(std::span<const Entity> entities, std::uint32_t table);
     /// Gives consecutive rows of a table to the leading entities, up to the first that is dead or has a row, and
-    /// returns how many there were. Requires: reserved.
+    /// returns how many there were. Requires: room is reserved.
     SHOAL_API std::uint32_t set_leading(std::span<const Entity> entities, const EntityManager& living,
                                         std::uint32_t table, std::uint32_t first_row);
     /// The same for the owners of all rows of a loaded table: they may be dead, but must be ids with indices up

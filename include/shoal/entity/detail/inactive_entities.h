@@ -35,7 +35,8 @@ public:
     /// Removes a store and all that it has reported. Requires: it was added.
     SHOAL_API void remove_speaker(void* speaker);
 
-    /// Records whether living entities are inactive by themselves, and notifies the followers. Requires: added.
+    /// Records whether living entities are inactive by themselves, and notifies the followers. Requires: the speaker
+    /// was added.
     SHOAL_API void set_by_itself(const void* speaker, std::span<const Entity> entities, bool is_inactive);
     /// Records whether a living entity is inactive because one above it is. Returns whether is_inactive_for() changed.
     /// Requires: added as a follower.

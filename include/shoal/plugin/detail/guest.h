@@ -43,7 +43,7 @@ struct GuestPart {
     explicit GuestPart(Guest& of) : guest(of) {}
     GuestPart(const GuestPart&) = delete;
     GuestPart& operator=(const GuestPart&) = delete;
-    /// Destroys and frees it.
+    /// Destroys and frees the part.
     virtual void destroy() = 0;
 
     Guest& guest;

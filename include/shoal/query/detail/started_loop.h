@@ -77,8 +77,8 @@ SHOAL_API CommandRecorder& open_commands_of_loop(ComponentDirectory* directory);
 /// A loop that was started: its chunks and its results.
 class StartedLoop {
 public:
-    /// PartFunction is called for each part, by any thread; DoneFunction, when all are done, by the waiting thread, for
-    /// the parts in the order in which they were added.
+    /// Any thread may call PartFunction for a part. When all parts are done, the waiting thread calls DoneFunction for
+    /// each part, in the order in which the parts were added.
     using PartFunction = void (*)(void* context, CommandRecorder* commands, const QueryPart& part);
     using DoneFunction = void (*)(void* context, const QueryPart& part);
 

@@ -100,8 +100,8 @@ public:
     SHOAL_API Status set_spawn_function(std::string_view name, SpawnFunction function, void* context);
 
     /// Compiles components named `name` to bytes, which `function` sets with CompileOutput::set_bytes, and makes
-    /// a schema for them. An entity has at most one.
-    /// Errors: the name has another schema or compile function, or is not a valid name. Nothing has changed.
+    /// a schema for them. An entity has at most one such component. Errors: the name has another schema or compile
+    /// function, or is not a valid name. Nothing has changed.
     SHOAL_API Status set_bytes_compile_function(std::string_view name, CompileFunction function, void* context,
                                                 std::int32_t spawn_order = 0);
     /// Spawns components named `name`, which were compiled to bytes, with `function`.

@@ -5,12 +5,11 @@
 //     options.overrides.push_back({"hull/lamp", "light.range", 9, 1});  // in copy 1 alone
 //     return world.spawn(level, options);
 //
-// Overrides are set one after the other when all components of the spawn exist, as by World::set(), even in
-// disabled components. A singleton has one value, so an override of it applies whichever copy it names. Fields that are
-// not in the resource cannot be overridden, such as "transform.world", which follows from other fields. An override
-// that names nothing, or does not fit, is an error before anything is spawned. Entities without overrides cost nothing.
-// A reload keeps overridden values (see reload/reloader.h).
-// Thread: values.
+// When all components of the spawn exist, the overrides are set one after the other in the same way as by World::set(),
+// even in disabled components. A singleton has one value, so an override of it applies whichever copy it names. Fields
+// that are not in the resource cannot be overridden, such as "transform.world", which follows from other fields. An
+// override that names nothing, or does not fit, is an error before anything is spawned. Entities without overrides cost
+// nothing. A reload keeps overridden values (see reload/reloader.h). Thread: values.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/table/detail/any_value.h"

@@ -35,7 +35,7 @@ public:
     SHOAL_API explicit AnyValue(const ValueType& type);  ///< all bytes are zero
     SHOAL_API AnyValue(const ValueType& type, const std::byte* value);
 
-    // Copied, not moved: a moved-from value would have a type but no bytes.
+    // A move copies the value, because a moved-from value would have a type but no bytes.
     AnyValue(const AnyValue&) = default;
     AnyValue& operator=(const AnyValue&) = default;
 

@@ -107,7 +107,7 @@ public:
     SHOAL_API Status reserve(std::uint32_t count);
     bool has_room() const { return storage_.has_room(); }
     /// Appends rows owned by `owners` and returns the first. Elements hold arbitrary bytes (opaque ones are
-    /// default-constructed) until the caller fills them; the index is not updated. Requires: reserved.
+    /// default-constructed) until the caller fills them; the index is not updated. Requires: room is reserved.
     SHOAL_API std::uint32_t append(std::span<const Entity> owners);
     /// Appends one row; as above, but requires room only if has_room() is false.
     std::uint32_t append_one(Entity owner) {
@@ -118,7 +118,7 @@ public:
         stamps_.mark_row(row);
         return row;
     }
-    /// Appends rows and returns a span for their owners, which the caller fills at once. Requires: reserved.
+    /// Appends rows and returns a span for their owners, which the caller fills at once. Requires: room is reserved.
     SHOAL_API std::span<Entity> append_unowned(std::uint32_t count);
     /// Moves rows of another table to the end of this one, updates the index, and returns the first. Elements that
     /// `from` lacks hold arbitrary bytes (opaque ones are default-constructed). Requires: reserved; `plan` fits the

@@ -46,9 +46,9 @@ inline bool is_unit_rotation(Quaternion q) {  // whether its length is 1 to the 
 /// do not drift. Requires: is_sound_rotation(q) (asserted in checked builds).
 inline Quaternion sound_rotation(Quaternion q) { return is_unit_rotation(q) ? q : mended_rotation(q); }
 
-/// Returns `local` with a part replaced. Shape: `value` has part.type.num_bytes(). Requires: the field has the name,
-/// type and index of a field of Transform. Errors: the pose would not be sound; the message names the component type
-/// `component`.
+/// Returns `local` with a part replaced. Shape: `value` has part.type.num_bytes() bytes. Requires: the field has the
+/// name, type and index of a field of Transform. Errors: the pose would not be sound; the message names the component
+/// type `component`.
 SHOAL_API Result<Transform> local_with(const Transform& local, const FieldPart& part, const std::byte* value,
                                        std::string_view component);
 
