@@ -37,7 +37,7 @@ struct Target {
     std::string reason;                   ///< why it is compiled; empty: it is not
     const BuiltOutput* before = nullptr;  ///< from the last build
     BuiltOutput now;
-    std::unique_ptr<Diagnostics> diagnostics;  ///< if it was compiled, and there are any
+    std::unique_ptr<Diagnostics> diagnostics;  ///< nullptr: there are none
     std::uint64_t num_entities = 0;            ///< if it was compiled
 };
 

@@ -5,7 +5,7 @@
 //     send() -> [ lost? ] -> held until it is due -> flush() -> socket
 //
 // Time is counted in frames of the sending peer, so delays are the same in a run without a clock.
-// Thread: as the peer.
+// Thread: as for the peer.
 
 #include "socket.h"
 

@@ -112,7 +112,8 @@ void Peer::take(const InputsDatagram& datagram) {
         counts_.joins_at = joins_at_;
         mine_.resize(joins_at_);
     }
-    // Lists start at or before what this side has said it lacks. A list that leaves a gap is ignored.
+    // A list starts at the first input that this side has reported as missing, or before it. A list that leaves a gap
+    // is ignored.
     for (std::size_t i = 0; i < datagram.inputs.size(); ++i) {
         const std::uint64_t at = std::uint64_t(datagram.first_input) + i;
         if (at != theirs_.size() || at >= options_.num_frames) continue;

@@ -16,7 +16,7 @@
 //     | [x]  flock  1,200  100,000     6.514    6.577  0.55 |
 //     +-----------------------------------------------------+
 //
-// Thread: as the world, while no pass runs.
+// Thread: as for the world, while no pass runs.
 
 #include "shoal/inspect/report.h"
 #include "shoal/world/world.h"

@@ -31,7 +31,7 @@ inline std::uint32_t count_fish(const Sea& sea) {
     return static_cast<std::uint32_t>(count);
 }
 
-/// Returns the place of fish number `number` among all fish. Requires: there are more.
+/// Returns the place of fish number `number` among all fish. Requires: there are more fish than `number`.
 inline FishPlace find_fish(const Sea& sea, std::uint64_t number) {
     Zone tile = 0;
     for (; number >= sea.fish_of_tile[tile]; ++tile) number -= sea.fish_of_tile[tile];

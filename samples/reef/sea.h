@@ -63,11 +63,13 @@ struct Sea {
     Sea(shoal::Executor& executor, const SeaOptions& options);
     ~Sea();
 
-    /// Compiles and spawns the sources. Errors: `diagnostics` has those of the sources, the status a summary.
+    /// Compiles and spawns the sources. Errors: `diagnostics` has the errors of the sources, and the status has a
+    /// summary.
     Status spawn(shoal::Diagnostics& diagnostics);
     /// Reloads the sources that were edited since the last call, and returns whether there were any. `line` describes
     /// what was reloaded, also when another source is refused.
-    /// Errors: `diagnostics` has those of the sources, the status a summary; if `line` is empty, the sea is unchanged.
+    /// Errors: `diagnostics` has the errors of the sources, and the status has a summary. If `line` is empty, the sea
+    /// is unchanged.
     shoal::Result<bool> reload_edited(shoal::Diagnostics& diagnostics, std::string& line);
 
     SeaOptions options;

@@ -394,7 +394,8 @@ std::span<const std::byte> EventLog::State::read(std::size_t frame) {
         if (scope != nullptr && !scope->is_in_loop()) scope->close_all();
         const std::lock_guard lock(mutex);
         if (frame == now) require_readable(scope);
-        // The function of a loop copies alone: a loop within it would close its own buffers, which takes the mutex.
+        // In the function of a loop, this thread copies alone: another loop would close the buffers of the first one,
+        // and closing them takes the mutex, which is held here.
         const bool may_share = scope != nullptr && !scope->is_in_loop();
         if (read.has_new.load(std::memory_order_relaxed)) copy(frame, may_share ? scope->executor() : nullptr);
     }

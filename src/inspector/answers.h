@@ -1,6 +1,6 @@
 #pragma once
 // The inspector's answers to requests. Each path has a function, in the file of its subject; answers.cpp lists all.
-// Thread: as the world, except answer_without_world().
+// Thread: as for the world, except answer_without_world().
 
 #include "inspector/http.h"
 #include "inspector/session.h"

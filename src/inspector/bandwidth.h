@@ -5,7 +5,7 @@ namespace shoal::inspect {
 
 /// Returns how many gigabytes per second all cores read together; 0 until it was measured. Thread: any.
 double bandwidth_gb_per_s();
-/// Measures it on the first call: the best of a few short attempts on large arrays. Cost: some 50 ms, so the
+/// Measures the bandwidth on the first call: the best of a few short attempts on large arrays. Cost: some 50 ms, so the
 /// world's thread must not call it. Thread: any; concurrent calls wait.
 void measure_bandwidth();
 

@@ -1,7 +1,7 @@
 #pragma once
 // The inspector's state besides the world itself: whether it is paused, edits, the sources of entities, the results of
 // the last frames. The answers to requests (answers.h) read and change it.
-// Thread: as the world.
+// Thread: as for the world.
 
 #include "inspector/http.h"
 #include "shoal/base/clock.h"

@@ -274,7 +274,7 @@ PluginType& note_type(shoal_world& plugin, const shoal_component& component, con
 }
 
 Status PluginType::add_to(ComponentRegistry& registry) const {
-    // The program may know the type with other fields, which only matters to functions of the plugin.
+    // The program may have declared the type with other fields. That only matters to functions of the plugin.
     const RegisteredComponent* const known = registry.find(component.name);
     const bool is_of_world = &registry == &owner.world.registry();
     const bool is_known = known != nullptr && known->schema != nullptr && definition.compile == nullptr;

@@ -175,7 +175,7 @@ struct PluginSpawn : SpawnedImages {
     shoal_spawn view{};
 };
 
-/// The table of functions. Lifetime: as the program.
+/// The table of functions. Lifetime: as long as the program.
 const shoal_host& plugin_host_table();
 /// Each fills in its part of the table.
 void add_component_functions(shoal_host& table);

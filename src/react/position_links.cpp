@@ -318,7 +318,7 @@ bool PositionLinks::move_leaving(Database& database, const SettleContext& contex
 
 namespace {
 
-/// The stamp from which rows of a declaration are not yet checked. A program may declare others before it loads.
+/// The stamp from which rows of a declaration are not yet checked. A program may declare other links before it loads.
 struct SavedLink {
     std::uint64_t component, field;  // hashes of their names
     std::uint64_t kind;              // 0 and 1: as Follower; 2: rows are kept in tiles

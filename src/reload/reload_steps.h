@@ -19,7 +19,7 @@ using Image = Array<std::byte>;
 /// A component of an entity, or one of several.
 struct ReloadedComponent {
     Store* store = nullptr;
-    const Schema* schema = nullptr;  // Lifetime: as the reload
+    const Schema* schema = nullptr;  // Lifetime: as long as the reload
     Entity entity;
     std::uint32_t index = 0;
 
@@ -32,7 +32,7 @@ public:
     ReloadSteps(const ReloadSteps&) = delete;
     ReloadSteps& operator=(const ReloadSteps&) = delete;
 
-    // Errors, for all: the store refuses; that step has changed nothing.
+    // Errors of all steps: the store refuses the change. The step has then changed nothing.
 
     /// Writes a field, by index in the schema, and returns whether it had another value. Shape: the field's size.
     /// Requires: the entity has the component.

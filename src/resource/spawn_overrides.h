@@ -1,6 +1,6 @@
 #pragma once
 // Looks up the targets of SpawnOptions::overrides before anything is spawned.
-// Thread: as the spawn.
+// Thread: as for the spawn.
 
 #include "shoal/resource/spawner.h"
 #include "shoal/store/field_path.h"

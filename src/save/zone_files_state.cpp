@@ -22,8 +22,8 @@ Zone zone_of(const T& saved) {
     return saved.zone;
 }
 
-/// Reads a list about zones from a state; nothing if it has no such part. Errors: it is not ascending, or a zone is out
-/// of range.
+/// Reads a list about zones from a state; nothing if it has no such part. Errors: the list is not ascending, or a zone
+/// is out of range.
 template <class T>
 Status read_zones(SnapshotReader& from, std::string_view name, Array<T>& all) {
     if (!from.has(name)) return {};

@@ -303,7 +303,8 @@ inline int push_field(lua_State* lua, int table, std::string_view field) {
 }
 /// Reads a list of texts in the field of a table; a single text is a list of one. Errors: it is neither.
 Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts);
-/// Returns a text, or a number converted to a text in place. Requires: it is one of these. Lifetime: as the value.
+/// Returns a text, or a number converted to a text in place. Requires: it is one of these. Lifetime: as long as the
+/// value.
 inline std::string_view text_at(lua_State* lua, int index) {
     std::size_t length = 0;
     const char* const first = lua_tolstring(lua, index, &length);

@@ -644,7 +644,7 @@ private:
     Arena arena_;
     std::vector<SharedImage> shared_;  // by ComponentLayer::shared_index
     std::size_t shared_bytes_ = 0;
-    // For the component that is being made.
+    // These describe the component that is being made.
     std::vector<std::byte> image_;
     std::vector<const ComponentLayer*> layers_;
     std::vector<KeptField> kept_;

@@ -13,7 +13,7 @@
 namespace shoal {
 namespace {
 
-/// Collects values to hash, the same on machines of either byte order; each text is preceded by its length.
+/// Collects values to hash, in the same way on machines of either byte order. The length of each text precedes it.
 class HashedText {
 public:
     HashedText& add(std::string_view text) {

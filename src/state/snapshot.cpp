@@ -14,9 +14,8 @@ namespace shoal {
 namespace {
 
 constexpr const char* kSnapshotOwner = "snapshot";
-constexpr std::size_t kBytesPerBlock = std::size_t(16) << 10;  // in parts that are not columns
-constexpr std::size_t kFirstSlabBytes = std::size_t(64)
-                                        << 10;  // malloc has this much in its heap, and maps larger blocks
+constexpr std::size_t kBytesPerBlock = std::size_t(16) << 10;   // in parts that are not columns
+constexpr std::size_t kFirstSlabBytes = std::size_t(64) << 10;  // malloc maps larger blocks separately
 constexpr std::size_t kMaxSlabBytes = 8 * kLargePageBytes;
 constexpr std::size_t kStepBytes = 1024;  // blocks that are kept for reuse are multiples of this
 constexpr std::size_t kMaxSteps = 256;    // longer blocks are allocated one by one

@@ -108,7 +108,7 @@ public:
 
     SHOAL_API std::uint32_t rank() const;
     SHOAL_API std::uint32_t num_ranks() const;
-    /// The own zones, the copied zones, and both. Before start(): all, none, all. Lifetime: as the cluster.
+    /// The own zones, the copied zones, and both. Before start(): all, none, all. Lifetime: as long as the cluster.
     SHOAL_API const LiveZones& own() const;
     SHOAL_API const LiveZones& halo() const;
     SHOAL_API const LiveZones& near() const;

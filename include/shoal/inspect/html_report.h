@@ -10,7 +10,7 @@
 // trace; memory by component type and owner; zones; entities by their component types; and where entities are. It
 // follows the reader's light or dark mode. Long lists are cut, with a note: the file stays below two megabytes,
 // whatever is in the world.
-// Thread: as the world; the schedule is not running.
+// Thread: as for the world; the schedule is not running.
 
 #include "shoal/base/status.h"
 #include "shoal/inspect/report.h"

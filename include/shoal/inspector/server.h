@@ -16,8 +16,8 @@
 // stores, as by World::set(); `allow_edits` disables this.
 //
 // Cost: one reading of the clock in each frame, and 4 bytes of memory for each spawned entity; with the page open, at
-// most one percent of the time for each thing that it watches. Thread: as the world. A world has at most one server at
-// a time; it may end before or after the world.
+// most one percent of the time for each thing that it watches. Thread: as for the world. A world has at most one server
+// at a time; it may end before or after the world.
 
 #include "shoal/react/service.h"
 
@@ -51,10 +51,10 @@ struct ServerOptions {
     std::string address = "127.0.0.1";  ///< an address of this machine; addresses other than this one need a token
     std::string token{};                ///< if not empty, requests must have it
     std::string name = "world";         ///< the name of the world on the page
-    bool allow_edits = true;            ///< of fields and passes, and by going back in time; pausing is always allowed
+    bool allow_edits = true;            ///< edits of fields and passes, and going back; pausing is always allowed
     std::uint32_t keep_frames = 0;      ///< frames kept for going back; 0: until the page asks for some
     bool begin_paused = false;          ///< pauses at the end of the first frame
-    ServerHost* host = nullptr;         ///< Lifetime: as the server
+    ServerHost* host = nullptr;         ///< Lifetime: as long as the server
     std::string page_folder{};          ///< for development: where to read the page's files from
 };
 

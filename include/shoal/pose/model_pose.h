@@ -100,7 +100,7 @@ public:
     /// Errors: the tree has instances, or is from a resource (then it is removed with its last instance). Nothing has
     /// changed.
     SHOAL_API Status remove_node_tree(NodeTreeId tree);
-    /// Requires, as all calls that take a tree: the tree was not removed. Lifetime: as the tree.
+    /// Requires, as all calls that take a tree: the tree was not removed. Lifetime: as long as the tree.
     SHOAL_API const NodeTree& nodes(NodeTreeId tree) const;
     /// Returns the node called `name`, or kNilRow. Cost: O(log nodes).
     SHOAL_API std::uint32_t find_node(NodeTreeId tree, StringId name) const;

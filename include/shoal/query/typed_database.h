@@ -141,7 +141,7 @@ public:
     static constexpr int kNumMatching = (0 + ... + (detail::kFits<Types, detail::TermList<Terms...>> ? 1 : 0));
 
     /// Registers the component types in the order in which the list first names them.
-    /// Requires: the database has none, or the same ones first. Lifetime: the database's.
+    /// Requires: the database has no component types yet, or its first ones are the same. Lifetime: the database's.
     explicit TypedDatabase(Database& database) : database_(&database), types_(database) { add(Components()); }
 
     Database& database() const { return *database_; }

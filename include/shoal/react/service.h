@@ -107,8 +107,8 @@ public:
 
     /// A blob was spawned, by World::spawn() or by a command; not called for copies of entities.
     virtual void spawned(const Blob& /*blob*/, const Spawned& /*spawned*/, const SpawnOptions& /*options*/) {}
-    /// The program detaches a store, which still has all its rows and is still part of the world. Not called for stores
-    /// that a load created and that are removed because it failed.
+    /// The program detaches a store, which still has all its rows and is still part of the world. This is not called
+    /// for stores that a failed load has created and removes again.
     virtual void before_detach(Store& /*store*/) {}
     /// A store leaves the world, is destroyed, or is replaced: nothing may refer to it afterwards. Use only its
     /// address: if it is being destroyed, the functions of its class can no longer be called.

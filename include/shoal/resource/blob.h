@@ -99,7 +99,7 @@ public:
     /// The rows of an entity's components, in spawn order. Requires: has_offset_tables().
     SHOAL_API std::span<const BlobRow> rows(std::uint32_t entity) const;
 
-    /// Returns the bytes of a read-only array that a field of this blob refers to. Lifetime: as the blob.
+    /// Returns the bytes of a read-only array that a field of this blob refers to. Lifetime: as long as the blob.
     /// Requires: the value comes from this blob.
     SHOAL_API std::span<const std::byte> array(const BlobArrayBase& array, FieldType element_type) const;
 

@@ -84,7 +84,7 @@ public:
 
     /// Keeps the text of a string id, for readers. Errors: another text has the same hash.
     SHOAL_API Result<StringId> add_text(std::string_view text);
-    /// Returns a text that was added, or an empty one. Lifetime: as the writer.
+    /// Returns a text that was added, or an empty one. Lifetime: as long as the writer.
     SHOAL_API std::string_view text(StringId id) const;
     /// Keeps as text a component or fields unknown to the compiler. kNoBlobEntity: of the whole resource.
     SHOAL_API void add_kept_text(std::uint32_t entity_index, std::string_view component, std::string_view text);

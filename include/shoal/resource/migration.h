@@ -211,7 +211,7 @@ class Migrations {
 public:
     /// Returns the step from this version to the next; the same object for the same version. Requires: version is at
     /// least 1.
-    /// Lifetime: as the registry.
+    /// Lifetime: as long as the registry.
     SHOAL_API MigrationStep& from(std::uint32_t version);
     /// The component type had another name in blobs, perhaps with the same version. No other type may have that name
     /// now.

@@ -112,7 +112,7 @@ public:
     SHOAL_API Replay& operator=(Replay&& other) noexcept;
     SHOAL_API ~Replay();
 
-    /// The setup that Recorder::start() was given. Lifetime: as the replay.
+    /// The setup that Recorder::start() was given. Lifetime: as long as the replay.
     SHOAL_API std::span<const std::byte> setup() const;
     /// Loads the state at which the recording began into a world that was set up like the recorded one, and that
     /// outlives the replay. Errors: the state does not fit. It calls load(world, ...), so frames that the world has

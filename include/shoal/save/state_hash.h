@@ -36,7 +36,7 @@ inline constexpr std::string_view kBesideRowsField = "(beside rows)";
 inline constexpr std::string_view kWorldComponent = "(world)";
 
 struct StateHash {
-    std::string_view component, field;  ///< Lifetime: as the world's stores
+    std::string_view component, field;  ///< Lifetime: as long as the world's stores
     Zone zone = kNoZone;                ///< kNoZone: not in a zone
     std::uint64_t hash = 0;
 };

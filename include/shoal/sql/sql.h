@@ -52,7 +52,7 @@ struct Value {
     bool is_float = false;     ///< for kReal: it is a float, whose shortest text has fewer digits
     std::int64_t integer = 0;  ///< for kInteger, and the number for kEntity
     double real = 0;           ///< for kReal
-    std::string_view text{};   ///< for kText. Lifetime: as the answer, or the row
+    std::string_view text{};   ///< for kText. Lifetime: as long as the answer, or the row
 
     /// The entity of kEntity; null for others.
     SHOAL_API Entity entity() const;
@@ -110,7 +110,7 @@ public:
     const std::vector<Column>& columns() const { return columns_; }
     std::size_t num_columns() const { return columns_.size(); }
     std::size_t num_rows() const { return columns_.empty() ? 0 : cells_.size() / columns_.size(); }
-    /// Requires: row < num_rows(), column < num_columns(). Lifetime: as the answer.
+    /// Requires: row < num_rows(), column < num_columns(). Lifetime: as long as the answer.
     SHOAL_API Value at(std::size_t row, std::size_t column) const;
     /// The index of the column of this name, or num_columns().
     SHOAL_API std::size_t find_column(std::string_view name) const;

@@ -338,7 +338,7 @@ public:
     SHOAL_API std::uint64_t left_memory() const;
     /// The same as elements() for a column of SnapshotWriter::column(). Blocks that the present state shares are not
     /// copied if it was written from `source`, because they are already in place. Requires: `to` is the array
-    /// that `source` names, and still has its bytes; 0: it is another array.
+    /// that `source` names, and still has its bytes. A `source` of 0 means that it is another array.
     SHOAL_API Status column(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements,
                             std::uint64_t source);
     template <class T>

@@ -108,7 +108,7 @@ public:
 
     /// Requires: is_bool().
     bool as_bool() const { return data(is_bool(), "as_bool() needs a bool").boolean; }
-    /// Returns nullptr for other kinds, and for an integer that does not fit. Lifetime: as the document.
+    /// Returns nullptr for other kinds, and for an integer that does not fit. Lifetime: as long as the document.
     SHOAL_API const std::int64_t* as_int64() const;
     SHOAL_API const std::uint64_t* as_uint64() const;
     /// Requires: is_number().

@@ -208,7 +208,7 @@ struct SHOAL_API Guest {
     std::uint32_t num_observers = 0;  ///< number of observers added so far
     bool is_active = true;            ///< false: suspended while a newer version is tried
     bool is_loading = false;
-    // During loading.
+    // These are used only during loading.
     Array<Entity> made_entities{Owner("guests")};
     Array<Store*> made_stores{Owner("guests")};
     Array<SchemaChange*> changes{Owner("guests")};

@@ -37,7 +37,7 @@ struct Access {
 };
 
 /// Whether two passes with these accesses must not overlap: one writes what the other reads or writes. With
-/// `all_zones`, zones do not separate them.
+/// `all_zones`, passes conflict even if they visit different zones.
 SHOAL_API bool conflict(const Access& a, const Access& b, bool all_zones = false);
 
 /// The access of a field. Fields of a component that is kept whole share cache lines: they count as one.

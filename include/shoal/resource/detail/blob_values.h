@@ -41,9 +41,9 @@ private:
     std::uint64_t num_lost_references_ = 0;
 };
 
-/// The bytes of a section of a blob; empty if it has none of that kind. Lifetime: as the blob.
+/// The bytes of a section of a blob; empty if it has none of that kind. Lifetime: as long as the blob.
 SHOAL_API std::span<const std::byte> section_bytes(const Blob& blob, BlobSectionKind kind);
-/// The read-only arrays of a blob, by offset. Lifetime: as the blob.
+/// The read-only arrays of a blob, by offset. Lifetime: as long as the blob.
 SHOAL_API std::span<const BlobArrayEntry> arrays_of(const Blob& blob);
 /// Returns the one of `arrays` that contains all values of `array`, or nullptr. Cost: O(log arrays).
 SHOAL_API const BlobArrayEntry* find_array(std::span<const BlobArrayEntry> arrays, const BlobArrayBase& array,

@@ -108,8 +108,8 @@ public:
     SHOAL_API Result<StringId> intern(std::string_view text);
     /// Adds a read-only array to the blob. Shape: a multiple of field_type_bytes(element_type).
     SHOAL_API BlobArrayBase add_array(FieldType element_type, std::span<const std::byte> values);
-    /// Sets the bytes of the component, in place of any set before; without a call, it has none.
-    /// Requires: the function was set with ComponentRegistry::set_bytes_compile_function.
+    /// Sets the bytes of the component, and replaces those of an earlier call. Without a call, the component has no
+    /// bytes. Requires: the function was set with ComponentRegistry::set_bytes_compile_function.
     SHOAL_API void set_bytes(std::span<const std::byte> bytes);
     /// Adds a file that the blob needs at run time, or whose changes require compiling the blob again.
     SHOAL_API void add_dependency(DependencyKind kind, std::string_view path);

@@ -109,7 +109,7 @@ public:
     SHOAL_API Status set_bytes_spawn_function(std::string_view name, BytesSpawnFunction function, void* context);
 
     /// Adds a component type, and returns its migrations from older versions: see migration.h.
-    /// Requires: no other schema has the name. Lifetime: as the registry.
+    /// Requires: no other schema has the name. Lifetime: as long as the registry.
     SHOAL_API Migrations& migrations(const Schema& schema);
     template <DescribedComponent T>
     Migrations& migrations() {
@@ -123,7 +123,7 @@ public:
     /// for the results of find(), and for the schema.
     SHOAL_API void remove(std::string_view name);
 
-    /// Returns the component type or nullptr. Lifetime: as the registry, or until remove().
+    /// Returns the component type or nullptr. Lifetime: as long as the registry, or until remove().
     SHOAL_API const RegisteredComponent* find(std::string_view name) const;
     SHOAL_API const RegisteredComponent* find(ComponentId id) const;
     /// The same; falls back to a type that had this name earlier: see Migrations::renamed_from().

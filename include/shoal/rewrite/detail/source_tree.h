@@ -97,11 +97,11 @@ SHOAL_API std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnos
 /// The same with the comments of the text.
 SHOAL_API std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics,
                                                      SourceComments& comments, const ReadOptions& options = {640});
-/// The same for a tree that is read or built. Lifetime: as its document.
+/// The same for a tree that is read or built. Lifetime: as long as its document.
 SHOAL_API std::optional<SourceTree> read_source_tree(Node root, Diagnostics& diagnostics);
 /// Returns an empty source tree of the same kind as `other`.
 SHOAL_API SourceTree empty_source_tree(const SourceTree& other);
-/// Returns the entities of a composition, with their prefabs merged. Lifetime: as the composition.
+/// Returns the entities of a composition, with their prefabs merged. Lifetime: as long as the composition.
 SHOAL_API SourceTree compose_source_tree(const Composition& composition);
 
 /// Returns whether two items have the same content, in any order.
@@ -115,7 +115,7 @@ SHOAL_API const SourceItem& entity_of(const SourceItem& item);
 SHOAL_API std::string entity_path(const SourceItem& item);
 /// Returns the path from an item's entity to the item: "modified_components.glow.power".
 SHOAL_API std::string member_path(const SourceItem& item);
-/// Returns an item as a document in canonical form: mappings by key, each thing in its one place.
+/// Returns an item as a document in canonical form: with mappings by key, and with only one place for each thing.
 SHOAL_API Document canonical_document(const SourceItem& item);
 /// Returns a line for each value of a tree, sorted: `a1/trunk components.glow.power = 2`. Texts with the same content
 /// have the same lines.

@@ -174,7 +174,7 @@ SHOAL_API std::optional<Composition> compose_file(std::uint32_t file, const Comp
                                                   Diagnostics& diagnostics);
 
 /// Returns the fields of a component with all its layers merged: mappings key by key, everything else replaced. The
-/// root is null for a component that only has defaults. Lifetime: as the composition.
+/// root is null for a component that only has defaults. Lifetime: as long as the composition.
 SHOAL_API Document merge_layers(const ComponentLayer& top);
 
 }  // namespace shoal

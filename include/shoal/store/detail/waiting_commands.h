@@ -20,8 +20,8 @@ struct SpawnOverride;
 /// The change that a command makes to the texts of an entity.
 enum class TextChange : std::uint8_t { kName, kTag, kUntag };
 
-/// What commands need besides stores: an object that spawns, copies, keeps texts, and knows what saved commands refer
-/// to, such as a world.
+/// What commands need besides stores: an object, such as a world, that spawns, copies, keeps texts, and finds what
+/// saved commands refer to.
 class CommandHost {
 public:
     /// Spawns copies of a blob. `firsts` are alive and still empty: they become blob entity 0 of each copy. Entities

@@ -87,8 +87,8 @@ public:
     SHOAL_API std::uint64_t written(std::uint32_t column, std::uint32_t block) const;
     /// Returns the stamp with which rows of a block were last added or moved in.
     SHOAL_API std::uint64_t placed(std::uint32_t block) const;
-    /// Returns which rows of a snapshot's block, which covers several blocks here, were or may have been written at
-    /// `since` or later; placed_since(): added or moved.
+    /// Returns which rows of a block of a snapshot were, or may have been, written at `since` or later. Such a block
+    /// covers several blocks here. placed_since() does the same for rows that were added or moved.
     SHOAL_API SnapshotMarks written_since(std::uint32_t column, std::uint32_t snapshot_block,
                                           std::uint64_t since) const;
     SHOAL_API SnapshotMarks placed_since(std::uint32_t snapshot_block, std::uint64_t since) const;
