@@ -151,7 +151,7 @@ void CommandRecorder::replace_lists(const HashMap<std::uint64_t, const CommandLi
 
 // --- component types that are known at run time only -------------------------------------------------------------
 
-/// Returns the list of commands with these component types. Those in `values` have a value.
+/// Returns the list of commands with these component types. The component types in `values` have a value.
 const CommandList& CommandRecorder::made_list(CommandKind kind, Entity entity, const Database& database,
                                               std::span<const ComponentType> components,
                                               std::span<const ComponentValues> values) {

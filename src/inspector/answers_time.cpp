@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kUsualFrames = 60, kMostFrames = 600;
 constexpr std::size_t kMostNamed = 100;        // entities in an entry
-constexpr std::size_t kMostDifferences = 500;  // shown
+constexpr std::size_t kMostDifferences = 500;  // in an answer
 constexpr std::uint64_t kMostKept = 10'000;    // frames
 
 void write_entry(const JournalEntry& entry, std::uint64_t frame, const World& world, JsonText& json) {

@@ -96,7 +96,7 @@ struct shoal_world final : shoal::Guest {
     shoal::Array<shoal::PluginType*> types{shoal::Owner("plugins")};
     shoal::Array<shoal::PluginStore*> stores{shoal::Owner("plugins")};
     std::vector<shoal::PluginVerb> verbs;
-    shoal::Array<shoal::ComponentManager*> replaced{shoal::Owner("plugins")};  // by stores, until loading ends
+    shoal::Array<shoal::ComponentManager*> replaced{shoal::Owner("plugins")};  // by stores; kept until loading ends
 };
 
 namespace shoal {

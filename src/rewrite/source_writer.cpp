@@ -469,7 +469,7 @@ private:
                written_.insert(pair_key(comment.position.file, comment.position.offset), true).is_new;
     }
 
-    /// Returns whether one of the comments is not written yet. JSON has none.
+    /// Returns whether one of the comments is not written yet. JSON has no comments.
     bool has_new(const std::vector<Comment>& list) const {
         return !is_json() && std::any_of(list.begin(), list.end(), [&](const Comment& comment) {
             return comment.position.file == 0 ||

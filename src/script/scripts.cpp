@@ -98,8 +98,9 @@ Status hand_on_rows(const Script& older, const Script& newer) {
     return {};
 }
 
-/// Runs the function at the top as the first text of a script. Errors: it raised one, or its passes have no valid
-/// order; what it has made is removed. `older`: the version whose rows it takes over, or nullptr.
+/// Runs the function at the top as the first text of a script. Errors: the function raised an error, or the passes have
+/// no valid order. Then all that the script has made is removed. `older`: the version whose rows it takes over, or
+/// nullptr.
 Status start(Script& script, Script* older = nullptr) {
     Schedule& schedule = script.state().world.schedule();
     const bool was_ordered = schedule.prepare().ok();

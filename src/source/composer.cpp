@@ -416,8 +416,8 @@ private:
         return read(file);
     }
 
-    /// Returns the prefab in the file at `path`, which may be known under another name. use_prefab() composes its text,
-    /// because it knows the entity that uses it.
+    /// Returns the prefab in the file at `path`, which may be known under another name. use_prefab() composes the text
+    /// of the prefab, because it has the entity that uses the prefab.
     Prefab* load_prefab(const std::string& path, std::string name) {
         Prefab*& prefab = prefab_by_path_[roots_.files().canonical(path)];
         if (prefab != nullptr) {
@@ -1295,7 +1295,7 @@ private:
     std::unordered_map<std::string, Prefab*> prefab_by_path_;  // canonical path
     std::unordered_map<std::string, NamedPrefab> prefab_by_name_;
     std::unordered_map<std::string, const Document*> component_files_;  // by name; nullptr: reported
-    std::vector<SourcePosition> file_roots_;                            // of sources and prefabs
+    std::vector<SourcePosition> file_roots_;                            // the roots of sources and prefabs
     std::vector<Use> uses_;                                             // from the source to the prefab being composed
     std::string_view last_prefab_name_;
     const MergedEntity* last_prefab_ = nullptr;

@@ -191,7 +191,7 @@ std::uint32_t OwnedRows::append(Entity entity) {
 }
 
 /// Adds index entries for the leading entities that live and have none: they get the rows after the last. Returns how
-/// many there were. Requires: plain_index_, reserved.
+/// many there were. Requires: plain_index_ is set, and room is reserved.
 std::uint32_t OwnedRows::place_leading(std::span<const Entity> entities) {
     return index_.set_leading(entities, entities_, table_.num_rows(), [](std::span<const Entity>, bool) {});
 }

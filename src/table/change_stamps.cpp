@@ -30,7 +30,7 @@ std::uint8_t highest_mark(const ChangeMark* marks, std::size_t count, std::uint8
     return highest;
 }
 
-/// Copies lines of `length` values to the starts of longer ones.
+/// Copies lines of `length` values to the starts of longer lines.
 template <class T>
 void widen(Array<T>& lines, std::size_t num_lines, std::size_t length, std::size_t new_length) {
     Array<T> wide(num_lines * new_length, T(0), Owner("table"));

@@ -243,7 +243,7 @@ void TransformManager::Work::plan_suffix(bool in_order) {
     if (run.size() != 0) suffix_plan_.add_range(run);
 }
 
-/// Plans what is pending in a subtree of the suffix that is one range; all of it if an ancestor is pending
+/// Plans the pending poses of a subtree in the suffix that is one range, or all of its poses if an ancestor is pending
 /// (`is_under`). Returns the last tick in which anything in it moved.
 std::uint32_t TransformManager::Work::plan_block(RowRange rows, bool is_under) {
     const std::uint32_t* const mark = marks();

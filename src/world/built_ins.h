@@ -10,7 +10,8 @@ namespace shoal {
 struct BuiltIn {
     const Schema* schema;
     Result<Store*> (*make)(World& world);  // nullptr: any store may keep it
-    // For a type that does nothing in a store that only keeps it: the store that it needs, and the call that makes it.
+    // A type that has no effect in a store that only keeps it has two names here: the store that it needs, and the call
+    // that makes this store.
     std::string_view whose, maker;
     bool may_have_manager = false;  // a program may make one, and set its values itself
 };

@@ -20,8 +20,8 @@
 // floats, or an array of these. A vector can be read as an array of numbers, such an array as a vector, and an integer
 // as a float. Strings are StringIds. set() and sources keep the texts in the world; a PropertyValue has only the
 // hashes. Saved and copied entities keep all of their properties.
-// Values that loops read in every entity of a kind belong in a component: a field costs a load, a property a search.
-// Thread: calls that set values are structural; any thread looks values up between them.
+// Values that loops read in every entity of a kind belong in a component: a field costs a load, and a property costs a
+// search. Thread: calls that set values are structural; any thread looks values up between them.
 
 #include "shoal/base/detail/string_table.h"
 #include "shoal/resource/detail/property_table.h"

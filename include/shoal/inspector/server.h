@@ -33,7 +33,7 @@ struct LayerOrigin;
 
 namespace shoal::inspect {
 
-/// What a server asks of the program.
+/// What a server needs from the program.
 class ServerHost {
 public:
     /// Called some ten times a second while the world is paused: true ends the pause for good.

@@ -14,8 +14,8 @@
 // world poses are computed.
 //
 // If the parent has no model pose, or no node of that name, the local pose stays unchanged. It also stays unchanged
-// when the component is removed. An entity without a parent, or without a transform, is not attached. Thread:
-// move_attached() as for set_locals() of the transforms. Cost: a look-up and a pose for each attached entity.
+// when the component is removed. An entity without a parent, or without a transform, is not attached. Thread: for
+// move_attached(), the same as for set_locals() of the transforms. Cost: a look-up and a pose for each attached entity.
 
 #include "shoal/pose/model_pose.h"
 

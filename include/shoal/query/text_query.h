@@ -149,7 +149,8 @@ public:
     void write_columns(std::size_t component, std::uint64_t columns);
     /// The store whose rows a loop would visit now.
     const Store& driver() const;
-    /// An upper bound of the rows that a loop visits: the driver's, before comparisons and disabled components.
+    /// An upper bound of the number of rows that a loop visits: all rows of the driver, even those that comparisons
+    /// exclude or that are disabled.
     std::uint64_t num_rows() const;
     /// What a loop touches; for schedules. Lifetime: the query's.
     std::span<const Access> accesses() const;

@@ -74,7 +74,7 @@ enum class TransformMode : std::uint8_t { kImmediate, kDeferred };
 enum class KeepPose : std::uint8_t { kLocal, kWorld };
 
 enum class ChildrenOfDead : std::uint8_t {
-    kBecomeRoots,  ///< and keep their world poses
+    kBecomeRoots,  ///< they keep their world poses
     kDie,          ///< their entities are destroyed in the same call of EntityManager::destroy
 };
 

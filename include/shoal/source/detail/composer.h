@@ -137,7 +137,7 @@ public:
     SHOAL_API ~Composition();
 
     bool is_level() const { return is_level_; }
-    /// Parents before children, otherwise in text order.
+    /// Parents come before children; otherwise the entities are in text order.
     std::span<const ComposedEntity> entities() const { return entities_; }
     /// The names of the component types, in the order in which they first occur.
     std::span<const std::string_view> types() const { return types_; }

@@ -143,10 +143,11 @@ public:
     /// The same for entities that live now or are created next.
     SHOAL_API Status reserve(std::size_t count);
     /// Gives a row to a living entity that has none, and returns it; with `many`, adds another before the others.
-    /// Elements hold arbitrary bytes until the caller fills them. Requires: reserved; nothing stale (see remove_stale).
+    /// Elements hold arbitrary bytes until the caller fills them. Requires: room is reserved, and nothing is stale (see
+    /// remove_stale).
     SHOAL_API std::uint32_t append(Entity entity);
     /// Gives each entity a row, in the order of the span, if all are alive and none of their indices has a row.
-    /// Otherwise returns false and changes nothing. Requires: reserved; a paged index, no `many`.
+    /// Otherwise returns false and changes nothing. Requires: room is reserved; the index is paged; no `many`.
     SHOAL_API bool append_all(std::span<const Entity> entities);
     /// Appends one row for a living entity that has none, if neither table nor index needs memory; else returns
     /// kNilRow.

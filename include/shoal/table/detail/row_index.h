@@ -81,7 +81,8 @@ public:
     SHOAL_API bool is_free(std::uint32_t lowest, std::uint32_t highest) const;
     /// Gives consecutive rows from `first_row` on to the leading entities, up to the first that is dead according to
     /// `living`, an EntityManager, or whose index has an entry. Calls note(span, are_run) for them in order; with
-    /// `are_run` the ids of the span are consecutive. Returns how many there were. Requires: reserved; a paged index.
+    /// `are_run` the ids of the span are consecutive. Returns how many there were. Requires: room is reserved, and the
+    /// index is paged.
     template <class Living, class Note>
     std::uint32_t set_leading(std::span<const Entity> entities, const Living& living, std::uint32_t first_row,
                               Note&& note);
@@ -107,8 +108,8 @@ public:
         return reserve_more(num_more, max_index);
     }
 
-    /// Sets the row of `entity`, replacing any generation at its index. Requires: reserved; a non-null entity;
-    /// with identity, row == entity.index().
+    /// Sets the row of `entity`, replacing any generation at its index. Requires: room is reserved; the entity is not
+    /// null; with identity, row == entity.index().
     void set(Entity entity, std::uint32_t row) {
         SHOAL_ASSERT(entity && (kind_ != RowIndexKind::kPaged || entity.index() < num_flat_),
                      "the row index has reserved no room for the entity");

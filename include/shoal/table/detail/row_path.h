@@ -28,7 +28,7 @@ public:
 
     /// Follows a plan from now on; addresses are not known yet. Requires: the plan outlives its use here.
     void follow(const TakePlan& plan) { plan_ = &plan, placements_ = 0; }
-    /// Looks the addresses up. Returns false, and keeps none, unless the rows of both tables are plain.
+    /// Looks the addresses up. Unless the rows of both tables are plain, returns false and keeps no addresses.
     SHOAL_API bool look_up(Table& from, Table& to);
     /// Whether the addresses are valid. Placements only grow, so the sum is the same only if neither has changed.
     SHOAL_INLINE bool is_known(const Table& from, const Table& to) const {

@@ -121,8 +121,9 @@ public:
     /// Appends rows and returns a span for their owners, which the caller fills at once. Requires: room is reserved.
     SHOAL_API std::span<Entity> append_unowned(std::uint32_t count);
     /// Moves rows of another table to the end of this one, updates the index, and returns the first. Elements that
-    /// `from` lacks hold arbitrary bytes (opaque ones are default-constructed). Requires: reserved; `plan` fits the
-    /// schemas; both tables share one paged index, or have none; neither has links; for several rows, both are plain.
+    /// `from` lacks hold arbitrary bytes (opaque ones are default-constructed). Requires: room is reserved; `plan` fits
+    /// the schemas; both tables share one paged index, or have none; neither has links; for several rows, both are
+    /// plain.
     SHOAL_API std::uint32_t take(Table& from, RowList rows, const TakePlan& plan);
     /// The same for one row.
     std::uint32_t take(Table& from, std::uint32_t row, const TakePlan& plan) {
@@ -131,8 +132,8 @@ public:
     }
     /// With an identity index: gives row owner.index() its owner. Rows before it without an owner are holes: their
     /// owner is null, their fields keep harmless values. The elements of the row hold arbitrary bytes (opaque ones are
-    /// default-constructed) until the caller fills them. Requires: reserved; the index has room; the row is a hole, or
-    /// past the last row.
+    /// default-constructed) until the caller fills them. Requires: room is reserved, also in the index; the row is a
+    /// hole, or past the last row.
     SHOAL_API void occupy(Entity owner);
     std::uint32_t num_holes() const { return num_holes_; }
 
