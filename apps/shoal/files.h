@@ -44,7 +44,8 @@ public:
 
     /// Reads a file, or standard input.
     shoal::Result<std::string> read(const std::string& path);
-    /// Returns the content of a stream. The first call reads it. Requires: is_stream(path). Lifetime: as this object.
+    /// Returns the content of a stream. The first call reads it. Requires: is_stream(path). Lifetime: as long as this
+    /// object.
     shoal::Result<std::string_view> stream(const std::string& path);
 
     /// Writes the output of a flag that was given. Errors: the output cannot be written, and is unchanged.

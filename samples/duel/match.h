@@ -28,8 +28,8 @@ public:
     /// Opens the sockets and makes both worlds. Errors: no socket, or no memory.
     shoal::Status begin();
     /// Plays until both sides are done. Errors: a peer fails; there is no progress for twenty seconds of frames; the
-    /// worlds differ, and the message names the difference: then both are taken back to the end of the first frame that
-    /// differs.
+    /// worlds differ (the message names the difference). In the last case, both are taken back to the end of the first
+    /// frame that differs.
     shoal::Status run();
     /// Returns the difference of the worlds, as far as it is known. Errors: they are not equal.
     shoal::Status check_equal() const;

@@ -461,7 +461,8 @@ void CommandSettler::group_changes() {
     scratch_.changes.swap(scratch_.sorted);
 }
 
-/// If there are several changes, asks the stores whether they would refuse. Errors: one would; nothing has changed.
+/// If there are several changes, asks the stores whether they would refuse one. Errors: a store would; nothing has
+/// changed.
 Status CommandSettler::prepare_changes(std::span<const Entity> entities) {
     if (scratch_.by_store.size() < 2 && scratch_.changes.size() < 2) return {};
     for (StoreChanges& group : scratch_.by_store) {

@@ -161,8 +161,8 @@ private:
         if (rotation) accept_rotation(diagnostics_, rotation.position(), "node: a rotation is ", local.rotation);
     }
 
-    /// A scale of 0 cannot be inverted. On all axes it hides a node, as glTF defines; on one or two it makes the node
-    /// flat.
+    /// A scale of 0 cannot be inverted. On all axes, such a scale hides a node, as glTF defines; on one or two axes, it
+    /// makes the node flat.
     void replace_scales_of_0() {
         std::vector<bool> is_joint(out_.nodes.size());
         for (const std::vector<std::uint32_t>& skin : out_.skins)

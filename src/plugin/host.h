@@ -163,7 +163,7 @@ struct PluginType {
     shoal_component_definition definition{};
     std::vector<PluginMigration> migrations;
 
-    /// Adds it to a registry. Errors: the registry has another type of that name, or other functions.
+    /// Adds the type to a registry. Errors: the registry has another type of that name, or other functions.
     Status add_to(ComponentRegistry& registry) const;
     /// Removes what was added to the world's registry.
     void leave_registry();

@@ -41,7 +41,7 @@ struct ChangedList {
 
 class BlobChanges {
 public:
-    /// The blobs outlive this. Requires: component types of the same name have the same layout.
+    /// The blobs outlive this object. Requires: component types of the same name have the same layout.
     BlobChanges(const Blob& before, const Blob& after);
     BlobChanges(const BlobChanges&) = delete;
     BlobChanges& operator=(const BlobChanges&) = delete;
@@ -99,7 +99,7 @@ private:
 /// Finds the arrays of the older version in the newer one.
 class MovedArrays {
 public:
-    /// The blobs outlive this.
+    /// The blobs outlive this object.
     MovedArrays(const Blob& before, const Blob& after);
 
     bool empty() const { return num_moved_ == 0; }

@@ -37,8 +37,8 @@ public:
     /// Writes a field, by index in the schema, and returns whether it had another value. Shape: the field's size.
     /// Requires: the entity has the component.
     Result<bool> write(const ReloadedComponent& place, std::size_t field, const std::byte* value);
-    /// Adds components to entities. Shape: a struct image for each. Requires: they live and have none, or may have
-    /// several.
+    /// Adds components to entities. Shape: a struct image for each. Requires: the entities live, and have no such
+    /// component or may have several.
     Status add(Store& store, const Schema& schema, std::span<const Entity> entities, const std::byte* images);
     /// Removes the components of a type from entities that have one.
     Status remove(Store& store, const Schema& schema, std::span<const Entity> entities);

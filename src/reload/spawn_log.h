@@ -64,8 +64,8 @@ public:
     SpawnedCopies* find_living(const Blob& blob);
     /// Counts the copies of other versions of a blob, without those whose entities are all dead.
     std::uint32_t count_others(const Blob& blob);
-    /// Notes that the copies of a blob now have a newer version. Shape: entities: newer.num_entities()
-    /// for each copy of `older`; overrides: of its copies, with the entities of `newer`.
+    /// Notes that the copies of a blob now have a newer version. Shape: `entities` has newer.num_entities() entities
+    /// for each copy of `older`. `overrides`: those of all these copies, with the entities of `newer`.
     void replace(const Blob& older, const Blob& newer, Array<Entity> entities, std::vector<LoggedOverride> overrides);
 
     /// Marks the texts of overrides.

@@ -78,7 +78,7 @@ std::string_view path_of_values(std::string_view path) {
 
 class StateMigration {
 public:
-    /// Both outlive this.
+    /// The world and the snapshot outlive this object.
     StateMigration(const WorldState& world, const Snapshot& from, bool is_trusted)
         : world_(world), saved_(from), from_(from, is_trusted) {}
 

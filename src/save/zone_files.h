@@ -51,8 +51,8 @@ class ZoneFiles {
         Zone zone = kNoZone;
         std::uint64_t number = 0;  // of the file, unique in this process; 0: none
         std::uint64_t num_rows = 0, num_bytes = 0, hash = 0;
-        Array<Entity> owners{Owner("zone files")};   // ascending: those alive, as far as known
-        Array<Entity> gone{Owner("zone files")};     // ascending: those dead, whose ids may have been reused
+        Array<Entity> owners{Owner("zone files")};   // the living ones as far as known, ascending
+        Array<Entity> gone{Owner("zone files")};     // dead ones, ascending; their ids may have been reused
         Array<StringId> texts{Owner("zone files")};  // texts that the rows refer to; ids of the world
         std::uint64_t failed_at = 0;                 // stamp when loading failed, which was logged; or 0
     };

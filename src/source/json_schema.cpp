@@ -721,7 +721,7 @@ private:
     const SourceRules& rules_;
     const ValueNames& names_;
     DocumentBuilder builder_;
-    std::vector<std::unordered_set<std::string>> keys_;   // of the open mappings
+    std::vector<std::unordered_set<std::string>> keys_;   // the keys of the open mappings
     std::vector<const RegisteredComponent*> components_;  // by name
 };
 

@@ -13,7 +13,7 @@ struct ZoneRange {
     std::int64_t first = 0, last = std::int64_t(kMaxZones) - 1;
 };
 
-/// Finds the first component of an entity. Ignores disabled ones, and rows that only exist to be linked to.
+/// Finds the first component of an entity. Ignores disabled components, and rows that only exist to be linked to.
 ComponentRow find_component(Store& store, const Schema& component, Entity entity);
 
 /// Iterates over the rows of a table of the catalog. While it is used, no row moves.

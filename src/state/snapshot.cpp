@@ -385,7 +385,7 @@ std::size_t SnapshotMarks::count_before(std::size_t mark) const {
 }
 
 void SnapshotMarks::add(std::size_t first, std::span<const std::uint8_t> is_marked) {
-    // Moves the lowest bits of 8 bytes to the highest byte; the first byte's becomes its lowest bit.
+    // Moves the lowest bits of 8 bytes to the highest byte; the bit of the first byte becomes the lowest one there.
     constexpr bool kIsLittle = std::endian::native == std::endian::little;
     constexpr std::uint64_t kGather = kIsLittle ? 0x0102040810204080 : 0x8040201008040201;
     for (std::size_t i = 0; i < is_marked.size(); i += 8) {

@@ -106,7 +106,8 @@ void TransformManager::Work::swap_rows(std::uint32_t a, std::uint32_t b) {
     list_again(b);
 }
 
-/// Moves a block of rows to `to`. As many rows from there take its place or, if the two overlap, the rows in between.
+/// Moves a block of rows to `to`. As many rows from there move to the place of the block. If the two ranges overlap,
+/// only the rows in between move there.
 void TransformManager::Work::exchange(RowRange block, std::uint32_t to) {
     if (block.begin == to) return;
     const std::uint32_t low = std::min(block.begin, to), high = std::max(block.begin, to);

@@ -64,7 +64,8 @@ private:
     /// Orders the pass after, or before, the pass or group of that name. Returns false if there is none.
     bool order_against(std::size_t pass, std::string_view name, bool after) {
         const auto add = [&](std::size_t other) {
-            if (other == pass && passes_[pass].name != name) return;  // a pass after its own group is after the others
+            // A pass that comes after its own group comes after the other passes of the group.
+            if (other == pass && passes_[pass].name != name) return;
             after ? before_[other].set(pass) : before_[pass].set(other);
         };
         bool found = false;

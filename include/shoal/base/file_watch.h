@@ -36,8 +36,8 @@ public:
     FileWatch& operator=(const FileWatch&) = delete;
 
     /// Watches these files in place of the previous ones. A file that was watched before is compared with its previous
-    /// stamp; a new one has changed if it changed or appeared after `wall_ns`, the time when the program began to read
-    /// the files; see wall_clock_ns().
+    /// stamp. A new file counts as changed if it changed or appeared after `wall_ns`, the time when the program began
+    /// to read the files; see wall_clock_ns().
     SHOAL_API void set(std::vector<std::string> paths, std::int64_t wall_ns = INT64_MAX);
     /// Whether a file has changed since set(), or since the last call that returned true. Never waits.
     /// Cost: a system call; a few per file after something has happened in their folders.

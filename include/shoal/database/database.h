@@ -34,9 +34,9 @@
 // settle(). Passes ask for changes through Commands; see commands.h. A call may be given spans of any table's columns.
 // The destructor of a component may destroy other entities. During a call for many entities that removes components or
 // moves rows, it may do so only one at a time, and may change nothing else. Setting a component must not change the
-// database. Calls that would leave rows inconsistent are asserted against.
-// Thread: structural calls from one thread at a time, and not while a loop or a world's schedule runs (see
-// DatabaseLock; asserted); const calls from any thread between them.
+// database. An assertion fails in calls that would leave rows inconsistent. Thread: structural calls from one thread at
+// a time, and not while a loop or a world's schedule runs (see DatabaseLock; asserted); const calls from any thread
+// between them.
 
 #include "shoal/database/detail/archetype_graph.h"
 #include "shoal/database/detail/component_slots.h"
@@ -442,7 +442,7 @@ public:
     /// Includes the numbers of tables and archetypes, which decide in which order queries visit rows; outside of a
     /// directory also the waiting commands: see command/detail/saved_commands.h.
     SHOAL_API void save(SnapshotWriter& to) const override;
-    /// As Store::load(). Errors: also if this database lacks one of the component types.
+    /// The same as Store::load(). It is also an error if this database lacks one of the component types.
     SHOAL_API Status load(SnapshotReader& from) override;
 
 private:

@@ -76,7 +76,7 @@ public:
     /// The same without a copy. Lifetime: the caller keeps the bytes as long as this object.
     SHOAL_API std::uint32_t refer_file(std::string name, std::string_view text);
 
-    /// Requires: 0 < file <= num_files(). Lifetime: as this object.
+    /// Requires: 0 < file <= num_files(). Lifetime: as long as this object.
     SHOAL_API std::string_view name(std::uint32_t file) const;
     SHOAL_API std::string_view text(std::uint32_t file) const;
     std::uint32_t num_files() const { return static_cast<std::uint32_t>(files_.size()); }
@@ -92,8 +92,8 @@ public:
     std::size_t num_errors() const { return num_errors_; }
     std::size_t num_warnings() const { return num_warnings_; }
 
-    /// Sorts the entries from `first` on in reading order: those without a position, then by file and
-    /// offset. Entries at the same position keep their order.
+    /// Sorts the entries from `first` on in reading order: entries without a position come first, and the others are
+    /// sorted by file and offset. Entries at the same position keep their order.
     SHOAL_API void sort_by_place(std::size_t first = 0);
 
     /// The kept entries, in the order of reporting unless they were sorted.

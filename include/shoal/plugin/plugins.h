@@ -57,9 +57,9 @@ public:
     /// Unloads all plugins, the last one first.
     SHOAL_API ~Plugins();
 
-    /// Loads a plugin from a file. Errors: the file is not a plugin, or for another version or entity size; its name is
-    /// taken; a plugin that it depends on is not loaded; its load() failed. The message names the file and the reason;
-    /// the world is unchanged.
+    /// Loads a plugin from a file. Errors: the file is not a plugin, or it is for another version or another size of
+    /// entities; its name is taken; a plugin that it depends on is not loaded; its load() failed. The message names the
+    /// file and the reason; the world is unchanged.
     SHOAL_API Status load(const std::string& path);
     /// Errors: there is no such plugin; another one depends on it; a pass of the program, or another plugin, uses one
     /// of its stores. Nothing has changed. Otherwise the log lists the data that is lost with its stores.

@@ -197,7 +197,7 @@ public:
     bool is_held() const override { return instances_.is_held(); }
     SHOAL_API void settle(const SettleContext& context) override;
     SHOAL_API void save(SnapshotWriter& to) const override;
-    /// As Store::load(). Errors: also a resource that is not loaded. Constraints are kept.
+    /// The same as Store::load(). It is also an error if a resource is not loaded. Constraints are kept.
     SHOAL_API Status load(SnapshotReader& from) override;
     /// Returns the table of instances, then one table per tree.
     std::span<const Table* const> tables() const override { return tables_; }

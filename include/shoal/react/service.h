@@ -198,7 +198,8 @@ public:
     bool is_settling() const { return is_settling_; }
     bool is_spawning() const { return num_spawns_ != 0; }
 
-    // For the world, which reports what it does, and at its end notifies the services, the last one first.
+    // The world calls these functions to report what it does. When it ends, it notifies the services, the last one
+    // first.
     void note_settling(bool is_settling) { is_settling_ = is_settling; }
     void note_spawn(bool begins) { num_spawns_ += begins ? 1u : ~0u; }
     SHOAL_API void end_all();

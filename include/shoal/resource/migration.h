@@ -56,7 +56,7 @@ public:
         Given given = Given::kYes;                          // for convert_image()
     };
 
-    /// Lifetime: the schema and the columns (in the form of BlobComponents) outlive this.
+    /// Lifetime: the schema and the columns (in the form of BlobComponents) outlive this object.
     SHOAL_API FieldColumns(const Schema& schema, std::span<const std::byte* const> columns, std::size_t num_rows);
     std::size_t num_rows() const { return num_rows_; }
     std::span<const Column> columns() const { return columns_; }

@@ -30,8 +30,8 @@ SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const So
                                                 Diagnostics& diagnostics);
 /// The same with the comments of the three texts: a comment that only one side has changed is changed in the
 /// result. If both have changed it, or one has changed the item to which the other's comment belongs, the comment of
-/// `a` stays, and the dropped one is a warning at its position. A JSON text has no comments, which does not count as
-/// removing the others' comments.
+/// `a` stays, and a warning reports the dropped one at its position. A JSON text has no comments, which does not count
+/// as removing the others' comments.
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics, SourceComments& comments);
 

@@ -24,7 +24,8 @@ public:
     EventChannels& operator=(const EventChannels&) = delete;
 
     /// Returns the channel of events of type T. The first call makes it. Requires: at the first call, no passes run.
-    /// Lifetime: as long as this. A shared library with hidden symbols has types of its own; pass it the reference.
+    /// Lifetime: as long as this object. A shared library with hidden symbols has types of its own; pass it the
+    /// reference.
     template <class T>
     Events<T>& of() {
         if (void* owned = find(&detail::event_type<T>)) return *static_cast<Events<T>*>(owned);

@@ -67,8 +67,8 @@ struct SHOAL_API GuestQuery : GuestPart {
     GuestQuery(Guest& of, std::string_view of_text, Array<std::string>&& of_columns)
         : GuestPart(of), text(of_text), column_names(std::move(of_columns)) {}
 
-    /// Makes it again. Errors: the same as TextQuery::make() and find_columns(); the query is then empty, and `problem`
-    /// is set.
+    /// Makes the query again. Errors: the same as TextQuery::make() and find_columns(); the query is then empty, and
+    /// `problem` is set.
     Status make();
     void forget();
     std::uint64_t num_rows() const { return query ? query->num_rows() : 0; }
@@ -114,7 +114,7 @@ struct SHOAL_API GuestPass : GuestPart {
     GuestPass(Guest& of, std::string_view named) : GuestPart(of), name(named) {}
     virtual void run(const PassContext& context, Executor& executor) = 0;
 
-    /// Finds what it accesses now. Errors: a store, a channel or the query is missing.
+    /// Finds what the pass accesses now. Errors: a store, a channel or the query is missing.
     Status find_accesses();
     /// Whether it has declared that it reads, or writes, a channel.
     bool declares(const GuestChannel& channel, bool writes) const;

@@ -7,8 +7,7 @@
 //     writes(scores)                      any object that passes share
 //     writes(database).in({3, 4})         the rows of a database in some zones
 //
-// Queries know their accesses, zones included; accesses in addition to a query's, or without a query, are listed by
-// hand. Thread: plain values.
+// A query lists its accesses itself, including the zones. All other accesses are listed by hand. Thread: plain values.
 
 #include "shoal/store/manager.h"
 

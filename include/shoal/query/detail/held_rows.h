@@ -23,7 +23,8 @@ namespace shoal {
 
 class SHOAL_API HeldRows {
 public:
-    /// Finds the rows. Lifetime: `query` outlives this. While this exists, structural calls end the program.
+    /// Finds the rows. Lifetime: `query` outlives this object. While this object exists, structural calls end the
+    /// program.
     explicit HeldRows(const TextQuery& query);
     ~HeldRows();
     HeldRows(const HeldRows&) = delete;

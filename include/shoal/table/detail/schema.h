@@ -45,7 +45,7 @@ struct FieldDefinition {
     std::uint32_t value_alignment = 0;  ///< for opaque; else 0 or the alignment
     std::uint32_t struct_offset = kPacked;  ///< bytes from the start of the C++ struct; kPacked: laid out as in C
     bool split = false, shorthand = false;  ///< shorthand: in text, its value may stand for the component
-    std::string keys{};  ///< of a blob array: text has it as a mapping; the blob array named here gets the keys
+    std::string keys{};  ///< for a blob array that is a mapping in text: the blob array that gets the keys
     Relation relation = Relation::kNone;  ///< of a field of type entity
     bool has_range = false;
     double minimum = 0;  ///< with has_range: the least and greatest number allowed in text, inclusive
