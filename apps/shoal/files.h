@@ -36,7 +36,7 @@ public:
     /// Checks the outputs before any work is done. Errors: the same as write().
     shoal::Status check_outputs() const;
 
-    /// Notes a file that is read. Errors: it is one of the outputs.
+    /// Notes a file that is read. Errors: the file is one of the outputs.
     shoal::Status add_input(const std::string& path);
 
     /// Adds an output with a default name: `path` for `flag`, unless that was given. Errors: the same as write().
@@ -50,7 +50,7 @@ public:
 
     /// Writes the output of a flag that was given. Errors: the output cannot be written, and is unchanged.
     shoal::Status write(std::string_view flag, std::string_view text);
-    /// Overwrites an operand that was read. Errors: it cannot be written, and is unchanged.
+    /// Overwrites an operand that was read. Errors: the file cannot be written, and is unchanged.
     shoal::Status replace(const std::string& path, std::string_view text);
 
 private:

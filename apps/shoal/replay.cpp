@@ -145,7 +145,7 @@ std::vector<RecordedFile> files_at(Node node, std::string_view key) {
     return files;
 }
 
-/// Errors: it was not recorded by the tool, or by a later version of it.
+/// Errors: the recording was not made by the tool, or was made by a later version of the tool.
 Result<RecordedRun> read_setup(std::span<const std::byte> setup) {
     const Status foreign =
         Status::error("the recording was not made by `shoal run --record`; play it with the program that made it");

@@ -33,7 +33,7 @@ struct SourceFile {
     std::string_view text() const { return diagnostics->text(1); }
 };
 
-/// Reads `--width`. Errors: it is not a number from 20 to 100,000.
+/// Reads `--width`. Errors: the value is not a number from 20 to 100,000.
 shoal::Status read_layout(const Arguments& arguments, shoal::SourceLayout& layout);
 
 /// Options for reading sources and schema files: nested as deeply as the compiler allows.

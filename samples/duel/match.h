@@ -31,7 +31,7 @@ public:
     /// worlds differ (the message names the difference). In the last case, both are taken back to the end of the first
     /// frame that differs.
     shoal::Status run();
-    /// Returns the difference of the worlds, as far as it is known. Errors: they are not equal.
+    /// Returns the difference of the worlds, as far as it is known. Errors: the worlds are not equal.
     shoal::Status check_equal() const;
 
     Peer& peer(std::size_t side) { return *peers_[side]; }

@@ -38,7 +38,7 @@ private:
 
 class SnapshotReceiver {
 public:
-    /// Takes a chunk. Errors: it belongs to another snapshot than the first chunk did.
+    /// Takes a chunk. Errors: the chunk belongs to another snapshot than the first one.
     shoal::Status take(const ChunkDatagram& chunk);
     WantDatagram want() const;
     bool is_complete() const { return num_chunks_ != 0 && first_missing_ == num_chunks_; }

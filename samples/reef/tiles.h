@@ -43,7 +43,8 @@ inline std::uint32_t cell_across(float metres) {
     return cell <= 0 ? 0 : std::min(static_cast<std::uint32_t>(cell), kCellsPerSide - 1);
 }
 
-/// Returns the index of a cell. The cells of a tile have consecutive indices. Requires: both below kCellsPerSide.
+/// Returns the index of a cell. The cells of a tile have consecutive indices. Requires: both numbers are below
+/// kCellsPerSide.
 inline std::uint32_t cell_number(std::uint32_t x, std::uint32_t y) {
     const std::uint32_t tile = y / kCellsPerTileSide * kTilesPerSide + x / kCellsPerTileSide;
     return tile * kCellsPerTile + y % kCellsPerTileSide * kCellsPerTileSide + x % kCellsPerTileSide;

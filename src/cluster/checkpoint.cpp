@@ -186,7 +186,7 @@ void ClusterBody::destroy_zones() {
     own_rows_.clear(), copied_rows_.clear();
 }
 
-/// Reads the manifest. Errors: it is missing, damaged, or from another program.
+/// Reads the manifest. Errors: the manifest is missing, damaged, or from another program.
 Status ClusterBody::read_manifest(const std::string& folder, CheckpointFiles& files) const {
     const std::string path = CheckpointFiles::manifest(folder);
     const Result<std::string> read = read_file(path);

@@ -92,7 +92,7 @@ public:
         for (TableRows* rows : changed_)
             if (zones.contains(rows->key.zone_number()) && !is_as_before(*rows)) visit(*rows);
     }
-    /// Arranges these rows as drawn above, and returns what has changed. Requires: all have names.
+    /// Arranges these rows as drawn above, and returns what has changed. Requires: all entities of the rows have names.
     TableChange arrange(const EntityNames& names, TableRows& rows);
     /// Puts the rows of a table into the order that another rank has sent. Shape: all entities of the table, and their
     /// names.

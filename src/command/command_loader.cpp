@@ -137,8 +137,7 @@ private:
         return first_part == parts_.size() ? Status() : error("parts", "there are more than the lists have");
     }
 
-    /// Finds the component types: those that a store keeps, and those that only the state knows. The latter are
-    /// copied.
+    /// Finds the component types: those that a store keeps, and copies of those that only the state has.
     Status read_types() {
         const Result<std::string> names = from_.text("types");
         if (!names) return names.status();

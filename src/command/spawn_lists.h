@@ -24,9 +24,9 @@ struct OverridingSpawn {
         detail::CommandKind::kSpawn, kOffset + sizeof(SpawnOverrides), alignof(SpawnOverrides), {&kPart, 1}};
 };
 
-/// Whether commands of a list have overrides. Requires: they spawn or copy.
+/// Whether commands of a list have overrides. Requires: the commands spawn or copy.
 inline bool has_overrides(const detail::CommandList& list) { return !list.parts.empty(); }
-/// Whether they have poses.
+/// Whether the commands have poses.
 inline bool has_poses(const detail::CommandList& list) {
     return &list == &detail::kSpawnAtList || &list == &detail::kCopyAtList || &list == &OverridingSpawn<true>::kList;
 }

@@ -178,7 +178,7 @@ Status Database::load(SnapshotReader& from) {
     return status;
 }
 
-/// Reads the waiting commands. Errors: they do not fit, or nothing here accepts commands.
+/// Reads the waiting commands. Errors: the commands do not fit, or nothing here accepts commands.
 Status Database::load_commands(SnapshotReader& from) {
     if (alone_->commands() != nullptr) return alone_->commands()->load(from);
     if (!from.has("commands/lists")) return {};

@@ -7,7 +7,7 @@
 namespace shoal {
 namespace {
 
-/// Adds up the entries of the same zone and component type. Requires: they are side by side.
+/// Adds up the entries of the same zone and component type. Requires: such entries are side by side.
 void unite_equal(Array<ZoneStatistics>& entries) {
     std::size_t num_kept = 0;
     for (const ZoneStatistics& entry : entries) {

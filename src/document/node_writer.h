@@ -89,7 +89,7 @@ public:
         return append(code, position, length);
     }
 
-    /// Adds a copy of the value that begins at node `first`. Requires: it is closed.
+    /// Adds a copy of the value that begins at node `first`. Requires: the value is closed.
     void repeat(std::uint32_t first) {
         // Spans and the tables of keys are relative to the mapping, so they are valid in the copy too.
         const std::uint32_t end = first + nodes_[first].span;

@@ -6,7 +6,7 @@
 
 namespace shoal::inspect {
 
-/// Returns a value for a field, or a part of one. Errors: it does not fit, or is outside of the range in the
+/// Returns a value for a field, or a part of one. Errors: the value does not fit, or is outside of the range in the
 /// schema; the message says what is allowed.
 Result<AnyValue> value_of_json(Node given, const FieldPath& path);
 

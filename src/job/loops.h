@@ -35,7 +35,7 @@ public:
     ChunkLoop(const ChunkLoop&) = delete;
     ChunkLoop& operator=(const ChunkLoop&) = delete;
 
-    /// Requires: it has no users.
+    /// Requires: the loop has no users.
     void start(std::uint32_t num_chunks, ChunkFunction function, void* context, std::uint32_t users);
     /// Adds a user, unless the loop has ended and so has no users.
     bool try_join() {

@@ -35,7 +35,7 @@ constexpr std::uint32_t kSchemaFlags =
 /// Whether a declaration of this type includes the size of a value.
 bool has_value_bytes(std::uint32_t type) { return type == SHOAL_FIXED_STRING || type == SHOAL_ENUM; }
 
-/// Errors: it is a relation but not an entity, or has two kinds.
+/// Errors: the field is a relation but not an entity, or has two kinds.
 Status read_relation(const shoal_field& given, FieldDefinition& field) {
     const std::uint32_t kinds = given.flags & (SHOAL_RELATION | SHOAL_CLEARED | SHOAL_DIES_TOO);
     if (kinds == 0) return {};

@@ -100,7 +100,7 @@ int is_alive(const shoal_world* plugin, shoal_entity entity) {
 
 // --- rows --------------------------------------------------------------------------------------------------------
 
-/// Errors: one of them is dead.
+/// Errors: one of the entities is dead.
 Status require_living(const EntityManager& entities, std::span<const Entity> asked) {
     for (std::size_t i = 0; i < asked.size(); ++i)
         if (!entities.alive(asked[i])) return Status::error(concat("entity ", i, " of ", asked.size(), " is dead"));

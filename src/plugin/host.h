@@ -194,7 +194,7 @@ struct Given {
     const void* pointer;
     const char* what;  ///< "the world"
 };
-/// Errors: one of them is NULL; the message says which.
+/// Errors: one of the pointers is NULL; the message says which.
 Status check_given(std::string_view call, std::initializer_list<Given> all);
 
 /// Returns a copy of a struct of a plugin that may be shorter or longer than this version's; `size` must be set.
@@ -224,9 +224,9 @@ const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
 
 /// Returns the handle of a component type; the same for all plugins.
 shoal_component* component_of(PluginHost& host, const Schema& schema);
-/// Finds a component type that is kept as bytes. Errors: it is kept in another way; the message says why.
+/// Finds a component type that is kept as bytes. Errors: the type is kept in another way; the message says why.
 Result<KeptComponent> find_bytes(GuestHost& host, const shoal_component& component);
-/// Reads a plugin's declaration of a component type. Errors: it is invalid.
+/// Reads a plugin's declaration of a component type. Errors: the declaration is invalid.
 Result<Schema> read_schema(const shoal_schema& schema);
 /// Reads a field of a schema. Errors: plugins cannot declare its type, or a flag is unknown.
 Status read_field(const shoal_field& given, FieldDefinition& field);

@@ -109,7 +109,7 @@ Status check_users(const shoal_world& plugin, bool by_plugins) {
     return {};
 }
 
-/// Saves the stores of a plugin for its next version. Errors: one cannot be saved.
+/// Saves the stores of a plugin for its next version. Errors: a store cannot be saved.
 Status save_stores(const shoal_world& plugin, std::vector<SavedStore>& saved) {
     saved.clear();
     for (const PluginStore* store : plugin.stores) {
@@ -191,7 +191,7 @@ Status Plugins::check_needs(const Loaded& opened) const {
     return {};
 }
 
-/// Calls load(). Errors: it failed, or its passes have no valid order; all that it has made is removed.
+/// Calls load(). Errors: load() failed, or the passes have no valid order; all that the plugin has made is removed.
 Status Plugins::start(Loaded& opened, bool was_ordered) {
     Schedule& schedule = shared_->world.schedule();
     shoal_error error{sizeof error, {}};
@@ -291,7 +291,8 @@ Status Plugins::reload(std::string_view name) {
     return status;
 }
 
-/// Replaces an older version by a newer one. Errors: it does not start; the older one is started again, or removed.
+/// Replaces an older version by a newer one. Errors: the newer one does not start; the older one is started again, or
+/// removed.
 Status Plugins::exchange(std::size_t index, Loaded* newer) {
     Loaded* const older = loaded_[index];
     const bool was_ordered = shared_->world.schedule().prepare().ok();

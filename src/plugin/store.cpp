@@ -362,7 +362,7 @@ Status move_rows(const ComponentManager& from, PluginStore& to) {
     return to.add_values(schema, owners, {.images = images.data(), .stride = schema.struct_bytes()}).status();
 }
 
-/// Fills the store with its saved data, or with the rows of a manager. Errors: it refuses them.
+/// Fills the store with its saved data, or with the rows of a manager. Errors: the store refuses them.
 Status fill(PluginHost& host, PluginStore& store, const ComponentManager* manager) {
     if (Status status = store.refresh(); !status) return status;
     SavedStore* const saved = find_saved(host, store.schema().name());

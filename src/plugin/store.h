@@ -20,7 +20,7 @@ public:
 
     const Schema& schema() const { return rows_.schema(); }
     std::uint64_t num_rows() const { return rows_.num_rows(); }
-    /// Asks the plugin for its rows. Errors: they are invalid; then there are none.
+    /// Asks the plugin for its rows. Errors: the rows are invalid; then there are none.
     Status refresh();
     /// Leaves the context to the plugin: its function `end` is not called.
     void let_go() { given_.end = nullptr; }

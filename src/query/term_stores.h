@@ -65,7 +65,7 @@ public:
         return store == database || one.is_required || one.is_excluded || one.needs_parent || one.lists != nullptr ||
                !one.is_looked_up;
     }
-    /// Whether every row of a store is visited if no other store decides. Requires: it is not a database.
+    /// Whether every row of a store is visited if no other store decides. Requires: the store is not a database.
     bool visits_all(const JoinedStore& store) const {
         return !store.needs_parent && !visits_each_once(store) && !store.is_excluded;
     }

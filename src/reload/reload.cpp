@@ -657,7 +657,7 @@ private:
         std::ranges::sort(pairs, {}, [](const Pair& pair) { return std::pair(pair.before, pair.after); });
         return pairs;
     }
-    /// Returns the index of a value in the newer list, or the length of the list. Most are still at `guess`.
+    /// Returns the index of a value in the newer list, or the length of the list. Most values are still at `guess`.
     std::size_t find_same(const TypeChanges& t, std::uint32_t before, std::span<const std::uint32_t> afters,
                           const Array<bool>& is_paired, std::size_t guess) const {
         const auto is_same = [&](std::size_t a) { return !is_paired[a] && is_same_row(t, before, afters[a]); };
@@ -847,7 +847,7 @@ private:
         return parents_after_;
     }
 
-    /// Links transforms whose parents have changed. All are unlinked first, so that no order creates a cycle.
+    /// Links transforms whose parents have changed. All of them are unlinked first, so that no order creates a cycle.
     Status link_all() {
         if (transform_type_ == kNoBlobEntity || transforms_ == nullptr) return {};
         if (takers_[transform_type_] != transforms_) return {};

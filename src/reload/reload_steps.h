@@ -49,7 +49,8 @@ public:
     Result<bool> set_enabled(Database& database, const ReloadedComponent& place, bool on);
     /// Records the owners of entities before they change. No call of this class changes owners.
     void note_owners(OwnershipManager& owners, std::span<const Entity> owned);
-    /// Links an entity to a parent, or to none, and keeps its local pose. Requires: both have transforms.
+    /// Links an entity to a parent, or to none, and keeps its local pose. Requires: the entity and the parent have
+    /// transforms.
     Status link(Entity child, Entity parent);
     Status move(Database& database, Entity entity, Zone zone);
 

@@ -71,7 +71,7 @@ public:
     /// Marks the texts of overrides.
     void mark_texts(TextMarks& marks) const;
     void save(SnapshotWriter& to) const;
-    /// Replaces the log with what save() wrote. Errors: it does not fit; the log is then empty.
+    /// Replaces the log with what save() wrote. Errors: the data does not fit; the log is then empty.
     Status load(SnapshotReader& from);
 
 private:

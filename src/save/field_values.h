@@ -24,7 +24,7 @@ struct FieldName {
 };
 
 /// Returns the fields whose hashes differ between the lists. Components that have the same entities in both come first.
-/// Shape: both are sorted as StateHashes::parts() are.
+/// Shape: both lists are sorted in the same way as StateHashes::parts().
 std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::span<const StateHash> there);
 
 /// The values of one field, in the order of rows.

@@ -308,7 +308,7 @@ private:
     /// Takes the current state, unless it was already taken: programs change worlds between steps, too.
     Status keep_latest() { return has_told_ || !world_.services().is_at_rest() ? Status() : take(true); }
 
-    /// Passes the current state to the writer. Errors: it cannot be saved; the writer then gets nothing new.
+    /// Passes the current state to the writer. Errors: the state cannot be saved; the writer then gets nothing new.
     Status take(bool only_if_new = false) {
         frames_left_ = options_.every_frames;
         std::vector<State> retired;

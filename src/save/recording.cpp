@@ -152,7 +152,7 @@ std::string ReplayDifference::text() const {
 struct Replay::Work {
     explicit Work(StateLogReader reader) : log(std::move(reader)) {}
 
-    /// Reads the recording's parts of the last record. Errors: they do not describe a frame.
+    /// Reads the recording's parts of the last record. Errors: the parts do not describe a frame.
     Status read_frame() {
         const Snapshot parts = log.state(nullptr, kScope);
         SnapshotReader from(parts, false);

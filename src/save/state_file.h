@@ -19,10 +19,10 @@ bool is_lack_of_memory(std::size_t error);
 
 /// Returns a snapshot as the bytes of a file. Errors: memory ran out.
 Result<Array<std::byte>> write_state(const Snapshot& state, Executor& executor);
-/// Reads the bytes of a file. Errors: they are not a snapshot, cut short, damaged, of another version or byte order, or
-/// take more than `max_bytes` in memory (0: max_snapshot_bytes()), or memory ran out; the message says which.
-/// `is_damaged` is set to whether it is one of the first three errors: then no program will ever be able to read these
-/// bytes.
+/// Reads the bytes of a file. Errors: the bytes are not a snapshot, are cut short or damaged, have another version or
+/// byte order, or take more than `max_bytes` in memory (0: max_snapshot_bytes()); memory ran out. The message says
+/// which. `is_damaged` is set to whether it is one of the first three errors: then no program will ever be able to read
+/// these bytes.
 Result<Snapshot> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes = 0,
                             bool* is_damaged = nullptr);
 /// Returns the memory that read_state() would take if the bytes are valid. It reads only the header; 0 if that is cut.

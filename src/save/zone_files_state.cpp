@@ -173,8 +173,8 @@ Status ZoneFiles::prepare(SnapshotReader& from, Loaded& loaded) const {
     return {};
 }
 
-/// Writes the file of a zone. An existing file is recognized by its number. One that was cut or removed is
-/// written again; checking it for other damage would take as long as writing it.
+/// Writes the file of a zone. An existing file is recognized by its number. A file that was cut or removed is written
+/// again. To check a file for other damage would take as long as writing it.
 Result<ZoneFiles::File> ZoneFiles::prepare(SnapshotReader& from, const SavedZone& saved) const {
     File file;
     file.zone = saved.zone;

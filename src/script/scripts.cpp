@@ -66,7 +66,7 @@ Script* make_script(State& state, std::string_view name, std::string_view path) 
     return script;
 }
 
-/// Pushes the function of a text. Errors: it is not valid Lua.
+/// Pushes the function of a text. Errors: the text is not valid Lua.
 Status compile_text(State& state, std::string_view text, const std::string& chunk_name) {
     std::string counted, why;
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());

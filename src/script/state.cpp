@@ -433,7 +433,7 @@ Status read_texts(lua_State* lua, int table, const char* field, Array<std::strin
     return status;
 }
 
-/// Calls take() with the field of a table at the top, if it exists. Errors: it has another type.
+/// Calls take() with the field of a table at the top, if it exists. Errors: the field has another type.
 template <class Take>
 static Status take_field(lua_State* lua, int table, const char* field, int wanted, std::string_view name, Take&& take) {
     const int type = push_field(lua, table, field);

@@ -127,7 +127,8 @@ struct State : GuestHost {
     Status last_failure;
     std::uint64_t num_failures = 0;
 
-    /// Calls the function below `num_arguments` values at the top. Errors: it raised one; there are no results then.
+    /// Calls the function below `num_arguments` values at the top. Errors: the function raised an error; there are no
+    /// results then.
     Status call(lua_State* on, int num_arguments, int num_results);
     /// Starts a budget, unless called by a script.
     void begin_call();
@@ -301,17 +302,18 @@ inline int push_field(lua_State* lua, int table, std::string_view field) {
     lua_rawget(lua, table < 0 ? table - 1 : table);
     return lua_type(lua, -1);
 }
-/// Reads a list of texts in the field of a table; a single text is a list of one. Errors: it is neither.
+/// Reads a list of texts in the field of a table; a single text is a list of one. Errors: the field is neither of the
+/// two.
 Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts);
-/// Returns a text, or a number converted to a text in place. Requires: it is one of these. Lifetime: as long as the
-/// value.
+/// Returns a text, or a number converted to a text in place. Requires: the value is a text or a number. Lifetime: as
+/// long as the value.
 inline std::string_view text_at(lua_State* lua, int index) {
     std::size_t length = 0;
     const char* const first = lua_tolstring(lua, index, &length);
     return {first, length};
 }
-/// Checks that a table has only these keys, and elements 1 to `num_elements`. Errors: it has another key; the message
-/// names a similar one.
+/// Checks that a table has only these keys, and elements 1 to `num_elements`. Errors: the table has another key; the
+/// message names a similar one.
 Status check_keys(lua_State* lua, int table, std::span<const std::string_view> keys, std::size_t num_elements = 0);
 /// Reads fields of a table; without one, the default stays. Errors: it has another type.
 Status read_field(lua_State* lua, int table, const char* field, std::string& text);
@@ -322,10 +324,10 @@ Status read_field(lua_State* lua, int table, const char* field, bool& flag);
 
 /// Pushes a value; the parts of a vector one by one if `is_flat`, else as a table. Returns how many.
 int push_value(lua_State* lua, const State& state, const ValueType& type, const std::byte* bytes, bool is_flat);
-/// Reads a value as a type; for the parts of a vector, `num_values` consecutive values. Errors: it does not fit.
+/// Reads a value as a type; for the parts of a vector, `num_values` consecutive values. Errors: the value does not fit.
 Status read_value(lua_State* lua, State& state, int index, int num_values, const ValueType& type, std::string_view name,
                   std::byte* bytes);
-/// Writes the fields of a table to a struct image. Errors: it has an unknown field, or a value does not fit.
+/// Writes the fields of a table to a struct image. Errors: the table has an unknown field, or a value does not fit.
 Status read_image(lua_State* lua, State& state, int table, const Schema& schema, std::byte* image);
 /// Pushes a table of all fields.
 void push_image(lua_State* lua, const State& state, const Schema& schema, const std::byte* image);

@@ -23,9 +23,9 @@ public:
     LuaStore(const LuaStore&) = delete;
     LuaStore& operator=(const LuaStore&) = delete;
 
-    /// Reads the functions of a definition. Errors: one is missing.
+    /// Reads the functions of a definition. Errors: a function is missing.
     Status take_functions(lua_State* lua, int table);
-    /// Adds the rows of an older version of the store; new fields have their defaults. Errors: it refuses them.
+    /// Adds the rows of an older version of the store; new fields have their defaults. Errors: the store refuses them.
     Status take_rows(LuaStore& older);
     /// Calls get() for an entity, and writes the result to its row. Errors: the result does not fit.
     Status show(Entity entity);

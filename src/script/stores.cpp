@@ -64,7 +64,7 @@ void LuaStore::report(const Status& failure) const {
                            &last_error_);
 }
 
-/// Reads the result of get(entity). Errors: it is not a table of fields.
+/// Reads the result of get(entity). Errors: the result is not a table of fields.
 Status LuaStore::read_back(Entity entity, std::byte* image) const {
     if (Status status = call(get_, entity, nullptr, 1); !status) return status;
     State& state = script_.state();
@@ -171,7 +171,8 @@ OwnedColumns LuaStore::find_columns(const Schema& component) {
     return columns;
 }
 
-/// Tells the script the new values of a row. Errors: it refuses them; the row then shows the script's values again.
+/// Tells the script the new values of a row. Errors: the script refuses the values; the row then shows its own values
+/// again.
 Status LuaStore::tell(Entity entity) {
     if (!has(entity) || !rows_.entity_manager().alive(entity)) return {};
     Array<std::byte> image(schema().struct_bytes(), std::byte(0), Owner("scripts"));

@@ -23,7 +23,8 @@ int refuse_text_of_entity(sqlite3_vtab* table);
 void give_entity(sqlite3_context* to, Entity entity);
 /// Passes one value of a type that is not an array, a vector or opaque.
 void give_value(sqlite3_context* to, const ValueType& type, const std::byte* value, const StringTable& texts);
-/// Returns the value that UPDATE sets in a field. Errors: it is NULL, and the field is not an entity; it is bytes.
+/// Returns the value that UPDATE sets in a field. Errors: the value is NULL, and the field is not an entity; the value
+/// is bytes.
 Result<AnyValue> value_of(sqlite3_value* value, const ValueType& type, std::string_view name);
 
 }  // namespace shoal::sql

@@ -86,7 +86,8 @@ SHOAL_API Vec3 rotated(Quaternion q, Vec3 v);
 SHOAL_API Quaternion rotation_about(Vec3 axis, double radians);
 /// Rotates the z axis to `forward`, and the y axis as close to `up` as possible. The lengths may differ from 1.
 SHOAL_API Quaternion look_rotation(Vec3 forward, Vec3 up = {0, 1, 0});
-/// The rotation on the shorter way from `a` (t = 0) to `b` (t = 1), at a constant speed. Requires: both have length 1.
+/// The rotation on the shorter way from `a` (t = 0) to `b` (t = 1), at a constant speed. Requires: `a` and `b` have
+/// length 1.
 SHOAL_API Quaternion slerp(Quaternion a, Quaternion b, float t);
 
 constexpr Vec4 operator+(Vec4 a, Vec4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }

@@ -38,7 +38,8 @@ inline constexpr std::uint32_t kUsualRowsPerChunk = 4096;
 inline constexpr std::uint32_t kMostChunks = 256;
 
 /// Returns at most kMostChunks chunks of at least `min_rows` (except for the last), rounded up to `granularity`.
-/// A pass that spends microseconds on each row needs a smaller `min_rows`. Requires: both above 0.
+/// A pass that spends microseconds on each row needs a smaller `min_rows`. Requires: `min_rows` and `granularity` are
+/// above 0.
 SHOAL_API RowCuts cut_rows(std::uint32_t num_rows, std::uint32_t granularity = kByteGranularity,
                            std::uint32_t min_rows = kUsualRowsPerChunk);
 

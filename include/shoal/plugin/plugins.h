@@ -83,7 +83,7 @@ public:
     /// Requires: index < num_verbs().
     SHOAL_API PluginVerbInfo verb(std::size_t index) const;
     /// Runs a verb with the words after it. print(context, text) is called with its output.
-    /// Errors: it failed; the message says why. Requires: as above.
+    /// Errors: the verb failed; the message says why. Requires: as above.
     SHOAL_API Status run_verb(std::size_t index, std::span<const std::string> words,
                               void (*print)(void* context, std::string_view text), void* context);
 

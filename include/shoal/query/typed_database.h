@@ -94,7 +94,7 @@ inline constexpr bool kFits<List, TermList<Terms...>> = (fits_term<List, Terms>(
 class ListedTypes {
 public:
     explicit ListedTypes(Database& database) : database_(&database) {}
-    /// Requires: it is registered as component type number `number`.
+    /// Requires: the database has the component type under this number.
     SHOAL_API void add_component(const Schema& schema, std::uint32_t number);
     SHOAL_API void add_type(std::span<const ComponentType> components);
     /// Errors: an entity would change to an archetype that is not listed.

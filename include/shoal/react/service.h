@@ -156,8 +156,9 @@ public:
     /// `directory` outlives them.
     explicit WorldServices(const ComponentDirectory& directory) : directory_(directory) {}
 
-    /// Adds a service, after the others of its stage. Lifetime: it is removed before it ends, or the world ends first.
-    /// Requires: it was not added before; if it saves data, no other service of its name does; no passes run.
+    /// Adds a service, after the others of its stage. Lifetime: remove the service before it is destroyed, unless the
+    /// world ends first. Requires: the service was not added before; if it saves data, no other service of its name
+    /// does; no passes run.
     template <class Service>
     void add(Service& service) {
         add(service, hooks_of<Service>());

@@ -22,7 +22,7 @@ public:
     ResourceLibrary& operator=(const ResourceLibrary&) = delete;
 
     /// Adds a blob under its own name. Lifetime of the result: until it is unloaded.
-    /// Errors: it has no name; a blob of its name is loaded; those of Blob::load and Blob::read.
+    /// Errors: the blob has no name; a blob of its name is loaded; the errors of Blob::load and Blob::read.
     SHOAL_API Result<const Blob*> add(Blob blob);
     SHOAL_API Result<const Blob*> load(std::span<const std::byte> bytes);
     SHOAL_API Result<const Blob*> load_file(const std::string& path);
@@ -48,10 +48,11 @@ public:
 
     /// Adds a function that counts pins; a world adds one for its stores.
     SHOAL_API void add_pin_counter(CountPins count, void* context);
-    /// Removes a function. Requires: it was added with this context and not yet removed.
+    /// Removes a function. Requires: the function was added with this context and is not yet removed.
     SHOAL_API void remove_pin_counter(void* context);
 
-    /// Releases a blob. Errors: it is not loaded, or values refer to it; the message says how many, and the blob stays.
+    /// Releases a blob. Errors: the blob is not loaded, or values refer to it; the message says how many, and the blob
+    /// stays.
     SHOAL_API Status unload(ResourceId id);
     Status unload(std::string_view name) { return unload(ResourceId(name)); }
 

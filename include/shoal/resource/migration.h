@@ -127,7 +127,7 @@ public:
     /// Components from before the field was added get this value instead of its default.
     SHOAL_API MigrationStep& set(std::string_view field, AnyValue value);
     /// The values of a field have changed, perhaps with their type: function(old value) returns the new value.
-    /// Requires, for all functions here: they have no captures.
+    /// Requires: no function that this class is given has captures.
     template <class Function>
     MigrationStep& convert(std::string_view field, Function) {
         using Call = detail::CallOf<Function>;

@@ -119,7 +119,7 @@ private:
 SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
 
 /// Checks whether an override may give a field a value. Requires: the value has the type of the field.
-/// Errors: it is not a valid value of that type, or is outside of the range in the schema; the field is an array.
+/// Errors: the value is not valid for that type, or is outside of the range in the schema; the field is an array.
 SHOAL_API Status check_override_value(const class FieldPath& path, const AnyValue& value);
 
 /// Spawns some entities of a blob. References to others are null, and children of others become roots; singletons,

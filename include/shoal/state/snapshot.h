@@ -115,7 +115,7 @@ public:
     /// the block.
     SHOAL_API void copy_marked(const SnapshotPart& part, std::size_t number, const SnapshotMarks& marks,
                                std::byte* to) const;
-    /// Copies elements of a part. Requires: they exist; `to` has room for them.
+    /// Copies elements of a part. Requires: the elements exist; `to` has room for them.
     SHOAL_API void copy(const SnapshotPart& part, std::uint64_t first, std::uint64_t count, void* to) const;
     /// The same for some of the part's bytes.
     SHOAL_API void copy_bytes(const SnapshotPart& part, std::uint64_t begin, std::uint64_t count, void* to) const;

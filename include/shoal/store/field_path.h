@@ -83,8 +83,8 @@ public:
     static SHOAL_API Status absence_at(const ComponentRow& at, const EntityManager& entities, Entity entity,
                                        std::string_view component);
     /// Writes field number `number` of a row that store.find_row() returned. `field`: the same field as declared in
-    /// C++. Shape: field.size bytes. Errors: it is another field in the store, or the store does not accept the value.
-    /// Nothing has changed. Requires: the row has the component.
+    /// C++. Shape: field.size bytes. Errors: the store has another field there, or does not accept the value. Nothing
+    /// has changed. Requires: the row has the component.
     static SHOAL_API Status write_at(Store& store, const ComponentRow& at, std::uint32_t number, const Field& field,
                                      const std::byte* value);
 
@@ -93,7 +93,7 @@ private:
 
     SHOAL_API bool copy_value(Entity entity, std::byte* value) const;
     SHOAL_API Status type_error(const ValueType& wanted) const;
-    /// Returns why an entity has no value. Requires: it has none.
+    /// Returns why an entity has no value. Requires: the entity has no value.
     SHOAL_API Status absence(Entity entity) const;
     ComponentRow find_row(Entity entity) const;
 

@@ -237,7 +237,7 @@ public:
                                              const AddedValues& values);
     /// Makes room for the next add_values() or remove_values(), before a command also changes other stores. Returns
     /// whether the store then cannot refuse it: a store that may refuse is changed before the others.
-    /// Errors: it would refuse; nothing has changed.
+    /// Errors: the store would refuse the change; nothing has changed.
     virtual Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities, bool removes);
     /// Removes one of several values of an entity: number `index`, whose row is `at`. Errors: no memory; the store
     /// cannot remove single values: takes_single_values() is false. Nothing has changed.

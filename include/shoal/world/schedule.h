@@ -184,8 +184,8 @@ public:
     /// Requires: the schedule is not running; the trace has as many workers as the executor.
     SHOAL_API void set_trace(Trace* trace);
     Trace* trace() const { return trace_; }
-    /// Notifies `observer` of the passes that run from now on; nullptr stops it. Its time is not counted for any pass.
-    /// Lifetime: it outlives the runs. Requires: the schedule is not running.
+    /// Notifies `observer` of the passes that run from now on; nullptr stops it. The time of the observer is not
+    /// counted for any pass. Lifetime: the observer outlives the runs. Requires: the schedule is not running.
     SHOAL_API void set_observer(PassObserver* observer);
     /// Notifies `hook` when workers begin and end work on passes from now on; nullptr stops it. Cost without a hook:
     /// two comparisons each time a worker switches to a pass, which is once for each pass, and for each loop that it

@@ -106,8 +106,8 @@ public:
     /// Errors: another store keeps one of its component types; it is already attached, to this or another world; it
     /// has pending commands. Nothing has changed.
     SHOAL_API Status attach(Store& store);
-    /// Removes a store from this world. If the world made it, it lives as long as the world, which makes another one
-    /// on request. Requires: it is attached; no passes run, and the world is not settling.
+    /// Removes a store from this world. A store that the world made lives as long as the world, which makes another one
+    /// on request. Requires: the store is attached; no passes run, and the world is not settling.
     SHOAL_API void detach(Store& store);
 
     /// Returns the one component of type T, and marks it as written: see singletons.h. Requires: no passes run; passes
@@ -116,7 +116,7 @@ public:
     T& singleton() {
         return directory_.singletons().of<T>();
     }
-    /// The same for reading. Requires: it exists, because a call, a query or a blob has named it.
+    /// The same for reading. Requires: the singleton exists, because a call, a query or a blob has named it.
     template <class T>
     const T& singleton() const {
         return directory_.singletons().of<T>();

@@ -15,10 +15,10 @@ SHOAL_API Status make_folder(const std::string& path);
 /// Returns the names of the files and folders in a folder, in alphabetical order. Errors: there is no such folder; it
 /// may not be read.
 SHOAL_API Result<std::vector<std::string>> list_folder(const std::string& path);
-/// Waits until the names in a folder are on the disk: new files are there, and removed ones are gone. Errors: it may
-/// not be read; the disk fails.
+/// Waits until the names in a folder are on the disk: new files are there, and removed ones are gone. Errors: the
+/// folder may not be read; the disk fails.
 SHOAL_API Status flush_folder(const std::string& path);
-/// Removes a file. Errors: it cannot be removed. A missing file is not an error.
+/// Removes a file. Errors: the file cannot be removed. A missing file is not an error.
 SHOAL_API Status remove_file(const std::string& path);
 
 /// A file that only one holder at a time can lock. The lock ends with the holder or with the program, however it ends.

@@ -59,9 +59,11 @@ SHOAL_API Result<PageRange> reserve_pages(std::size_t num_bytes, std::size_t ali
 SHOAL_API Status reserve_elements(PageRange& range, std::size_t& num_reserved, std::size_t element_bytes,
                                   std::size_t capacity, std::size_t minimum);
 SHOAL_API void release_pages(PageRange range);
-/// Returns the pages of [begin, begin + num_bytes) to the system. Requires: both are multiples of kPageBytes.
+/// Returns the pages of [begin, begin + num_bytes) to the system. Requires: `begin` and `num_bytes` are multiples of
+/// kPageBytes.
 SHOAL_API void discard_pages(std::byte* begin, std::size_t num_bytes);
-/// Asks for 2 MiB pages in [begin, begin + num_bytes), as a hint. Requires: both are multiples of kLargePageBytes.
+/// Asks for 2 MiB pages in [begin, begin + num_bytes), as a hint. Requires: `begin` and `num_bytes` are multiples of
+/// kLargePageBytes.
 SHOAL_API void prefer_large_pages(std::byte* begin, std::size_t num_bytes);
 /// Asks for 4 KiB pages, as a hint, even if the system uses 2 MiB pages by default. Requires: both are multiples of
 /// kPageBytes.

@@ -49,8 +49,8 @@ SHOAL_API Schema value_schema_of(const Schema& component, std::uint32_t field);
 /// Errors: bytes are not a value of their field, or a store would refuse them. Shape: a struct image of `schema`.
 SHOAL_API Status check_passed_value(ComponentDirectory& directory, const Schema& schema,
                                     std::span<const std::byte> image);
-/// Adds a command after the commands of the same pass. Requires: it does not create, spawn or copy; values have the
-/// layout of their schemas.
+/// Adds a command after the commands of the same pass. Requires: the command does not create, spawn or copy; values
+/// have the layout of their schemas.
 SHOAL_API void give_command(ComponentDirectory& directory, const PassedCommand& command);
 
 }  // namespace shoal

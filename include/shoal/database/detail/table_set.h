@@ -37,7 +37,7 @@ public:
     }
     /// All tables: first those of list_also(), then those of the set.
     SHOAL_API std::span<const Table* const> list() const;
-    /// Lists a table that does not belong to the set. Requires: it outlives the set.
+    /// Lists a table that does not belong to the set. Requires: the table outlives the set.
     SHOAL_API void list_also(const Table& table);
     /// One bit per table number: does it hold rows?
     std::span<const std::uint64_t> occupied() const { return occupied_.words(); }

@@ -56,8 +56,8 @@ public:
     std::uint64_t end() const { return end_; }
     /// Lifetime: until the next append, advance or close.
     SHOAL_API DeathRange read(DeathCursor cursor) const;
-    /// Moves a cursor to `position`. Requires: it is between the cursor's position and end(); if the cursor fell
-    /// behind, it is at least the `end` of the range that reported this.
+    /// Moves a cursor to `position`. Requires: `position` is between the cursor's position and end(). If the cursor
+    /// fell behind, `position` is at least the `end` of the range that reported this.
     SHOAL_API void advance(DeathCursor cursor, std::uint64_t position);
 
     /// The position of a cursor.

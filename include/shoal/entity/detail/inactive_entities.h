@@ -32,7 +32,7 @@ public:
 
     /// Adds a store that reports entities as inactive by themselves or, if a function is given, a follower.
     SHOAL_API void add_speaker(void* speaker, FollowFunction follow = nullptr);
-    /// Removes a store and all that it has reported. Requires: it was added.
+    /// Removes a store and all that it has reported. Requires: the store was added.
     SHOAL_API void remove_speaker(void* speaker);
 
     /// Records whether living entities are inactive by themselves, and notifies the followers. Requires: the speaker

@@ -81,7 +81,7 @@ struct SHOAL_API GuestQuery : GuestPart {
 
 protected:
     ~GuestQuery() = default;
-    /// Finds the columns in `query`. Errors: one is missing, or the language cannot represent it.
+    /// Finds the columns in `query`. Errors: a column is missing, or the language cannot represent it.
     virtual Status find_columns() = 0;
     virtual void forget_columns() {}
     /// For find_columns(): of the components that the text writes, loops write only `columns`.
@@ -94,7 +94,7 @@ struct NamedColumn {
     const Schema* schema = nullptr;
     std::string_view field;
 };
-/// Errors: it names no field, or a component that the query does not show.
+/// Errors: `name` names no field, or a component that the query does not show.
 SHOAL_API Result<NamedColumn> find_named_column(const TextQuery& query, std::string_view name);
 
 /// A channel of events that a guest has opened.
@@ -177,7 +177,7 @@ struct SHOAL_API Guest {
     GuestChannel* find_channel(std::string_view named) const;
     /// Adds an observer, and returns its number. Errors: no store keeps the component type, or it has no such field.
     Result<std::uint32_t> add(GuestObserver observer);
-    /// Errors: it has no such observer.
+    /// Errors: there is no such observer.
     Status remove_observer(std::int64_t number);
 
     /// Declares a component type: makes its table, or changes the fields of an existing one.

@@ -69,7 +69,7 @@ SHOAL_API std::uint32_t num_property_entries(std::span<const std::uint32_t> tabl
 SHOAL_API PropertyEntry property_entry(std::span<const std::uint32_t> table, std::uint32_t index);
 /// The same for a path. Cost: O(log entries).
 SHOAL_API PropertyEntry find_property_entry(std::span<const std::uint32_t> table, StringId path);
-/// Returns a table of these entries. Requires: they are ascending by path, without duplicates.
+/// Returns a table of these entries. Requires: the entries are in ascending order of their paths, without duplicates.
 SHOAL_API Array<std::uint32_t> make_property_table(std::span<const PropertyEntry> entries);
 
 /// The C++ types that values are read as.

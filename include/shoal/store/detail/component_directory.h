@@ -33,7 +33,7 @@ class WaitingCommands;
 class DirectoryOwner {
 public:
     /// Makes the store of a component type that no store keeps, if the type has a store of its own; otherwise returns
-    /// nullptr. Errors: it cannot be made; the message says what is missing.
+    /// nullptr. Errors: the store cannot be made; the message says what is missing.
     virtual Result<Store*> make_store_of(const Schema& component) = 0;
     /// Returns the schema of the component type of this name if make_store_of() makes a store of its own for it;
     /// otherwise nullptr.
@@ -136,7 +136,7 @@ public:
     /// The same as require() for stores that a program cannot do without: an error ends the program with its message.
     SHOAL_API Store* require_or_end(const Schema& component);
     /// Lets the owner make the store of a built-in component type of this name, if there is one and no store keeps it.
-    /// Errors: it cannot be made.
+    /// Errors: the store cannot be made.
     SHOAL_API Status require_built_in(ComponentId name);
     /// Returns the store of class S that keeps a component type; nullptr: no store keeps it, or one of another class.
     template <class S>

@@ -47,7 +47,7 @@ public:
 
     /// Removes all components of these entities and returns how many rows there were. Other entities are skipped.
     std::uint32_t remove(std::span<const Entity> entities) { return rows_.remove(entities); }
-    /// Removes one instance. Requires: it is not nil.
+    /// Removes one instance. Requires: the instance is not nil.
     SHOAL_API void remove(Instance instance);
     /// Removes everything and keeps the memory.
     void clear() { rows_.clear(); }

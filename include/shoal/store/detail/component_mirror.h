@@ -69,8 +69,8 @@ public:
     /// Writes what is remembered. Requires: the results of the last compare() are no longer needed.
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Remembers what save() wrote, and returns true. If that is missing, or was of another component type or other
-    /// fields, starts again and returns false. Errors: it does not fit; nothing is remembered then. Requires: the store
-    /// was loaded.
+    /// fields, starts again and returns false. Errors: the data does not fit; nothing is remembered then. Requires: the
+    /// store was loaded.
     SHOAL_API Result<bool> load(SnapshotReader& from, Start otherwise = Start::kRowsOfNow);
 
     /// Calls visit(context, field, value) for each remembered value that is a text or a read-only array: fields

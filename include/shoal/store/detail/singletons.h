@@ -29,7 +29,7 @@ public:
     /// Returns the manager of a singleton, which has one row. Makes the manager and the row if necessary. Requires: the
     /// schema is `singleton`, and no store keeps the type in another layout; to make them, no passes run.
     SHOAL_API ComponentManager& require(const Schema& component);
-    /// The same for reading. Requires: it exists, because a call, a query or a blob named it.
+    /// The same for reading. Requires: the singleton exists, because a call, a query or a blob named it.
     SHOAL_API const ComponentManager& require(const Schema& component) const;
     /// Marks a singleton as written, and returns its columns, which are its struct. Requires: as above; no passes run.
     SHOAL_API std::byte* write(const Schema& component);
@@ -57,7 +57,8 @@ public:
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Errors: the saved entity is not alive.
     SHOAL_API Status load(SnapshotReader& from);
-    /// Gives defaults to singletons that the state does not have. Errors: one has several rows, or a dead entity's row.
+    /// Gives defaults to singletons that the state does not have. Errors: a singleton has several rows, or the row of a
+    /// dead entity.
     SHOAL_API Status finish_load(SnapshotReader& from);
 
 private:

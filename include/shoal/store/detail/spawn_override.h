@@ -28,8 +28,8 @@ struct SpawnOverride {
 };
 /// Returns a copy that outlives the schema with which the value was read.
 SHOAL_API SpawnOverride copy_to_keep(const SpawnOverride& given);
-/// Checks whether a snapshot can hold an override. Errors: it has no value, or an array that stays in the resource, or
-/// bytes that are not a value of its type; a text is not UTF-8. The message says which.
+/// Checks whether a snapshot can hold an override. Errors: the override has no value, or an array that stays in the
+/// resource, or bytes that are not a value of its type; a text is not UTF-8. The message says which.
 SHOAL_API Status check_override(const SpawnOverride& given);
 /// Writes overrides to a snapshot. Refuses overrides that check_override() refuses.
 SHOAL_API void save_overrides(class SnapshotWriter& to, std::span<const SpawnOverride> overrides);

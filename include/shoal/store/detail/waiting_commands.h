@@ -111,7 +111,7 @@ public:
     /// Writes the waiting commands, as "commands". Refuses commands that cannot be saved.
     virtual void save(SnapshotWriter& to) = 0;
     /// Replaces the waiting commands by what save() wrote, which may be corrupt. `saved`: schemas of component types
-    /// that no store keeps. Errors: it does not fit; nothing waits then.
+    /// that no store keeps. Errors: the data does not fit; no commands wait then.
     virtual Status load(SnapshotReader& from, std::span<const Schema> saved = {}) = 0;
 
 protected:

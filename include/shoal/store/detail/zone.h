@@ -65,7 +65,7 @@ private:
 
 /// A set of zones that changes while queries and passes refer to it, such as those that a machine owns: a loop visits
 /// the zones that are in it when the loop begins. After a change, call Schedule::zones_changed() for the passes that
-/// name it. Lifetime: it outlives the queries. Thread: changed between passes, read by any thread.
+/// name it. Lifetime: the set outlives the queries. Thread: changed between passes, read by any thread.
 class LiveZones {
 public:
     explicit LiveZones(const ZoneSet& zones) : zones_(zones) {}

@@ -50,7 +50,7 @@ public:
     bool is() const {
         return type_ == value_type_of<T>();
     }
-    /// Errors: it has another type; the message names both.
+    /// Errors: the value has another type; the message names both types.
     template <PlainValue T>
     Result<T> as() const {
         if (!is<T>()) return type_error(value_type_of<T>());

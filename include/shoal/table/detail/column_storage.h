@@ -82,7 +82,7 @@ public:
         return first;
     }
     /// Shows rows in foreign memory instead of those that it showed before: first the owners, then the schema columns,
-    /// then the links. Requires: it never held rows of its own; nothing is opaque.
+    /// then the links. Requires: this storage never held rows of its own; nothing is opaque.
     SHOAL_API void show(std::uint32_t num_rows, Entity* owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
     /// Drops the last rows. Requires: their opaque elements were destroyed.

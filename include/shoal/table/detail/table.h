@@ -140,8 +140,8 @@ public:
     /// Shows rows in the caller's memory instead of those that it showed before, for stores that do not keep tables
     /// themselves. The caller maintains index, links and stamps: they are not updated.
     /// Shape: owners: by row; columns: one per Schema::columns(), aligned to 64 bytes, with room up to the next 64
-    /// bytes; links: next and previous of each row if the table has chains. Requires: it never had rows of its own.
-    /// Requires: the memory stays valid until the next call.
+    /// bytes; links: next and previous of each row if the table has chains. Requires: this table never had rows of its
+    /// own; the memory stays valid until the next call.
     SHOAL_API void show(std::span<Entity> owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
 
