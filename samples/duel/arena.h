@@ -53,7 +53,7 @@ public:
     static constexpr float kCellSize = 2 * kShore / kCellsPerSide;
 
     void sort(const shoal::Manager<Ship>& ships);
-    /// Returns the row or column of cells of a coordinate; for a coordinate outside, the one at the shore.
+    /// Returns the row or column of cells of a coordinate; for a coordinate outside of the arena, the one at the shore.
     static std::uint32_t across(float coordinate);
     static std::uint32_t cell_of(Vec2 place) { return across(place.y) * kCellsPerSide + across(place.x); }
     /// Rows of ships. Lifetime: until sort(). Requires: cell < kCellsPerSide squared.

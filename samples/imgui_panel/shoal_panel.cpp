@@ -75,7 +75,7 @@ void Panel::draw_passes(shoal::World& world) const {
         bool enabled = i < world.schedule().num_passes() && world.schedule().statistics(i).enabled;
         if (ImGui::Checkbox("##on", &enabled))
             if (const shoal::Status status = world.schedule().enable(pass.name, enabled); !status)
-                ImGui::SetTooltip("%s", std::string(status.message()).c_str());  // the pass was removed meanwhile
+                ImGui::SetTooltip("%s", std::string(status.message()).c_str());  // the pass was removed since then
         ImGui::PopID();
         cell(pass.name);
         cell(count_text(pass.num_runs));

@@ -25,7 +25,8 @@ public:
     /// a dense crowd a fish does not see them all.
     void gather(const Cells& cells, std::uint32_t cell_x, std::uint32_t cell_y);
 
-    /// Sums up all of them for a fish at `place`. Fish at exactly that place, such as the fish itself, are left out.
+    /// Sums up the gathered fish as a fish at `place` sees them. Fish at exactly that place, such as the fish itself,
+    /// are left out.
     Seen seen_from(Vec2 place, float species) const;
 
 private:

@@ -19,8 +19,8 @@ namespace shoal::cluster {
 /// elsewhere, and those in no zone get names of this rank. Errors: a component cannot be sent; the message names it.
 Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<const Entity> entities, MessageWriter& to);
 
-/// Spawns the entities that pack() wrote, and returns them in the same order. Those whose name is known here, as copies
-/// or by name alone, keep their ids. Errors: the message is invalid; out of memory.
+/// Spawns the entities that pack() wrote, and returns them in the same order. Entities that have an id here, as copies
+/// or by name alone, keep it. Errors: the message is invalid; out of memory.
 Result<std::vector<Entity>> unpack(World& world, EntityNames& names, MessageReader& from);
 
 /// Returns an entity for each name of entities that come to this rank for good, and names it. One that is known here, as

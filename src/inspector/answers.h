@@ -67,7 +67,7 @@ struct RequestBody {
 };
 
 /// Reads a text query and collects the entities that it selects, each once. Errors: the text is not a valid query, or
-/// writes.
+/// the query writes.
 struct Selection {
     std::vector<Entity> entities;
     std::optional<Response> refusal;

@@ -228,7 +228,8 @@ GuestChannel* Guest::find_channel(std::string_view named) const {
 
 namespace {
 
-/// An observer in the form of a world. It calls with a copy of its data, because the guest may remove it in the call.
+/// An observer in the form of a world. It calls the guest with a copy of its data, because the guest may remove the
+/// observer in the call.
 class GuestListener final : public Observer {
 public:
     GuestListener(Guest& guest, const GuestObserver& observer, bool has_values)

@@ -159,7 +159,8 @@ void PositionLinks::add_blocks(const Block& table, std::uint32_t first_column, s
     }
 }
 
-/// Finds the entities whose field and transform differ. If both were written, the side of the field finds them.
+/// Finds the entities whose field and transform differ. If both were written, they are found by the stamps of the
+/// field.
 void PositionLinks::find_differences(const Followed& followed, TransformManager& transforms, Executor& executor) {
     const auto& [store, component, part, since] = followed.field;
     const bool moves_transforms = followed.follower == Follower::kTransform;

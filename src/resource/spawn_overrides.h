@@ -23,8 +23,8 @@ struct FoundOverride {
 };
 /// Looks up a field that an entity will have, and converts the value.
 /// Errors: the same as find_overridden(); there is no such field; the entity has no such component; a function takes
-/// it, or its store computes it; the value does not fit, or is outside of the range in the schema. Lifetime: as the
-/// stores.
+/// it, or its store computes it; the value does not fit, or is outside of the range in the schema. Lifetime: as long as
+/// the stores.
 Result<FoundOverride> find_override(const SpawnTargets& targets, const Blob& blob, std::uint32_t num_copies,
                                     const SpawnOverride& given);
 

@@ -353,8 +353,8 @@ private:
 
     // --- writing ----------------------------------------------------------------------------------------------------
 
-    /// Writes the next snapshot, and begins its log. The snapshot counts once it has its final name. Errors: the folder
-    /// is unchanged.
+    /// Writes the next snapshot, and begins its log. The snapshot counts once it has its final name. After an error,
+    /// the folder is unchanged.
     Status begin(const Snapshot& state, Executor& executor) {
         if (number_ >= kMaxNumber)
             return Status::error(concat("the folder \"", folder_, "\" has snapshot ", number_,

@@ -25,7 +25,8 @@ Result<Array<std::byte>> write_state(const Snapshot& state, Executor& executor);
 /// these bytes.
 Result<Snapshot> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes = 0,
                             bool* is_damaged = nullptr);
-/// Returns the memory that read_state() would take if the bytes are valid. It reads only the header; 0 if that is cut.
+/// Returns the memory that read_state() would take if the bytes are valid. Reads only the header; returns 0 if the
+/// header is cut short.
 std::uint64_t unpacked_bytes(std::span<const std::byte> bytes);
 
 }  // namespace shoal

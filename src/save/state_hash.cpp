@@ -178,7 +178,7 @@ private:
     }
 
     Array<StateHash>& hashes_;
-    const Table* table_ = nullptr;  // of owners_
+    const Table* table_ = nullptr;  // the table of owners_
     std::uint64_t owners_ = 0;
 };
 

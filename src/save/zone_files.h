@@ -91,7 +91,7 @@ public:
     }
 
     /// Writes the zones to a state. Bytes that the previous state has are not read again. `store`: the name of the
-    /// database in the state. Refused: a file cannot be read.
+    /// database in the state. The state is refused if a file cannot be read.
     void save(SnapshotWriter& to, std::string_view store) const;
     /// Prepares the zones of a state for load(): checks everything, unless the state is trusted,
     /// and writes files. Nothing of the world changes. Errors: the state is invalid, or takes more memory than allowed;

@@ -352,8 +352,8 @@ void destroy_store(LuaStore* store);
 Status attach_store(LuaStore& store);
 void detach_store(LuaStore& store);
 
-/// Whether a script may make another object, because objects use memory outside of Lua. Counts steps for it.
-/// Errors: the limit is reached. `what` names the objects: "queries".
+/// Whether a script may make another object, because objects use memory outside of Lua. Counts steps for the new
+/// object. Errors: the limit is reached. `what` names the objects: "queries".
 bool has_room(State& state, std::size_t num_made, const char* what);
 inline constexpr double kStepsToMake = 1000;
 /// Finds the query or the channel of a token; nullptr: it was removed.

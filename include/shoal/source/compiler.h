@@ -66,7 +66,7 @@ struct CompiledSource {
 };
 
 /// Compiles the source at `path`.
-/// Errors: there is no blob; `diagnostics` has every error with its place, the status a summary.
+/// Errors: there is no blob; `diagnostics` has every error with its place, and the status has a summary.
 SHOAL_API Result<CompiledSource> compile_source(const std::string& path, const ComponentRegistry& registry,
                                                 const CompileOptions& options, Diagnostics& diagnostics);
 /// The same for a text that `diagnostics` already has.

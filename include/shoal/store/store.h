@@ -247,10 +247,9 @@ public:
     /// Removes a component from entities, and returns how many had it.
     virtual Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities);
 
-    /// Makes several changes to the same entities, in order, and adds what was done to `counts`. By default, makes them
-    /// one after the other by add_values() and remove_values(); override it if the store can do better with all at
-    /// once.
-    /// Errors: as for these; earlier changes are made.
+    /// Makes several changes to the same entities, in order, and adds what was done to `counts`. By default, makes the
+    /// changes one after the other by add_values() and remove_values(); override this function if the store can do
+    /// better with all at once. Errors: the same as those calls; the changes before the error are made.
     SHOAL_API virtual Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
                                     ChangeCounts& counts);
     /// Makes room for such a change(), before other stores are also changed, and returns what may still be refused.

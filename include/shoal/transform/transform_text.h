@@ -31,7 +31,7 @@ SHOAL_API Status add_transform(ComponentRegistry& registry);
 
 // For other component types with poses in their text:
 
-/// Returns a field of one value that exists only in the text, not in the component. Lifetime: as `name`.
+/// Returns a field of one value that exists only in the text, not in the component. Lifetime: as long as `name`.
 SHOAL_API Field text_field(std::string_view name, FieldType type);
 
 /// Normalizes a rotation that is written at `place`, as described above. Messages begin with `where`: "component ...,

@@ -65,8 +65,8 @@ SHOAL_API void discard_pages(std::byte* begin, std::size_t num_bytes);
 /// Asks for 2 MiB pages in [begin, begin + num_bytes), as a hint. Requires: `begin` and `num_bytes` are multiples of
 /// kLargePageBytes.
 SHOAL_API void prefer_large_pages(std::byte* begin, std::size_t num_bytes);
-/// Asks for 4 KiB pages, as a hint, even if the system uses 2 MiB pages by default. Requires: both are multiples of
-/// kPageBytes.
+/// Asks for 4 KiB pages, as a hint, even if the system uses 2 MiB pages by default. Requires: `begin` and `num_bytes`
+/// are multiples of kPageBytes.
 SHOAL_API void prefer_small_pages(std::byte* begin, std::size_t num_bytes);
 
 /// An array of `T` in reserved address space. Elements are zero until they are written.

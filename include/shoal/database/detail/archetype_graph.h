@@ -72,8 +72,8 @@ private:
     HashMap<ComponentId, ComponentType> component_by_id_{Owner("database")};
     Array<const Archetype*> archetypes_{Owner("database")};                         // by number; owned
     HashMap<std::uint64_t, std::uint32_t> number_by_signature_{Owner("database")};  // by hash
-    HashMap<std::uint64_t, std::uint32_t> neighbours_{Owner("database")};           // by archetype, component, with?
-    HashMap<std::uint64_t, TakePlan*> plans_{Owner("database")};                    // by both archetypes; owned
+    HashMap<std::uint64_t, std::uint32_t> neighbours_{Owner("database")};  // by archetype, component and `with`
+    HashMap<std::uint64_t, TakePlan*> plans_{Owner("database")};           // by both archetypes; owned
 };
 
 }  // namespace shoal

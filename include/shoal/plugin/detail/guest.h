@@ -188,8 +188,8 @@ struct SHOAL_API Guest {
     /// Ends a load. Unless `keep`, destroys the entities that it has made, and undoes declare().
     void end_load(bool keep);
 
-    /// suspend() removes passes and observers from the world; resume() adds them again. Errors: the same as add(); the
-    /// rest stays out.
+    /// suspend() removes passes and observers from the world; resume() adds them again. Errors: the same as add(); what
+    /// was not added by then stays out of the world.
     void suspend();
     Status resume();
     /// Makes queries, passes and observers again.

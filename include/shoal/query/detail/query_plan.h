@@ -160,7 +160,8 @@ public:
     Array<Access> accesses() const;
     /// The directory of the stores; nullptr: there is none.
     ComponentDirectory* directory() const;
-    /// Returns the table if a loop visits all its rows, except inactive entities, and it is not a database's.
+    /// Returns the table if a loop visits all of its rows, except inactive entities, and if the table is not part of a
+    /// database.
     Table* only_table() const;
 
     /// Runs a loop; on several threads if there is an executor and enough rows.

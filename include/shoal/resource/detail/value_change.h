@@ -31,8 +31,8 @@ SHOAL_API void convert_values(MigrationStep& step, std::string_view field, Value
 /// A field was divided: the lanes of a vector become floats, the values of an array become single fields.
 /// Errors of the step: the field has another number of lanes or values.
 SHOAL_API void split_values(MigrationStep& step, std::string_view field, std::vector<std::string> to);
-/// Fields are computed from others, which are removed, by a function known at run time: convert(context, old values,
-/// new values, number of rows), with the packed values of each field. A name may be in both lists.
+/// Fields are computed from other fields, which are removed. The function is known only at run time: convert(context,
+/// old values, new values, number of rows), with the packed values of each field. A name may be in both lists.
 /// Lifetime: the context outlives the step.
 SHOAL_API void compute_values(MigrationStep& step, std::span<const NamedType> from, std::span<const NamedType> to,
                               void (*convert)(void* context, const std::byte* const* olds, std::byte* const* news,

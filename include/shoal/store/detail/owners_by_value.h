@@ -8,8 +8,9 @@
 // The lists are made in one pass over all rows, when they are asked for and rows were added or removed since. An entity
 // is in the list of a value once; its position depends only on the rows. Rows of one value are made when they are first
 // asked for, and follow the lists.
-// Lifetime: as long as the rows. Thread: living() as a structural call of the rows, the others from any thread between
-// such calls. Cost: O(rows) after rows were added or removed, and O(result) for each value given to rows_of().
+// Lifetime: as long as the rows. Thread: living() counts as a structural call of the rows; call the others from any
+// thread between such calls. Cost: O(rows) after rows were added or removed, and O(result) for each value given to
+// rows_of().
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/store/detail/owned_rows.h"

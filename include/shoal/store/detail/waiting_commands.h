@@ -4,7 +4,7 @@
 //
 //     Commands --record--> lists of chunks --apply()--> entities, and the stores of the directory
 //
-// Thread: between passes, except of_directory() and here(): any thread.
+// Thread: of_directory() and here() from any thread; the rest between passes.
 
 #include "shoal/store/store.h"
 

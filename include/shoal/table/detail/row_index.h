@@ -96,7 +96,7 @@ public:
     template <class Visit, class Fetch>
     SHOAL_INLINE void find_each(std::span<const Entity> entities, std::size_t far, Visit&& visit, Fetch&& fetch) const;
 
-    /// Prefetches the entry of `entity`. Inline, because g++ would drop the call, which has no effect that it knows of.
+    /// Prefetches the entry of `entity`. This is inline because g++ would drop a call that seems to have no effect.
     SHOAL_INLINE void prefetch(Entity entity) const {
         if (entity.index() < num_flat_) __builtin_prefetch(flat_ + entity.index());
     }
@@ -207,7 +207,8 @@ SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::siz
         const auto row_of = [&](std::size_t k) { return row_in(flat[entities[k].index()], entities[k]); };
         for (; far != 0 && i + far < entities.size(); ++i) {
             __builtin_prefetch(flat.data() + entities[i + far].index());
-            // A stale id prefetches the current row of its index, an id without an entry row 0: cheaper than a test.
+            // For a stale id, this prefetches the current row of its index, and for an id without an entry, row 0. That
+            // is cheaper than a test.
             fetch(static_cast<std::uint32_t>(flat[entities[i + far / 2].index()] & kIndexMask));
             visit(i, row_of(i));
         }

@@ -131,9 +131,9 @@ public:
         return take(from, RowRange{row, row + 1}, plan);
     }
     /// With an identity index: gives row owner.index() its owner. Rows before it without an owner are holes: their
-    /// owner is null, their fields keep harmless values. The elements of the row hold arbitrary bytes (opaque ones are
-    /// default-constructed) until the caller fills them. Requires: room is reserved, also in the index; the row is a
-    /// hole, or past the last row.
+    /// owner is null, and their fields keep harmless values. The elements of the row hold arbitrary bytes (opaque ones
+    /// are default-constructed) until the caller fills them. Requires: room is reserved, also in the index; the row is
+    /// a hole, or past the last row.
     SHOAL_API void occupy(Entity owner);
     std::uint32_t num_holes() const { return num_holes_; }
 
