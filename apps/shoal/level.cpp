@@ -196,7 +196,7 @@ void LevelWatch::reload(LoadedLevel newer) {
     ++num_reloads_;
 }
 
-/// Adds the newer level to the library, and reloads. Errors: everything is unchanged.
+/// Adds the newer level to the library, and reloads. After an error, everything is unchanged.
 Status LevelWatch::exchange(const LoadedLevel& newer, std::int64_t& reload_ns, std::string& text) {
     Result<Blob> view = Blob::view(newer.blob.bytes());
     if (!view) return view.status();

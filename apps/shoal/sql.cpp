@@ -95,7 +95,7 @@ Status spawn(const Arguments& arguments, Files& files, SourceSession& session, A
     return {};
 }
 
-/// Returns whether there is a world. Errors: already printed.
+/// Returns whether there is a world. Errors are already printed.
 bool make_world(const Arguments& arguments, Files& files, Console& console, AskedWorld& asked) {
     const std::string& path = arguments.operands()[0];
     SourceSession session;

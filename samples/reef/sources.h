@@ -18,7 +18,7 @@ public:
 
     /// Registers the C++ component types, then those of the schema file.
     Status prepare(shoal::Diagnostics& diagnostics);
-    /// Compiles `name` at its first use. Lifetime of the result: as this object; reload() replaces the content.
+    /// Compiles `name` at its first use. Lifetime of the result: as long as this object; reload() replaces the content.
     shoal::Result<const shoal::Blob*> blob(const std::string& name, shoal::Diagnostics& diagnostics);
 
     /// From now on, has_changed() detects edited files.

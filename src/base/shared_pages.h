@@ -6,7 +6,7 @@
 //
 // Free space keeps its pages for the next block. Pages that no block touches are returned to the system after several
 // trims without a new block.
-// Thread: the owning pool's.
+// Thread: the thread of the owning pool.
 
 #include "base/fixed_bit_set.h"
 #include "shoal/base/detail/page_memory.h"

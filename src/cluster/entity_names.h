@@ -6,9 +6,8 @@
 //              1    rank             count: an entity in no zone, below one that was sent
 //
 // The owner of a zone names the entities born in it, in an order that depends only on their components, so that it need
-// not ask other ranks. Names are never reused. An entity in no zone gets a name when it is sent: this one depends on
-// the ranks, and no result may depend on it.
-// Thread: changed between passes; read by any thread.
+// not ask other ranks. Names are never reused. An entity in no zone gets a name when it is sent: such a name depends on
+// the ranks, so no result may depend on it. Thread: changed between passes; read by any thread.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/hash_map.h"

@@ -63,7 +63,8 @@ public:
     }
     /// Returns the ids of its component types, ascending.
     const std::vector<std::uint64_t>& components(std::uint64_t key) const { return types_.at(key).components; }
-    /// Returns the archetype of these component types. Errors: the database lacks some; `key` is of another archetype.
+    /// Returns the archetype of these component types. Errors: the database lacks some of the types; `key` is of
+    /// another archetype.
     Result<const Archetype*> find(std::uint64_t key, std::span<const std::uint64_t> components);
     /// Returns its component types, ascending by their ids.
     std::vector<ComponentType> types_of(const Archetype& type) const;

@@ -24,7 +24,7 @@ public:
 
     /// Answers the waiting requests.
     void serve();
-    /// Waits for a request, at most this long. Units: seconds.
+    /// Waits for a request, for at most `seconds`.
     void wait(double seconds);
 
 private:

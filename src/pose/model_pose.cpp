@@ -467,7 +467,7 @@ std::uint64_t ModelPoseManager::let_nodes_follow(Executor* executor) {
     for (std::size_t begin = 0, end = 0; begin < moved_.size(); begin = end) {
         while (end < moved_.size() && moved_[end].entity == moved_[begin].entity) ++end;
         const Instance there = instance(moved_[begin].entity);
-        if (!there) continue;  // it was removed meanwhile
+        if (!there) continue;  // it was removed since then
         by_instance.push_back(std::span<const Moved>(moved_).subspan(begin, end - begin));
         num_nodes += tree_of(there).num_nodes();
     }

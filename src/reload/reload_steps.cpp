@@ -98,7 +98,7 @@ Status ReloadSteps::set_list(const ReloadedComponent& first, std::span<const Ima
     return {};
 }
 
-/// New values are added in front. So equal values at the end stay, and the rest is replaced: new values are
+/// New values are added in front. Therefore equal values at the end stay, and the rest is replaced: new values are
 /// added before old ones are removed, because a database moves an entity that loses its last value.
 Status ReloadSteps::replace_list(const ReloadedComponent& first, std::span<const Image> values) {
     const auto& [store, schema, entity, index] = first;

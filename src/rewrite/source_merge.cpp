@@ -467,8 +467,8 @@ private:
         if (!says_type && !item.type.empty()) out_.string("_type", item.type);
     }
 
-    /// Returns whether the fields must be in `data`: there are keys beside them, or a field has the name of a key for
-    /// the key or the type.
+    /// Returns whether the fields must be in `data`: there are keys beside them, or a field has the name of a key that
+    /// gives the key or the type of a component.
     static bool needs_wrapper(const SourceItem& item, ItemForm form) {
         return std::any_of(item.children.begin(), item.children.end(), [&](const SourceItem* child) {
             if (child->place == ItemRole::kBeside) return true;

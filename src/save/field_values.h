@@ -58,7 +58,7 @@ std::vector<FieldValues> values_of(const World& world, std::span<const FieldName
 void remove_unknown(const World& world, std::vector<FieldName>& names);
 
 /// Compares several fields as FieldValues::compare() does one: describes the first difference, and counts the others.
-/// Shape: there: as here.
+/// Shape: `there` has the same fields as `here`.
 StateDifference compare_values(std::span<const FieldValues> here, std::span<const FieldValues> there);
 
 }  // namespace shoal

@@ -527,7 +527,7 @@ std::string Persistence::describe() const {
     return concat("to \"", folder_->folder(), "\", up to frame ", folder_->statistics().last_frame);
 }
 
-/// Returns the world, which must be at rest. `asked`: the call to name in the message if it is not.
+/// Returns the world, which must be at rest. `asked`: the call that the message names if the world is not at rest.
 World& Persistence::world_now(std::string_view asked) const {
     SHOAL_ASSERT(world_ != nullptr, "a world that has ended was to be persisted or recovered");
     if (!world_->services().is_at_rest())

@@ -89,7 +89,7 @@ Status run_chunk(Script& script) {
     return state.call(lua, 1, 0);
 }
 
-/// Moves rows of the older version's stores to the newer version's. Errors: a function of a store raised one.
+/// Moves rows of the older version's stores to the newer version's. Errors: a function of a store raised an error.
 Status hand_on_rows(const Script& older, const Script& newer) {
     for (LuaStore* from : older.stores)
         for (LuaStore* to : newer.stores)

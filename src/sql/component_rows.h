@@ -29,7 +29,7 @@ public:
     void next();
 
     Entity entity() const { return entity_; }
-    /// The index of the component among those of its entity. Cost: a step for each one before.
+    /// The index of the component among those of its entity. Cost: a step for each component before it.
     std::uint32_t component_position() const;
     std::uint32_t list_position() const { return list_position_; }
     /// The zone of the entity in the first database of the world; kNoZone: it has no row there.

@@ -25,8 +25,9 @@
 // passes with writes(hits) never overlap.
 //
 // Writing. The function of a query.writing(hits) gets an EventWriter, whose position the compiler keeps in registers,
-// and a pass over it declares writes(hits). In other loops, an EventWriter is a local variable for the rows of a chunk.
-// Code that writes few events calls hits.write() anywhere: it takes twice as long, because it counts in memory.
+// and a pass with this query declares writes(hits). In other loops, an EventWriter is a local variable for the rows of
+// a chunk. Code that writes few events calls hits.write() anywhere: it takes twice as long, because it counts in
+// memory.
 //
 //     schedule.add("weigh", {reads(bodies), writes(hits)}, [&](PassContext&) {
 //         EventWriter<Collision> to(hits);

@@ -71,7 +71,7 @@ public:
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
     /// Errors: an entity of the batch would own itself, directly or not; no memory. Nothing has changed.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
-    /// Removes the rows of these entities. Releases them, and the entities that they own.
+    /// Removes the rows of these entities. Their owners release them, and they release the entities that they own.
     SHOAL_API void drop(std::span<const Entity> entities) override;
     /// The same as own() and release() for each entity alone.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,

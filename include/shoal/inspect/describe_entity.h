@@ -47,7 +47,7 @@ class DocumentBuilder;
 /// shown (for `properties`, as `not_loaded`).
 class EntityWriter {
 public:
-    /// Lifetime: the world outlives it, and its stores must not change meanwhile.
+    /// Lifetime: the world outlives it, and its stores must not change while this object exists.
     SHOAL_API explicit EntityWriter(const World& world);
     /// Adds the members to the open mapping. Accepts any entity.
     SHOAL_API void write(Entity entity, DocumentBuilder& builder) const;

@@ -39,7 +39,7 @@ namespace shoal {
 class ComponentRegistry;
 class World;
 
-/// A loaded plugin. Lifetime of the views: until it is reloaded or unloaded.
+/// A loaded plugin. Lifetime of the views: until the plugin is reloaded or unloaded.
 struct PluginInfo {
     std::string_view name, version, path;
 };

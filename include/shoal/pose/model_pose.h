@@ -204,7 +204,7 @@ public:
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
     /// "model_pose" has the tree and the block of an instance; "node_pose" has the nodes of the instance, by number.
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
-    /// Sets the local pose of a node. Errors: set_local() does not allow the pose; another field.
+    /// Sets the local pose of a node. Errors: set_local() does not allow the pose; the field is not the local pose.
     SHOAL_API Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
 
 private:

@@ -16,7 +16,7 @@
 // they are brought up to date after the commands. Then the rules for targets that have died since are applied, before
 // the stores remove the rows of dead entities, so one settle removes them all (except in managers that check random
 // rows for dead owners). A disabled component counts as absent: its reference is dealt with when it is enabled. Thread:
-// as World; referrers() from any thread, also while passes run.
+// as for World; referrers() from any thread, also while passes run.
 
 #include "shoal/entity/entity_manager.h"
 #include "shoal/react/service.h"

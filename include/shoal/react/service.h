@@ -115,7 +115,7 @@ public:
     virtual void forget(const Store& /*store*/) {}
     /// Component types have other fields now, so what was made from their schemas is out of date.
     virtual void fields_changed() {}
-    /// The world ends. It can be used until this call returns, and must not be used afterwards.
+    /// The world ends. The service may use it until this call returns, and not afterwards.
     virtual void world_ends() {}
 
     /// The zones whose rows the service keeps in files, and which of them holds an entity's row; kNoZone: none.

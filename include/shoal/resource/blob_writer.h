@@ -86,7 +86,8 @@ public:
     SHOAL_API Result<StringId> add_text(std::string_view text);
     /// Returns a text that was added, or an empty one. Lifetime: as long as the writer.
     SHOAL_API std::string_view text(StringId id) const;
-    /// Keeps as text a component or fields unknown to the compiler. kNoBlobEntity: of the whole resource.
+    /// Keeps as text a component or fields unknown to the compiler. kNoBlobEntity: the text belongs to the whole
+    /// resource.
     SHOAL_API void add_kept_text(std::uint32_t entity_index, std::string_view component, std::string_view text);
     /// Adds a file that the blob was made from or needs, once per kind and path. `hash`: of the content that was read.
     SHOAL_API void add_dependency(DependencyKind kind, std::string_view path, std::uint64_t hash = 0);

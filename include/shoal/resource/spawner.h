@@ -124,7 +124,8 @@ SHOAL_API Status check_override_value(const class FieldPath& path, const AnyValu
 
 /// Spawns some entities of a blob. References to others are null, and children of others become roots; singletons,
 /// names and SpawnOptions::first_entities are left out.
-/// Shape: which: blob entities, ascending; of the result: options.copies x which.size() entities. Errors: as above.
+/// Shape: `which` has blob entities, ascending; the result has options.copies x which.size() entities. Errors: as
+/// above.
 SHOAL_API Result<Spawned> spawn_part(const SpawnTargets& targets, const Blob& blob,
                                      std::span<const std::uint32_t> which, const SpawnOptions& options = {});
 

@@ -9,7 +9,8 @@
 //     (world)        ids          -         0x0d4a...     which entities live
 //     (world)        random       -         0x77e1...     World::random()
 //
-// Sums of hashes are hashes: a field's hash is the sum over its zones, a zone's hash the sum over all fields in it.
+// Sums of hashes are hashes: a field's hash is the sum over its zones, and a zone's hash is the sum over all fields in
+// it.
 //
 // The hash covers what passes can see, now or later: values, bit by bit; which entities have them; the order of rows,
 // in which loops visit them; links between rows; which entities live; and the next random numbers. It does not cover

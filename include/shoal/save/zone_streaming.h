@@ -26,8 +26,8 @@
 // disk. A world that streams zones keeps them unloaded when it loads the state, and writes its own files; the budget
 // then uses the visits of the saved world. A world that does not stream zones loads all rows. A state holds the
 // bytes of the files, and shares them with the one before it: unloaded zones take ZoneFileStatistics::file_bytes of
-// memory for kept frames, and as much again while the world is persisted. Each of these two reads a file once, and
-// again when it restarts; a save reads all files.
+// memory for kept frames, and as much again while the world is persisted. Frames and Persistence each read a file once,
+// and again when they restart; a save reads all files.
 //
 // Files belong to this run of the program; no other program reads them. They are deleted when the world or this object
 // is destroyed, together with their rows, unless stop() has loaded them; a persisted world writes its last state first.

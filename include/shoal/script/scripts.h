@@ -24,7 +24,7 @@
 // Safety. Scripts have no access to files, other libraries or bytecode. Every access to a column is checked, and
 // columns are valid during the call that they were passed to. All scripts of one Scripts share a memory budget. Each
 // call from the program into a script, such as a load or a run of a pass, has a budget of steps. A script that exceeds
-// one ends with an error, and the world goes on.
+// its budget ends with an error, and the world goes on.
 //
 //     load      compile | run the text                              on an error: what it has made is removed
 //     reload    compile | suspend the old | run the new             on an error: the old one continues

@@ -220,7 +220,7 @@ private:
             [&](std::uint32_t c) { return core_.table().write_element(c, instance.row); }, offset<kMember>(), 1)[0];
     }
 
-    /// By value: if its address were passed, add() could not hold its value in registers.
+    /// Takes the value by value: if its address were passed, add() could not hold its value in registers.
     SHOAL_NOINLINE Result<Instance> add_through_span(Entity entity, T value) {
         Result<AddCounts> counts = add_values(std::span<const Entity>(&entity, 1), &value, 0);
         if (!counts) return counts.status();

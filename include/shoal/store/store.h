@@ -57,7 +57,7 @@ struct SpawnBatch {
     /// The parent of each blob entity, or kNoBlobEntity; empty if none has a parent. Parents come before children.
     std::span<const std::uint32_t> parents;
     /// For a store of poses: the pose of each copy, to which entities without a posed parent are relative.
-    /// Shape: num_copies, or empty: the world. Other stores ignore it.
+    /// Shape: num_copies; if it is empty, they are relative to the world. Other stores ignore it.
     std::span<const RootPose> root_poses{};
     /// For a store with zones: the zone that the source names for each blob entity or an ancestor of it, or kNoZone.
     /// Shape: num_blob_entities, or empty: the source names none. Other stores ignore it.
@@ -106,8 +106,8 @@ struct SettleCounts {
     SHOAL_API SettleCounts& operator+=(const SettleCounts& other);
 };
 
-/// What settling has done and how long it took. Schedule::statistics() has the times of passes, Store::statistics() the
-/// sizes of component types; inspect/report.h prints all three.
+/// What settling has done and how long it took. Schedule::statistics() has the times of passes, and Store::statistics()
+/// has the sizes of component types; inspect/report.h prints all three.
 struct SettleStatistics {
     std::uint64_t num_settles = 0;
     std::int64_t last_ns = 0;
@@ -253,7 +253,7 @@ public:
     SHOAL_API virtual Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
                                     ChangeCounts& counts);
     /// Makes room for such a change(), before other stores are also changed, and returns what may still be refused.
-    /// Errors: it would refuse; nothing has changed. By default, calls prepare_values().
+    /// Errors: the store would refuse a change; nothing has changed. By default, calls prepare_values().
     SHOAL_API virtual Result<ChangePromise> prepare_change(std::span<const Entity> entities,
                                                            std::span<const ComponentChange> changes);
     /// The same as change() for new entities, which are put into `zone` if the store has zones; kNoZone: the

@@ -118,8 +118,8 @@ public:
 
     /// Makes `child` the first child of `parent`, unless it is a child of `parent` already.
     /// Errors: `parent` is `child` or one of its descendants; nothing has changed.
-    /// Cost: independent of the number of siblings. If `child` has no children, independent of the depth too, except
-    /// that keeping a world pose while others are pending computes those above it.
+    /// Cost: independent of the number of siblings. If `child` has no children, the cost is also independent of the
+    /// depth, except that keeping a world pose while others are pending computes those above it.
     SHOAL_API Status link(Instance child, Instance parent, KeepPose keep = KeepPose::kLocal);
     /// Makes `child` a root.
     SHOAL_API void unlink(Instance child, KeepPose keep = KeepPose::kWorld);

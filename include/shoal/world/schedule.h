@@ -190,7 +190,7 @@ public:
     /// Notifies `hook` when workers begin and end work on passes from now on; nullptr stops it. Cost without a hook:
     /// two comparisons each time a worker switches to a pass, which is once for each pass, and for each loop that it
     /// helps with.
-    /// Lifetime: it outlives the runs. Requires: the schedule is not running.
+    /// Lifetime: the hook outlives the runs. Requires: the schedule is not running.
     SHOAL_API void set_hook(PassHook* hook);
 
     /// Writes, by name, which passes and groups are enabled, and when passes are due; and the seed.

@@ -150,10 +150,9 @@ public:
     SHOAL_API void free_shared(std::byte* block, std::size_t num_bytes);
 
     /// Returns a range of at least `num_bytes`, aligned to kLargePageBytes, with arbitrary content. Prefers a range
-    /// that was returned with the same `shape` and still has its pages: `*hint` is then the hint that it was returned
-    /// with, otherwise 0.
-    /// Errors: out of address space; the process has a limit and the range is larger than a 32nd of the remaining
-    /// space, although reserve_pages() would allow it.
+    /// that was returned with the same `shape` and still has its pages: `*hint` is then the hint with which that range
+    /// was returned, and otherwise 0. Errors: out of address space; the process has a limit and the range is larger
+    /// than a 32nd of the remaining space, although reserve_pages() would allow it.
     SHOAL_API Result<PageRange> take_range(std::size_t num_bytes, std::uint64_t shape, std::size_t* hint);
     /// Returns a range to the pool. `committed_bytes` of it are backed by pages; take_range() returns `hint` with it.
     SHOAL_API void give_range(PageRange range, std::uint64_t shape, std::size_t committed_bytes, std::size_t hint);

@@ -46,10 +46,10 @@ public:
         cursor.at = slot + event_bytes;
         return slot;
     }
-    /// Returns more room for a writer whose room is full: after `at` in the buffer that it holds, or, if `held` is
-    /// nullptr, in the buffer of the scope, which it holds from now on.
+    /// Returns more room for a writer whose room is full. The room comes after `at` in the buffer that the writer
+    /// holds. If `held` is nullptr, it is in the buffer of the scope, which the writer holds from now on.
     SHOAL_API EventCursor hold_more(std::byte* at, EventBuffer* held);
-    /// Ends the hold of a writer on its buffer. It has written up to `at`.
+    /// Ends the hold of a writer on its buffer. The writer has written up to `at`.
     SHOAL_API static void release(std::byte* at, EventBuffer& held);
     /// Appends events, as bytes.
     SHOAL_API void append(std::span<const std::byte> events);
@@ -61,7 +61,7 @@ public:
     /// Requires: no passes run.
     SHOAL_API void replace(std::span<const std::byte> events, std::span<const std::byte> last_events);
     SHOAL_API std::uint32_t event_bytes() const;
-    /// Notes whether the passes of the world that owns the channel run. While they do, only they may write.
+    /// Notes whether the passes of the world that owns the channel run. While they run, only these passes may write.
     SHOAL_API void hold(bool passes_run);
 
 private:

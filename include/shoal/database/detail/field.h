@@ -85,7 +85,7 @@ private:
     }
     SHOAL_INLINE void prefetch_at(DatabaseDirectory::Location place) const {
         for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c) {
-            // As a number: if the table lacks the column, its address is null.
+            // The address is kept as a number: it is null if the table lacks the column.
             const auto first =
                 reinterpret_cast<std::uintptr_t>(columns_[std::size_t(place.table) * Layout::kNumColumns + c]);
             __builtin_prefetch(reinterpret_cast<const void*>(first + place.row * kStride));

@@ -178,7 +178,7 @@ SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&..
     constexpr bool kHasBits = (detail::kIsEnableable<detail::ComponentOfGiven<Ts>> || ...);
     TypedList& list = typed_list<detail::ComponentOfGiven<Ts>...>();
     DatabaseTable* const table = list.table;
-    // Other cases, such as the first row of a table, are done by the call below.
+    // The call below handles other cases, such as the first row of a table.
     if (SHOAL_LIKELY(table != nullptr && table->zone_ == zone && table->table_.placement() == list.placement &&
                      table->has_reserved_row() && (!kHasBits || list.has_reserved_bits()) &&
                      directory_.is_free_unless_held(entity) && entities_.alive(entity))) {
@@ -199,7 +199,7 @@ SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&..
     return insert_through_span<Ts...>(entity, zone, list, values...);
 }
 
-/// By value: if their addresses were passed, insert() could not hold its values in registers.
+/// Takes the values by value: if their addresses were passed, insert() could not hold its values in registers.
 template <class... Ts>
 SHOAL_NOINLINE Result<bool> Database::insert_through_span(Entity entity, Zone zone, TypedList& list, Ts... values) {
     const ComponentValues given[] = {values_of_given(values)...};
@@ -311,7 +311,7 @@ SHOAL_INLINE Result<AddCounts> Database::add(Entity entity, const Ts&... values)
     }
 }
 
-/// By value: if their addresses were passed, add() could not hold its values in registers.
+/// Takes the values by value: if their addresses were passed, add() could not hold its values in registers.
 template <class... Ts>
 SHOAL_NOINLINE Result<AddCounts> Database::add_through_span(Entity entity, Ts... values) {
     const ComponentValues given[] = {typed_values<Ts>(values)...};

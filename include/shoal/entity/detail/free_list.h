@@ -1,5 +1,5 @@
 #pragma once
-// The free list: ids to be reused, first in, first out. Each already has its next generation.
+// The free list: ids to be reused, first in, first out. Each id already has its next generation.
 //
 //     slots    [ c d e . . . . a b ]      a ring whose capacity is a power of two, in page memory
 //                      ^       ^

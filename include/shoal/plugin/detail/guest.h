@@ -118,7 +118,7 @@ struct SHOAL_API GuestPass : GuestPart {
     Status find_accesses();
     /// Whether it has declared that it reads, or writes, a channel.
     bool declares(const GuestChannel& channel, bool writes) const;
-    /// Finds what it accesses; pauses it if something is missing, else resumes it.
+    /// Finds what the pass accesses. Pauses the pass if something is missing, and otherwise resumes it.
     void renew();
 
     const std::string name;
@@ -164,7 +164,7 @@ struct SHOAL_API Guest {
 
     /// Makes a query and adds it. Errors: the same as GuestQuery::make(); the query is destroyed.
     Status add(GuestQuery& made);
-    /// Requires: no pass uses it.
+    /// Requires: no pass uses the query.
     void remove(GuestQuery& query);
     /// Adds a pass to the schedule. Errors: the same as GuestPass::find_accesses(); its name is taken; the passes could
     /// no longer be ordered, unless the guest is loading and may add others. On an error, it is destroyed with its
@@ -231,7 +231,7 @@ SHOAL_API void read_image(const Table& table, const Schema& schema, std::uint32_
 SHOAL_API Array<Entity> dead_owners(const OwnedRows& rows, std::span<const Entity> entities);
 
 /// Copies a component of an entity from any store to a struct image, except fields with C++ types.
-/// Errors: the entity is dead, or does not have it.
+/// Errors: the entity is dead, or does not have the component.
 SHOAL_API Status read_component(const World& world, const KeptComponent& kept, Entity entity, std::byte* image);
 
 /// Words for messages about the guests of a language.
@@ -260,7 +260,7 @@ struct SHOAL_API GuestHost : WorldService {
     /// Removes passes that are gone for good from the after() and before() of other passes, unless their names are in
     /// use.
     void forget_passes(const Array<std::string>& names);
-    /// Errors: no store keeps it.
+    /// Errors: no store keeps the component type.
     virtual Result<KeptComponent> find_kept(std::string_view component);
     /// Returns a guest that has queries, passes or observers of a component type, or nullptr. `but`: skip this one.
     const Guest* find_user(const Schema& component, const Store& store, const Guest* but = nullptr) const;

@@ -44,7 +44,7 @@ SHOAL_INLINE Argument&& given(Argument&& argument) {
     return static_cast<Argument&&>(argument);
 }
 
-/// The type of a field's argument.
+/// The type of the argument for a field.
 template <class Field>
 struct ArgumentOf {
     static auto choose() {

@@ -91,7 +91,7 @@ public:
     /// Cuts the added parts into chunks. Returns whether there are several.
     SHOAL_API bool cut(std::uint32_t grain);
     /// Starts the loop over the chunks; without an executor, or with one chunk, it is done at once.
-    /// Requires: if the function takes commands, the directory that they apply to.
+    /// Requires: if the function takes commands, `directory` is the directory that they apply to.
     SHOAL_API void start(Executor* executor, bool takes_commands, ComponentDirectory* directory, void* context,
                          PartFunction run, DoneFunction done);
     SHOAL_API void wait();

@@ -34,7 +34,7 @@ namespace shoal {
 using SpawnFunction = Status (*)(void* context, const SpawnBatch& batch);
 
 /// The same for components that are bytes. Shape: bytes: batch.entity_index.size(); the same for all copies;
-/// 16-byte aligned. Errors: as above. Lifetime of the bytes: as the blob.
+/// 16-byte aligned. Errors: as above. Lifetime of the bytes: as long as the blob.
 using BytesSpawnFunction = Status (*)(void* context, const SpawnBatch& batch,
                                       std::span<const std::span<const std::byte>> bytes);
 

@@ -8,7 +8,7 @@
 //     split_values(step, "size", {"width", "length"});                // of a vec2
 //     join_values(step, {"x", "y", "z"}, "position");                 // a vec3
 //
-// The migrated components have the old type of a field, so it is not declared again. Thread: as MigrationStep.
+// The migrated components have the old type of a field, so it is not declared again. Thread: as for MigrationStep.
 
 #include "shoal/resource/migration.h"
 

@@ -90,8 +90,8 @@ private:
     Memory* memory_;
 };
 
-/// Reads a file of `diagnostics`. Errors: returns nothing, with the reason in `diagnostics`: it cannot be read, is not
-/// a source, or has two entities or components with the same key.
+/// Reads a file of `diagnostics`. Errors: the file cannot be read, is not a source, or has two entities or components
+/// with the same key. Then nothing is returned, and `diagnostics` has the reason.
 SHOAL_API std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics,
                                                      const ReadOptions& options = {640});
 /// The same with the comments of the text.

@@ -224,7 +224,8 @@ public:
     SHOAL_API void retire();
     /// Removes rows of dead entities, found by random probes, until four probes in a row find living ones or
     /// `max_removed` rows are removed.
-    /// Cost: four probes if none died, none if empty; holes are not probed. Source: Frykholm, part 2.
+    /// Cost: four probes if no entity died, and none if there are no rows; holes are not probed. Source: Frykholm, part
+    /// 2.
     SHOAL_API CollectCounts collect(Random& random, std::uint32_t max_removed);
 
     // --- saving --------------------------------------------------------------------------------------------------

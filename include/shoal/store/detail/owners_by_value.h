@@ -30,8 +30,8 @@ public:
     /// Returns the living owners of rows with this value, each once.
     /// Lifetime: until the next structural call, or until an entity dies.
     SHOAL_API std::span<const Entity> living(StringId value);
-    /// Returns the same as rows without fields, as of the last refresh(); rows of dead entities stay until their rows
-    /// are removed from the source. Lifetime: this object. Requires: the caller makes no structural calls.
+    /// Returns the same owners in rows without fields, as of the last refresh(); rows of dead entities stay until their
+    /// rows are removed from the source. Lifetime: this object. Requires: the caller makes no structural calls.
     SHOAL_API OwnedRows& rows_of(StringId value);
     /// Brings all rows up to date with the source. Cost: nothing while no row of the source was added or removed.
     SHOAL_API void refresh();

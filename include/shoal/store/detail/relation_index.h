@@ -11,10 +11,9 @@
 //
 // refresh() brings the lists up to date, using a ComponentMirror; the field is written like any
 // other. World does this when it settles, for every field that is declared a relation: see Relations::referrers().
-// Lifetime: store and entities outlive it. Thread: refresh() and clear_references() as structural calls of the store;
-// const calls from any thread between them.
-// Cost: 16 bytes for each entity index up to the highest referrer (24 with 64-bit ids), 4 up to the highest target, and
-// a mirror of the field.
+// Lifetime: store and entities outlive it. Thread: refresh() and clear_references() count as structural calls of the
+// store; make const calls from any thread between them. Cost: 16 bytes for each entity index up to the highest referrer
+// (24 with 64-bit ids), 4 up to the highest target, and a mirror of the field.
 
 #include "shoal/entity/entity_manager.h"
 #include "shoal/store/detail/component_mirror.h"
