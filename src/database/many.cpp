@@ -67,7 +67,7 @@ Status Database::reserve_further(Arguments& arguments) {
 }
 
 /// Makes the value in a row the second of its entity, to free the row for another value. Opaque fields in the row
-/// are then default-constructed, other fields hold arbitrary bytes. Requires: room is reserved.
+/// are then default-constructed, and other fields hold arbitrary bytes. Requires: room is reserved.
 void Database::push_first(DatabaseTable& table, std::uint32_t row, ComponentType component) {
     const std::uint32_t second = further_values(component)->append(table.entities()[row]);
     swap_value(table, row, component, second);

@@ -499,7 +499,7 @@ private:
         return key == kMeshType || key == kCameraType || key == kLightType || registry_.find(key) != nullptr;
     }
 
-    /// Writes the extras of a node or scene: components by their names, the rest as properties.
+    /// Writes the extras of a node or scene: components by their names, and the rest as properties.
     void write_extras(Node owner) {
         const Node extras = owner.find("extras");
         if (!extras || extras.is_null()) return;

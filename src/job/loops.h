@@ -112,7 +112,7 @@ public:
     bool none_in_use() const;
 
 private:
-    static constexpr std::uint32_t kMost = 64;  // loops at once, at all depths; one bit for each
+    static constexpr std::uint32_t kMost = 64;  // open loops, at all depths; one bit for each
 
     std::size_t memory_bytes() const { return kMost * sizeof(Loop) + 3 * kCacheLineBytes; }
 

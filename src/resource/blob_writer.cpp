@@ -49,7 +49,7 @@ struct BlobContent {
     struct ComponentType {
         Schema schema;
         std::int32_t spawn_order;
-        /// Strings of the schema: name, then per field name and unit, then its enumerators.
+        /// Strings of the schema: its name, and then for each field the name, the unit and the enumerators.
         std::vector<std::uint32_t> strings;
         std::vector<std::uint32_t> owners;            ///< by component
         std::vector<std::uint32_t> order;             ///< the order in the blob; empty: as they were added

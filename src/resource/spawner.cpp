@@ -89,7 +89,7 @@ private:
 
 }  // namespace
 
-/// One spawn: finds and compares everything, then creates the ids, then passes on batches.
+/// One spawn: finds and compares everything, then creates the ids, then passes batches to the stores.
 class SpawnCall {
 public:
     /// `part`: the part of the blob to spawn; nullptr: all of it.

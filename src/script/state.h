@@ -172,7 +172,7 @@ private:
     Script* script_;
 };
 
-/// A loop during which rows must not move. At the end of the outermost one, the world gets the texts that waited.
+/// A loop during which rows must not move. At the end of the outermost loop, the world gets the texts that waited.
 class LoopScope {
 public:
     explicit LoopScope(State& state) : state_(state) { ++state.num_loops; }

@@ -127,7 +127,7 @@ public:
 
     // --- steps -------------------------------------------------------------------------------------------------------
 
-    /// Returns the steps by version. Errors: reported.
+    /// Returns the steps by version. Errors are reported.
     std::vector<DeclaredStep> read(Node list) {
         if (!nodes_.is_list(list, "[ { from = 1  rename = { old = new } } ]")) return {};
         for (const Node node : list) read_step(node);

@@ -19,7 +19,7 @@ public:
 
     /// Sets the limits of SQLite for as long as the database is open.
     static void limit(sqlite3* database);
-    /// Starts to refuse what the options do not allow and to count, until end().
+    /// Until end(), refuses what the options do not allow, and counts steps and bytes.
     void begin(sqlite3* database, const Options& options);
     void end(sqlite3* database);
 

@@ -12,7 +12,7 @@ namespace {
 
 std::string_view component_of_path(std::string_view name) { return name.substr(0, name.find_first_of(".[")); }
 
-/// Returns the error of a call that needs a field, for a named value, whose type may differ between entities.
+/// Returns the error of a call that needs a field but was given a named value, whose type may differ between entities.
 Status refuse_property(std::string_view name) {
     return Status::error(concat('"', name,
                                 "\" is a named value and no field; read it with PropertyManager::get(), or with ",

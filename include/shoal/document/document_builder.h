@@ -28,7 +28,7 @@ enum class TextFormat : std::uint8_t { kSjson, kJson };
 using TextFunction = void (*)(void* context, std::string_view piece);
 
 /// Requires, in all calls: one root; a key before each value inside a mapping; different keys in a mapping (checked
-/// builds assert this, others keep both).
+/// builds assert this, and others keep both).
 class DocumentBuilder {
 public:
     SHOAL_API DocumentBuilder();

@@ -9,10 +9,9 @@
 //     Result<EntityBlob> far = save_zones(world, {12});  // all that lies there, to be spawned again later
 //
 // The entities of the blob are those of the span, in its order. Parents in the transforms are kept; an entity whose
-// parent is not saved becomes a root that keeps its pose in the world. References to saved entities are kept, others
-// become null and are counted. The components `zone` and `disabled` hold the zone of an entity in the database and
-// which of its components are disabled (see database/spawn_zone.h).
-// Thread: reads the stores of the world.
+// parent is not saved becomes a root that keeps its pose in the world. References to saved entities are kept, and
+// others become null and are counted. The components `zone` and `disabled` hold the zone of an entity in the database
+// and which of its components are disabled (see database/spawn_zone.h). Thread: reads the stores of the world.
 
 #include "shoal/world/world.h"
 

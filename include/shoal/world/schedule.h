@@ -84,7 +84,7 @@ protected:
 /// another pass while it waits stops working on its own first, and resumes it afterwards. If a pass steps
 /// another world, the periods of that world's passes are within its own. So each end() belongs to the last begin() of
 /// its thread that has not ended.
-/// Thread: the worker, several at once. The functions do not throw.
+/// Thread: the worker; several workers call it at once. The functions do not throw.
 class PassHook {
 public:
     /// Lifetime: `pass` is valid as long as the pass exists.

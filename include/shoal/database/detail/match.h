@@ -52,7 +52,7 @@ public:
         SHOAL_ASSERT(table.number() < num_tables_, "the table came after the match looked at tables; call refresh()");
         return matched_[table.number()];
     }
-    /// The number of rows in matching tables, whatever is disabled; with `zones`: only in these zones.
+    /// The number of rows in matching tables, including disabled rows; with `zones`, only the rows in these zones.
     SHOAL_API std::uint64_t num_rows() const;
     SHOAL_API std::uint64_t num_rows(const ZoneSet& zones) const;
 

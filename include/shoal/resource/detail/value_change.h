@@ -28,8 +28,8 @@ struct ValueConversion {
 
 /// Errors of the steps: the type of the field cannot become the new one, or a value does not fit.
 SHOAL_API void convert_values(MigrationStep& step, std::string_view field, ValueConversion conversion);
-/// A field was divided: the lanes of a vector become floats, the values of an array become single fields.
-/// Errors of the step: the field has another number of lanes or values.
+/// A field was divided: the lanes of a vector become floats, and the values of an array become single fields. Errors of
+/// the step: the field has another number of lanes or values.
 SHOAL_API void split_values(MigrationStep& step, std::string_view field, std::vector<std::string> to);
 /// Fields are computed from other fields, which are removed. The function is known only at run time: convert(context,
 /// old values, new values, number of rows), with the packed values of each field. A name may be in both lists.

@@ -111,7 +111,7 @@ public:
     /// owner is not notified.
     SHOAL_API void end_stores();
     /// Replaces a store by another one for the same component type. The owner is not notified. An owned store stays
-    /// owned. Requires: `before` is here, `after` in no directory.
+    /// owned. Requires: `before` is here, and `after` is in no directory.
     SHOAL_API void replace(Store& before, Store& after);
     bool has(const Store& store) const { return store.component_directory() == this; }
     /// All stores, in the order in which they were added. Lifetime: until a store is added or removed.

@@ -24,7 +24,7 @@ namespace shoal {
 
 class RelationIndex {
 public:
-    /// Knows no references until the first refresh(). Requires: the field is declared a relation.
+    /// The index is empty until the first refresh(). Requires: the field is declared a relation.
     SHOAL_API RelationIndex(Store& store, const Schema& component, std::uint32_t field, const EntityManager& entities);
     RelationIndex(const RelationIndex&) = delete;
     RelationIndex& operator=(const RelationIndex&) = delete;
@@ -50,8 +50,8 @@ public:
     SHOAL_API void find_dead(Array<Entity>& dead_targets);
     /// Writes the lists, whose order depends on the order in which references were made.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Loads what save() wrote; if that is missing, knows no references until the next refresh(). Errors: the lists
-    /// contradict each other; no references are known then.
+    /// Loads what save() wrote; if that is missing, the index is empty until the next refresh(). Errors: the lists
+    /// contradict each other; the index is then empty.
     SHOAL_API Status load(SnapshotReader& from);
     /// Checks the lists. Errors: a link does not lead back. Cost: O(indices).
     SHOAL_API Status validate() const;
