@@ -1,5 +1,5 @@
 #pragma once
-// The files of a run: opens everything that is written, and knows everything that is read. An output never destroys
+// The files of a run: opens everything that is written, and records everything that is read. An output never destroys
 // anything: it is not a file that the run reads, a device, or read-only; and no two outputs are the same file.
 //
 // `-` is standard input and standard output. The table of flags declares what is read and written, so a verb only

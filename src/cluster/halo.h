@@ -48,7 +48,7 @@ Status check_halo_order(Schedule& schedule, const Database& database, const Clus
 std::vector<Access> halo_accesses(const Database& database, std::span<const HaloColumn> columns,
                                   const ClusterZones& zones);
 
-/// What a rank tells another before it sends the rows of a column.
+/// What a rank sends to another one before the rows of a column.
 struct HaloEntry {
     Zone zone;
     std::uint32_t first_row;

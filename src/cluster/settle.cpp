@@ -363,7 +363,7 @@ void ClusterBody::after_settle() {
         }
         destroy_named(dead);  // before newborn entities are ordered by a hash of their references
     }
-    // Newborn entities first, so that crossing entities know the names of newborn ones that they refer to.
+    // Newborn entities come first, so that crossing entities that refer to them find their names.
     const ArrivedFrom arrived = num_newborn != 0 ? cross(newborn) : ArrivedFrom();
     name_newborn(zones.own.now());
     if (num_newborn != 0) name_leaving(newborn, arrived);

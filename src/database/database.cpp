@@ -441,7 +441,7 @@ bool Database::only_enables(Arguments& arguments) {
     return true;
 }
 
-/// Enables or disables the component types as the call asks. Requires: only_enables().
+/// Enables or disables the component types as the call requires. Requires: only_enables().
 AddCounts Database::enable_in_place(const Arguments& arguments) {
     selection_->require_empty();
     const std::span<const Entity> entities = arguments.entities();

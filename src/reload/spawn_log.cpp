@@ -145,7 +145,8 @@ Array<Entity> SpawnLog::new_dead() const {
     return dead;
 }
 
-/// Searching all copies is slow, so the dead are only collected until they are many, or a caller asks.
+/// Searching all copies is slow, so dead entities are only collected until there are many, or until a caller needs the
+/// result.
 void SpawnLog::note_deaths() {
     if (deaths_.is_at_end()) return;
     const Array<Entity> dead = new_dead();

@@ -410,7 +410,7 @@ std::string ZoneStreaming::describe() const {
     return concat(now.num_unloaded, " with ", now.num_rows, " rows are unloaded to \"", files_->folder(), '"');
 }
 
-/// Returns the world, which must be at rest. `asked`: the call to name in the message if it is not.
+/// Returns the world, which must be at rest. `asked`: the call that the message names if the world is not at rest.
 World& ZoneStreaming::world_now(std::string_view asked) const {
     SHOAL_ASSERT(world_ != nullptr, "zones of a world that has ended were to be streamed");
     if (!world_->services().is_at_rest())

@@ -293,7 +293,7 @@ public:
         return finish(root);
     }
 
-    /// Stores the dependencies where the options want them, even if there is no composition.
+    /// Stores the dependencies in the place that the options give, even if there is no composition.
     std::optional<Composition> keep_dependencies(std::optional<Composition> composition) {
         if (options_.dependencies != nullptr)
             *options_.dependencies = composition ? composition->dependencies_ : std::move(result_.dependencies_);

@@ -25,7 +25,7 @@
 // Worlds that share an entity manager: an entity is inactive in all of them while it is inactive in one; the entities
 // below it are inactive only in the world that links them.
 //
-// A query with changed_since() skips inactive entities too, and does not see later what was written to them while they
+// A query with changed_since() skips inactive entities too, and does not find later what was written to them while they
 // were inactive. Use world.observers().on_remove<Inactive>() to learn which entities are active again.
 // Thread: as for stores: the structural thread of the world.
 

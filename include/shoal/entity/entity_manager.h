@@ -1,6 +1,6 @@
 #pragma once
-// Creates and destroys entities, and knows which ones are alive. It knows nothing of components; it tells stores about
-// deaths.
+// Creates and destroys entities, and knows which ones are alive. It knows nothing about components, and notifies stores
+// of deaths.
 //
 //     generations   [ 0 | 1 | 0 | 7 | 1 | 0 0 0 ... ]   by index; 0: no living entity
 //                     ^null               ^next fresh index

@@ -90,7 +90,7 @@ inline constexpr bool kFits = false;
 template <class List, class... Terms>
 inline constexpr bool kFits<List, TermList<Terms...>> = (fits_term<List, Terms>() && ...);
 
-/// The part that knows no C++ types.
+/// The part that uses no C++ types.
 class ListedTypes {
 public:
     explicit ListedTypes(Database& database) : database_(&database) {}

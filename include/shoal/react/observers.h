@@ -56,7 +56,7 @@ struct ObserverId {
 /// The changes passed to an observer.
 struct ObservedBatch {
     std::span<const Entity> entities;
-    /// For additions, if the observer wants values: the components now. Shape: a struct image for each entity, aligned
+    /// For additions, if the observer takes values: the components now. Shape: a struct image for each entity, aligned
     /// as by allocate_memory().
     const std::byte* values_now = nullptr;
     /// For removals and changes: the components before. Shape: as above; for a change of one field, only that field is

@@ -35,9 +35,9 @@
 //
 // Fields may be added and removed: a component type that was declared by a schema alone, as in schema files, and that
 // has a manager gets the fields of the newer blob's schema. Rows stay, new fields have their defaults, and migrations
-// from ComponentRegistry::migrations() are run. The manager is replaced: observers of the type end, and
-// references to the manager see no rows. Waiting commands with values of the older fields are dropped when the world
-// settles, which is logged: settle first to apply them.
+// from ComponentRegistry::migrations() are run. The manager is replaced: observers of the type end, and references to
+// the manager find no rows. Waiting commands with values of the older fields are dropped when the world settles, which
+// is logged: settle first to apply them.
 //
 // These cannot be reloaded and are errors: other fields of a component type that has a C++ type or is in the database;
 // a changed or removed component that a spawn function took; an entity that would own its own owner, because the

@@ -29,8 +29,8 @@ public:
 
     /// Replaces a loaded blob by a newer version, and returns the older one. Values in rows still refer to
     /// the older one: Reloader::reload() makes them refer to the newer one (see reload/reloader.h).
-    /// Errors: no blob of that name is loaded; nothing has changed. Lifetime: pointers to the blob now see the newer
-    /// one.
+    /// Errors: no blob of that name is loaded; nothing has changed. Lifetime: pointers to the blob now lead to the
+    /// newer one.
     SHOAL_API Result<Blob> replace(Blob newer);
 
     /// Returns the blob or nullptr.

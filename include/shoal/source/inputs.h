@@ -20,8 +20,8 @@
 // Content decides. The content of a file is read again only if its stamp (size, times, inode) differs from the known
 // one, or if the file was so new when it was read that a later change may have left the stamp unchanged. The hash is
 // the hash of the compiled bytes, so a file that changed during the compilation counts as changed. The compiler fills
-// SourceInputs while it compiles. This header knows files and rules, but not the compiler. Thread: one thread at a time
-// per object.
+// SourceInputs while it compiles. This header depends on files and rules, but not on the compiler. Thread: one thread
+// at a time per object.
 
 #include "shoal/base/file.h"
 #include "shoal/base/status.h"

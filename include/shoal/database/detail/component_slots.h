@@ -43,7 +43,7 @@ private:
 
     void grow(std::uint32_t num_slots);
 
-    const Block* block_ = &kEmpty;  // the block that look-ups see
+    const Block* block_ = &kEmpty;  // the block that look-ups use
     Block* newest_ = nullptr;       // the same block, if this object owns it
 };
 

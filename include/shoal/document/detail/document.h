@@ -1,5 +1,5 @@
 #pragma once
-// One tree for all text formats. Every node knows its position in the source.
+// One tree for all text formats. Every node has its position in the source.
 //
 // Nodes are stored in one flat array in source order, 24 bytes each. Children follow their parent, the values of a
 // mapping follow their keys, and `span` leads to the next sibling:
@@ -11,10 +11,9 @@
 //     span 7    span 1  span 1         span 3
 //
 // Texts without escapes are views into the source. A document made by a DocumentBuilder may also refer to nodes of
-// other documents; a Node sees through such references.
-// Lifetime: a Node and its texts live as long as its Document, the Diagnostics that keep the source text, and the
-// documents that it was built from.
-// Thread: a document never changes, so any thread may read it.
+// other documents; a Node follows such references. Lifetime: a Node and its texts live as long as its Document, the
+// Diagnostics that keep the source text, and the documents that it was built from. Thread: a document never changes, so
+// any thread may read it.
 
 #include "shoal/base/assert.h"
 #include "shoal/document/diagnostics.h"

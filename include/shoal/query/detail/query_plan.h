@@ -1,5 +1,5 @@
 #pragma once
-// The plan of a query: which rows it visits, and where the columns of its terms are. It knows no C++ types. Typed
+// The plan of a query: which rows it visits, and where the columns of its terms are. It uses no C++ types. Typed
 // queries and text queries each have a plan; it passes the rows that it finds to a function that is compiled for the
 // query.
 //
@@ -29,10 +29,10 @@ namespace detail {
 struct PlanState;
 struct HeldPlan;
 
-/// What a query asks about changes since its last loop.
+/// The changes since its last loop that a query visits.
 enum class Noted : std::uint8_t { kNothing, kAdded, kRemoved, kChanged };
 
-/// What a query asks about one component type.
+/// What a query needs of one component type.
 struct PlanTerm {
     static constexpr std::uint16_t kNoAny = 0xFFFF, kNoLink = 0xFFFF;
 

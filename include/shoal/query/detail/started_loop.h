@@ -1,5 +1,5 @@
 #pragma once
-// The part of a loop that knows no C++ types: its rows, how they are cut for jobs, and the run from start to end.
+// The part of a loop that uses no C++ types: its rows, how they are cut for jobs, and the run from start to end.
 //
 //     parts       [0, n) of a table, or the blocks of 1,024 rows in which a field that is read was written
 //     chunks      cut at multiples of 64 rows; small tables share one; cuts depend on numbers of rows only

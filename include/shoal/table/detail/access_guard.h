@@ -2,7 +2,7 @@
 // Finds undeclared reads and writes of a pass, in checked builds. A table asks the guard of the
 // calling thread, if there is one, before a column is marked as written; managers, databases and fields by name ask it
 // before they read. So do other objects that passes share.
-// Thread: each thread has its own guard; a guard is asked from several threads at once.
+// Thread: each thread has its own guard; several threads may use a guard at once.
 
 #include "shoal/base/detail/config.h"
 

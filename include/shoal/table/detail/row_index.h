@@ -73,8 +73,8 @@ public:
     /// Requires: index < entries().size().
     EntityBits& entry(std::uint32_t index) { return flat_[index]; }
 
-    /// Returns whether nothing is kept for the indices of some entities, if one loop can tell: indices of entities made
-    /// together are usually close together. Otherwise returns false. Requires: a paged index.
+    /// Returns whether nothing is kept for the indices of some entities, if one loop can find out: indices of entities
+    /// made together are usually close together. Otherwise returns false. Requires: a paged index.
     SHOAL_API bool is_free(IndexRange range, std::size_t num_entities) const;
     /// Whether nothing is kept for the entity indices from `lowest` to `highest`. Requires: a paged index.
     /// Cost: a vectorised loop, whereas a look-up per entity takes as long as copying its component.

@@ -14,7 +14,7 @@
 
 namespace shoal {
 
-/// Rows that know which columns a loop over them accesses: a query, or a class of the program.
+/// Rows that list the columns which a loop over them accesses: a query, or a class of the program.
 template <class Rows>
 concept PassRows = requires(const Rows& rows) {
     std::span<const Access>(rows.accesses());
