@@ -51,7 +51,7 @@ SHOAL_COMPONENT((Sated, enableable), (left, unit("s")))
 /// Eats fish.
 struct Hunter {
     float rest = 0;      ///< time until it hunts again
-    float appetite = 6;  ///< how long a fish keeps it full
+    float appetite = 6;  ///< how long one fish keeps a shark full
 };
 SHOAL_COMPONENT(Hunter, (rest, unit("s")), (appetite, unit("s"), range(0.1, 1000)))
 

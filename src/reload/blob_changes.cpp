@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kFewRows = 16;  // up to this many are compared one by one
 
-/// Whether comparing bytes is not enough to compare values.
+/// Whether values must be compared by more than their bytes.
 bool refers(const Field& field) { return field.type == FieldType::kEntity || field.type == FieldType::kBlobArray; }
 
 std::span<const std::uint64_t> all_guids(const Blob& blob, Array<std::uint64_t>& storage) {

@@ -16,7 +16,7 @@ bool read_entity_value(sqlite3_value* value, Entity& entity);
 void give_text(sqlite3_context* to, std::string_view text);
 /// Makes a call of a virtual table fail with a message; returns the error code.
 int fail_table(sqlite3_vtab* table, std::string_view message);
-/// The same for an entity compared with a text: without the error, no row would be found, with no hint why.
+/// The same for an entity compared with a text: without the error, no row would be found, and nothing would show why.
 int refuse_text_of_entity(sqlite3_vtab* table);
 
 /// Passes an entity to SQLite: NULL for the null entity.
