@@ -217,7 +217,7 @@ private:
         static_assert(std::is_same_v<ComponentOf<kMember>, T>, "the field belongs to another component");
         core_.rows().require(instance);
         return make_column<kMember, ValueOf<kMember>>(
-            [&](std::uint32_t c) { return core_.table().write_element(c, instance.row); }, offset<kMember>(), 1)[0];
+            [&](std::uint32_t c) { return core_.table().write_existing(c, instance.row); }, offset<kMember>(), 1)[0];
     }
 
     /// Takes the value by value: if its address were passed, add() could not hold its value in registers.

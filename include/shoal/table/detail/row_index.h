@@ -61,8 +61,9 @@ public:
     /// generations are equal, and larger than any row if not; an empty entry has generation 0, which no entity has.
     SHOAL_INLINE static constexpr std::uint32_t row_in(EntityBits entry, Entity entity) {
         const EntityBits generation = entity.id & ~kIndexMask;
+        if (SHOAL_UNLIKELY(generation == 0)) return kNilRow;
         const EntityBits row = entry - generation;
-        return row <= kIndexMask && generation != 0 ? static_cast<std::uint32_t>(row) : kNilRow;
+        return row <= kIndexMask ? static_cast<std::uint32_t>(row) : kNilRow;
     }
     /// The highest entity index that may be set.
     std::uint32_t max_index() const { return max_index_; }

@@ -72,6 +72,11 @@ public:
         if constexpr (SHOAL_CHECKED != 0) ask_write_guard(*this, column);
         stamps_.mark_existing(column, row);
     }
+    /// The same; returns its element.
+    SHOAL_INLINE std::byte* write_existing(std::uint32_t column, std::uint32_t row) {
+        mark_existing(column, row);
+        return storage_.element(column, row);
+    }
     /// Marks rows[i] as written where bit i is set. Other threads may mark rows of the column at the same time.
     SHOAL_API void mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen);
     /// Marks rows as written, for a pass that has written to an unmarked_column().
