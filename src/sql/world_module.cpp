@@ -1,16 +1,21 @@
-// The tables about the world itself: its entities and zones, and the costs of passes and component types.
+// The tables about the world itself: its entities, their properties, its zones, and the costs of passes and component
+// types.
 
 #include "shoal/base/text.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/detail/zone_statistics.h"
+#include "shoal/document/document_builder.h"
+#include "shoal/document/sjson.h"
 #include "shoal/inspect/report.h"
 #include "shoal/transform/transform.h"
 #include "sql/component_rows.h"
 #include "sql/session.h"
 #include "sql/values.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -28,8 +33,9 @@ constexpr WorldTable kWorldTables[] = {
     {"memory",
      "component TEXT, store TEXT, rows INTEGER, dead_rows INTEGER, row_bytes INTEGER, used_bytes INTEGER, "
      "committed_bytes INTEGER, reserved_bytes INTEGER, index_bytes INTEGER, wasted_bytes INTEGER"},
+    {"property_values", "entity ENTITY, path TEXT, value, own BOOLEAN"},
 };
-enum WorldTableNumber : std::size_t { kEntities, kZones, kPasses, kMemory };
+enum WorldTableNumber : std::size_t { kEntities, kZones, kPasses, kMemory, kProperties };
 
 /// The rows of one of these tables.
 class WorldRows {
@@ -139,7 +145,7 @@ private:
 
 // --- facts that are computed on demand ------------------------------------------------------------------------
 
-using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
+using Cell = std::variant<std::monostate, std::int64_t, double, std::string, Entity>;
 using Cells = std::vector<std::vector<Cell>>;
 
 template <class T>
@@ -188,6 +194,47 @@ Cells list_memory(const World& world) {
     return cells;
 }
 
+/// Gives numbers and texts as they are, and vectors and lists as texts in the syntax of sources.
+Cell property_cell(const World& world, const PropertyView& value) {
+    const PropertyShape shape = value.shape();
+    std::int64_t integer = 0;
+    double real = 0;
+    StringId text;
+    const bool is_one = shape.count == 1 && shape.lanes == 1;
+    bool is_on = false;
+    if (is_one && shape.type == PropertyType::kBool && value.read(std::span(&is_on, 1)) == 1) return count_cell(is_on);
+    if (is_one && shape.type == PropertyType::kInt && value.read(std::span(&integer, 1)) == 1) return integer;
+    if (is_one && shape.type == PropertyType::kFloat && value.read(std::span(&real, 1)) == 1) return real;
+    if (is_one && shape.type == PropertyType::kString && value.read(std::span(&text, 1)) == 1)
+        return std::string(world.strings().text(text));
+    DocumentBuilder builder;
+    write_property(builder, shape, value.joined_words(), PlainNames(&world.strings()));
+    return write_sjson_line(builder.finish().root());
+}
+
+Cells list_properties(const World& world) {
+    Cells cells;
+    const PropertyManager* const properties = find_properties(world.directory());
+    if (properties == nullptr) return cells;
+    std::vector<Entity> owners;
+    for (const Table* table : properties->tables())
+        for (const Entity owner : table->entities())
+            if (world.entities().alive(owner)) owners.push_back(owner);
+    std::ranges::sort(owners, {}, &Entity::index);
+    owners.erase(std::ranges::unique(owners).begin(), owners.end());
+    for (const Entity owner : owners) {
+        const std::size_t first = cells.size();
+        properties->for_each(owner, [&](StringId path, const PropertyView& value) {
+            cells.push_back({owner, std::string(world.strings().text(path)), property_cell(world, value),
+                             count_cell(value.is_own())});
+        });
+        std::sort(cells.begin() + static_cast<std::ptrdiff_t>(first), cells.end(), [](const auto& a, const auto& b) {
+            return std::get<std::string>(a[1]) < std::get<std::string>(b[1]);
+        });
+    }
+    return cells;
+}
+
 class CountedRows final : public WorldRows {
 public:
     CountedRows(const World& world, Cells (*list)(const World&)) : world_(world), list_(list) {}
@@ -201,6 +248,7 @@ public:
         if (const auto* const number = std::get_if<std::int64_t>(&cell)) sqlite3_result_int64(to, *number);
         if (const auto* const real = std::get_if<double>(&cell)) sqlite3_result_double(to, *real);
         if (const auto* const text = std::get_if<std::string>(&cell)) give_text(to, *text);
+        if (const auto* const entity = std::get_if<Entity>(&cell)) give_entity(to, *entity);
     }
 
 private:
@@ -213,7 +261,8 @@ private:
 std::unique_ptr<WorldRows> make_rows(const World& world, std::size_t number) {
     if (number == kEntities) return std::make_unique<EntityRows>(world);
     if (number == kZones) return std::make_unique<CountedRows>(world, list_zones);
-    return std::make_unique<CountedRows>(world, number == kPasses ? list_passes : list_memory);
+    if (number == kPasses) return std::make_unique<CountedRows>(world, list_passes);
+    return std::make_unique<CountedRows>(world, number == kMemory ? list_memory : list_properties);
 }
 
 // --- the SQLite module ------------------------------------------------------------------------------------------

@@ -127,6 +127,23 @@ TEST(Sql, entities_says_what_each_one_is) {
     EXPECT_EQ(sea.rows("SELECT * FROM links WHERE component = 'owned'"), "2:1 owned owner 1:1");
 }
 
+TEST(Sql, properties_are_rows_with_the_values_that_entities_have) {
+    Sea sea;
+    PropertyManager& properties = sea.world.properties();
+    EXPECT_EQ(sea.rows("SELECT count(*) FROM property_values"), "0");
+    ASSERT_TRUE(properties.set(sea.nemo, "armor.front", 35).ok());
+    ASSERT_TRUE(properties.set(sea.nemo, "speed", 2.5f).ok());
+    ASSERT_TRUE(properties.set(sea.nemo, "paint", "red").ok());
+    ASSERT_TRUE(properties.set(sea.dory, "armed", true).ok());
+    ASSERT_TRUE(properties.set(sea.dory, "place", Vec2{1, 2}).ok());
+    EXPECT_EQ(sea.rows("SELECT * FROM property_values"),
+              "1:1 armor.front 35 1|1:1 paint red 1|1:1 speed 2.5 1|2:1 armed 1 1|2:1 place [1 2] 1");
+    EXPECT_EQ(sea.rows("SELECT value + 1 FROM property_values WHERE path = 'armor.front'"), "36");
+    EXPECT_EQ(sea.rows("SELECT zone FROM property_values JOIN entities USING (entity) WHERE value = 'red'"), "3");
+    properties.reset(sea.nemo, "speed");
+    EXPECT_EQ(sea.rows("SELECT path FROM property_values WHERE entity = entity('1:1')"), "armor.front|paint");
+}
+
 TEST(Sql, zones_passes_and_memory_are_those_of_the_reports) {
     Sea sea;
     sea.world.schedule().add("idle", [](const PassContext&) {});
