@@ -1,6 +1,7 @@
 // Saves that were made with older fields: what migrations say is done to every row, and everything else stays as it was.
 
 #include "save/state_file.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/relations.h"
 #include "shoal/save/persistence.h"
 #include "shoal/save/save.h"
@@ -18,10 +19,25 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
 #include <unistd.h>
+
+// Only one test has keels, whose depth has another unit now.
+namespace shoal_test::then {
+struct Keel {
+    float depth = 0;
+};
+SHOAL_COMPONENT(Keel, depth)
+}  // namespace shoal_test::then
+namespace shoal_test::now {
+struct Keel {
+    float depth = 0;
+};
+SHOAL_COMPONENT((Keel, version(2)), depth)
+}  // namespace shoal_test::now
 
 namespace save_migration_test {
 
@@ -339,6 +355,68 @@ TEST(SaveMigration, columns_that_are_converted_count_as_written_when_the_world_w
         EXPECT_GT(stamp_of(loaded.world, "hull", field), then) << field;
     EXPECT_LE(stamp_of(loaded.world, "hull", "armor"), loaded.world.stamp());
     EXPECT_EQ(stamp_of(loaded.world, "spot", "position"), then) << "it was not converted";
+}
+
+/// The entities that a journal names, by component type.
+std::map<ComponentId, std::vector<Entity>> named_in(const Journal& journal) {
+    std::map<ComponentId, std::vector<Entity>> named;
+    for (const JournalEntry& entry : journal.entries)
+        for (const Entity entity : entry.entities) named[entry.component].push_back(entity);
+    return named;
+}
+
+TEST(SaveMigration, a_journal_goes_on_unless_it_names_types_of_before_and_a_converted_value_has_not_changed) {
+    SerialExecutor serial;
+    EntityManager entities;
+    World saved(entities);
+    saved.manager<then::Berth>(), saved.manager<then::Keel>(), saved.manager<Spot>();
+    saved.observers().on_change<&then::Keel::depth>([](std::span<const Entity>) {});
+    saved.observers().keep_journal(100);
+    std::vector<Entity> made(3);
+    ASSERT_TRUE(entities.create(made).ok());
+    const Entity early = made[0], late = made[2];
+    ASSERT_TRUE(saved.manager<then::Berth>().add(early, {7}).ok());
+    ASSERT_TRUE(saved.manager<then::Keel>().add(early, {1}).ok() && saved.manager<Spot>().add(early).ok());
+    const std::uint64_t since = saved.stamp();
+    saved.settle();
+    const auto known = named_in(saved.observers().journal(since));
+    ASSERT_EQ(known.size(), 3u);
+    ASSERT_TRUE(saved.manager<then::Keel>().add(late, {2}).ok() && saved.manager<Spot>().add(late).ok());
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(save(saved, bytes).ok());
+    const Result<Snapshot> state = read_state(bytes, serial);
+    ASSERT_TRUE(state.ok()) << state.message();
+    const Snapshot in_older_words = with_parts(*state, [](ChangedPart& part) {
+        if (part.path.starts_with("observers/")) part.path = Snapshot::older_path(part.path);
+        return true;
+    });
+    for (const Snapshot* from : {&*state, &in_older_words})
+        for (const bool is_renamed : {false, true}) {
+            EntityManager others;
+            World loaded(others);
+            loaded.registry().migrations<now::Keel>().from(1).convert("depth", [](float depth) { return 10 * depth; });
+            if (is_renamed)
+                loaded.registry().migrations<now::Mooring>().renamed_from("berth"), loaded.manager<now::Mooring>();
+            else
+                loaded.manager<then::Berth>();
+            loaded.manager<now::Keel>(), loaded.manager<Spot>();
+            std::size_t num_changed = 0;
+            loaded.observers().on_change<&now::Keel::depth>(
+                [&](std::span<const Entity> all) { num_changed += all.size(); });
+            loaded.observers().keep_journal(100);
+            const Status status = load(loaded, *from, false);
+            ASSERT_TRUE(status.ok()) << status.message();
+            ASSERT_EQ(value_of<float>(loaded, early, "keel.depth"), 10);
+            const std::uint64_t then = loaded.stamp();
+            EXPECT_EQ(loaded.observers().journal(since).is_complete, !is_renamed) << "it names a berth";
+            EXPECT_EQ(named_in(loaded.observers().journal(since)), is_renamed ? decltype(known)() : known);
+            loaded.settle();
+            EXPECT_EQ(num_changed, 0u) << "it has another unit";
+            ASSERT_TRUE(loaded.observers().journal(then).is_complete);
+            decltype(named_in({})) expected;
+            if (!is_renamed) expected[schema_of<Spot>().id()] = {late};
+            EXPECT_EQ(named_in(loaded.observers().journal(then)), expected) << "keels and berths begin anew";
+        }
 }
 
 TEST(SaveMigration, component_types_that_a_database_has_in_another_order_keep_the_stamps_of_their_columns) {

@@ -1141,6 +1141,61 @@ TEST(Save, arrays_of_commands_that_wait_stay_unless_who_looks_at_them_says_that_
     WaitingCommands::of_directory(world.directory()).discard();
 }
 
+struct Atlas {
+    std::uint32_t page = 0;
+    BlobArray<float> depths;
+};
+SHOAL_COMPONENT((Atlas, whole), page, depths)
+
+/// A blob with an array of `count` numbers, and an atlas that refers to it.
+std::vector<std::byte> atlas_blob(std::string_view name, std::size_t count, Atlas& atlas) {
+    BlobWriter writer;
+    writer.set_name(name);
+    const std::vector<float> depths(count, 4);
+    static_cast<BlobArrayBase&>(atlas.depths) = writer.add_array(FieldType::kFloat, std::as_bytes(std::span(depths)));
+    writer.add_entity({});
+    writer.add_component(writer.add_component_type(schema_of<Atlas>()).value(), 0, std::as_bytes(std::span(&atlas, 1)));
+    const std::vector<std::byte> bytes = writer.write().value();
+    std::memcpy(static_cast<void*>(&atlas), Blob::load(bytes).value().component_types().front().columns[0],
+                sizeof atlas);
+    return bytes;
+}
+
+TEST(Save, rows_without_an_owner_need_no_resource_for_their_arrays) {
+    Atlas kept{1, {}}, dropped{2, {}};
+    const std::vector<std::byte> deep = atlas_blob("deep", 3, kept), shallow = atlas_blob("shallow", 5, dropped);
+    ResourceLibrary both, only_deep, only_shallow;
+    ASSERT_TRUE(both.load(deep).ok() && both.load(shallow).ok());
+    ASSERT_TRUE(only_deep.load(deep).ok() && only_shallow.load(shallow).ok());
+    const auto add_stores = [](World& world) {
+        world.manager<Atlas>({.index = RowIndexKind::kIdentity});  // what is removed leaves a hole
+    };
+    EntityManager entities;
+    World world(entities, {.library = &both});
+    add_stores(world);
+    std::vector<Entity> made(7), gone;
+    ASSERT_TRUE(entities.create(made).ok());
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        const bool stays = i % 3 == 1;
+        ASSERT_TRUE(world.manager<Atlas>().add(made[i], stays ? kept : dropped).ok());
+        if (!stays) gone.push_back(made[i]);
+    }
+    world.manager<Atlas>().remove(gone);
+    ASSERT_EQ(world.manager<Atlas>().core().table().num_holes(), gone.size() - 1) << "the last rows are cut off";
+    const Snapshot state = state_of(world);
+    for (const bool is_trusted : {true, false}) {
+        EntityManager others, yet_others;
+        World loaded(others, {.library = &only_deep}), refused(yet_others, {.library = &only_shallow});
+        add_stores(loaded), add_stores(refused);
+        const Status status = load(loaded, state, is_trusted);
+        ASSERT_TRUE(status.ok()) << status.message();
+        EXPECT_EQ(state_hash(loaded), state_hash(world));
+        EXPECT_NE(load(refused, state, is_trusted).message().find("refers to arrays of the resource \"deep\""),
+                  std::string_view::npos);
+        EXPECT_EQ(refused.manager<Atlas>().entities().size(), 0u);
+    }
+}
+
 TEST(Save, a_zone_whose_file_has_what_is_never_written_there_is_refused) {
     EntityManager entities;
     World world(entities);
