@@ -3,6 +3,7 @@
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/spawner.h"
+#include "shoal/state/snapshot.h"
 #include "support/stores.h"
 #include "support/testing.h"
 
@@ -80,6 +81,7 @@ TEST_F(ModelPoseSpawn, all_instances_of_a_tree_use_the_one_in_the_blob) {
     EXPECT_EQ(models.model(models.instance(school->entity(99, 29)), 1).row[2].w, 3);
     const Instance odd = models.instance(couple->entity(1));
     EXPECT_EQ(models.model(odd, 1).row[0].w, 5);
+    EXPECT_EQ(models.model(models.instance(couple->entity(2)), 1).row[0].w, 0) << "as the first of them";
     EXPECT_EQ(models.find_node(models.tree(odd), StringId("head")), 1u);
     const auto* names = reinterpret_cast<const std::byte*>(models.nodes(models.tree(odd)).names.data());
     EXPECT_TRUE(names >= pair.bytes().data() && names < pair.bytes().data() + pair.bytes().size()) << "used in place";
@@ -90,6 +92,8 @@ TEST_F(ModelPoseSpawn, all_instances_of_a_tree_use_the_one_in_the_blob) {
 TEST_F(ModelPoseSpawn, instances_pin_the_blob_of_their_tree) {
     Result<Spawned> school = spawned(load("fish", {Arrays()}), 7);
     ASSERT_TRUE(school.ok()) << school.message();
+    const Result<Spawned> others = spawned(load("ship", {Arrays()}), 3);
+    ASSERT_TRUE(others.ok()) << others.message();
     const NodeTreeId tree = models.tree(models.instance(school->entity(0)));
     EXPECT_FALSE(models.remove_node_tree(tree).ok());
     const Status refused = library.unload("fish");
@@ -98,8 +102,21 @@ TEST_F(ModelPoseSpawn, instances_pin_the_blob_of_their_tree) {
     school->destroy(entities);
     EXPECT_FALSE(library.unload("fish").ok()) << "the dead are there until they settle";
     models.settle({});
-    EXPECT_EQ(models.num_trees(), 0u);
+    EXPECT_EQ(models.num_trees(), 1u);
     EXPECT_TRUE(library.unload("fish").ok());
+    EXPECT_FALSE(library.unload("ship").ok());
+    Arrays own;
+    const NodeTreeId in_memory =
+        models.add_node_tree({own.names, own.parents, own.positions, own.rotations, own.scales}).value();
+    EXPECT_EQ(models.remove({&others->entities()[0], 1}), 1u);
+    EXPECT_EQ(models.num_trees(), 2u) << "two entities have the tree of the blob";
+    ASSERT_TRUE(models.add({&others->entities()[1], 1}, in_memory).ok());
+    EXPECT_EQ(models.num_trees(), 2u);
+    ASSERT_TRUE(models.add({&others->entities()[2], 1}, in_memory).ok());
+    EXPECT_EQ(models.num_trees(), 1u) << "it goes with its last instance, which has another tree now";
+    EXPECT_TRUE(library.unload("ship").ok());
+    EXPECT_EQ(models.remove(others->entities()), 2u);
+    ASSERT_TRUE(models.remove_node_tree(in_memory).ok());
     Arrays other;
     other.names[0] = StringId("shell");
     ASSERT_TRUE(spawned(load("fish", {other})).ok()) << "another resource of that name, with another tree";
@@ -126,10 +143,50 @@ TEST_F(ModelPoseSpawn, an_instance_that_is_spawned_again_forgets_its_moved_nodes
                               .columns = ship.find_components(schema_of<ModelPose>().id())->columns,
                               .parents = {}})
                     .ok());
+    EXPECT_EQ(models.num_trees(), 1u) << "that of the other blob is gone";
     EXPECT_EQ(models.apply_constraints(), 0u);
     EXPECT_EQ(models.compute(), 0u);
     EXPECT_EQ(models.model(models.instance(entity), 1).row[0].w, 5);
     EXPECT_EQ(models.model(models.instance(entity), 1).row[2].w, 1);
+}
+
+TEST_F(ModelPoseSpawn, trees_follow_to_another_version_of_their_blob_or_are_copied_and_both_are_saved_so) {
+    Arrays first, second, larger;
+    second.scales[1] = {2, 2, 2};  // all else is as in the first
+    larger.scales[1] = {3, 3, 3};
+    const Blob& other = load("ship", {first});
+    const Blob& before = load("fish", {first, second});
+    const Result<Spawned> ship = spawned(other), fish = spawned(before);
+    ASSERT_TRUE(ship.ok() && fish.ok());
+    {
+        const Result<Blob> older = library.replace(Blob::load(blob_of("fish", {larger, second})).value());
+        ASSERT_TRUE(older.ok()) << older.message();
+        models.move_trees(*older, *library.find(ResourceId("fish")));
+    }  // the bytes of the older version are gone
+    const auto lies_in = [&](const ModelPoseManager& manager, Entity entity, std::string_view name) {
+        const auto* const names =
+            reinterpret_cast<const std::byte*>(manager.nodes(manager.tree(manager.instance(entity))).names.data());
+        const std::span<const std::byte> bytes = library.find(ResourceId(name))->bytes();
+        return names >= bytes.data() && names < bytes.data() + bytes.size();
+    };
+    Snapshot saved;
+    SnapshotWriter to(saved);
+    models.save(to);
+    ModelPoseManager loaded(entities, pool, {.library = &library});
+    SnapshotReader from(saved, false);
+    ASSERT_TRUE(loaded.load(from).ok());
+    for (ModelPoseManager* const manager : {&models, &loaded}) {
+        EXPECT_TRUE(lies_in(*manager, ship->entity(0), "ship")) << "it is of another resource";
+        EXPECT_FALSE(lies_in(*manager, fish->entity(0), "fish")) << "the newer version has no such tree";
+        EXPECT_TRUE(lies_in(*manager, fish->entity(1), "fish"));
+        EXPECT_EQ(manager->nodes(manager->tree(manager->instance(fish->entity(0)))).scales[1], first.scales[1]);
+        EXPECT_EQ(manager->nodes(manager->tree(manager->instance(fish->entity(1)))).scales[1], second.scales[1]);
+        EXPECT_TRUE(manager->validate().ok());
+        EXPECT_EQ(manager->num_trees(), 3u);
+        EXPECT_FALSE(manager->remove_node_tree(manager->tree(manager->instance(fish->entity(0)))).ok());
+        EXPECT_EQ(manager->remove(std::span(fish->entities()).first(1)), 1u);
+        EXPECT_EQ(manager->num_trees(), 2u) << "a copy goes with its last instance, too";
+    }
 }
 
 TEST_F(ModelPoseSpawn, arrays_that_are_not_a_tree_are_an_error_and_nothing_changes) {

@@ -5,6 +5,7 @@
 #include "model_pose_testing.h"
 #include "shoal/job/executor.h"
 #include "shoal/state/snapshot.h"
+#include "shoal/table/detail/field_part.h"
 #include "support/changed_state.h"
 #include "support/thread_pool_executor.h"
 
@@ -66,28 +67,83 @@ TEST_F(ModelPoses, only_what_changed_is_computed) {
     expect_at(place(models.model(at(e[3]), 4)), {0, 4, 0});
 }
 
-TEST_F(ModelPoses, a_saved_change_that_is_on_no_list_is_refused) {
+TEST_F(ModelPoses, a_false_state_is_refused_and_leaves_a_manager_without_models_that_can_load_another) {
+    add_tree(leg());
     const NodeTreeId tree = add_tree(leg());
     const Entities e = create(3);
     ASSERT_TRUE(models.add(e, tree).ok());
     models.compute();
+    models.set_node_world(at(e[0]), 1, {});
     models.set_local(at(e[1]), 2, {.position = {3, 0, 0}});
     Snapshot saved;
     SnapshotWriter to(saved);
     models.save(to);
-    const Snapshot changed = shoal_test::with_parts(saved, [](shoal_test::ChangedPart& part) {
-        if (!part.path.ends_with("changed_groups")) return true;
-        EXPECT_EQ(part.bytes.size(), part.element_bytes) << "one";
-        part.bytes.clear();
-        return true;
+    /// Puts a number in place of one of a part, or, without one, removes the last.
+    const auto refusal = [&](std::string_view path, std::size_t index, std::optional<std::uint32_t> number) {
+        const Snapshot changed = shoal_test::with_part(saved, path, [&](std::vector<std::byte>& bytes) {
+            if (number)
+                std::memcpy(bytes.data() + index * sizeof *number, &*number, sizeof *number);
+            else
+                bytes.resize(bytes.size() - sizeof *number);
+        });
+        SnapshotReader from(changed, false), whole(saved, false);
+        const Status status = models.load(from);
+        EXPECT_EQ(models.num_instances(), 0u) << path;
+        EXPECT_EQ(models.num_trees(), 0u) << path;
+        EXPECT_EQ(models.tables().size(), 1u) << path;
+        expect_valid(models);
+        EXPECT_TRUE(models.load(whole).ok()) << path;
+        EXPECT_EQ(models.num_trees(), 2u) << path;
+        return std::string(status.message());
+    };
+    const auto expect_refused = [&](std::string_view path, std::size_t index, std::optional<std::uint32_t> number,
+                                    std::string_view reason) {
+        const std::string message = refusal(path, index, number);
+        EXPECT_NE(message.find(reason), std::string::npos) << path << ": " << message;
+    };
+    constexpr std::size_t kUseOfSecond = 4;  // three words for each tree
+    expect_refused("num_slots", 0, 1, "the tree in slot 1 is invalid");
+    expect_refused("trees", kUseOfSecond, 3, "the tree in slot 1 is invalid");
+    expect_refused("trees", kUseOfSecond, 0, "the tree in slot 1 is invalid");
+    expect_refused("trees", 3, 0, "the tree in slot 0 is invalid");
+    expect_refused("tree/1/first_changed", 1, 5, "there is no node 5");
+    expect_refused("tree/1/first_changed", 0, std::nullopt, "15 nodes in 2 instances of 5");
+    expect_refused("tree/1/changed_groups", 0, 1, "there is no such group");
+    expect_refused("tree/1/changed_groups", 0, std::nullopt, "block 0 has changed, and is in none of them");
+    expect_refused("moved_nodes", 0, 5, "a node that was moved is none");
+    expect_refused("moved_nodes", 0, std::nullopt, "there are not as many as nodes");
+    const Snapshot twice = shoal_test::with_part(saved, "tree/1/changed_groups", [](std::vector<std::byte>& bytes) {
+        bytes.resize(2 * bytes.size());  // group 0, as the first
     });
-    SnapshotReader from_changed(changed, false), from(saved, false);
-    const Status status = models.load(from_changed);
-    EXPECT_NE(status.message().find("block 1 has changed, and is in none of them"), std::string_view::npos)
-        << status.message();
+    SnapshotReader from_twice(twice, false), from(saved, false);
+    EXPECT_NE(models.load(from_twice).message().find("or it is there twice"), std::string_view::npos);
     ASSERT_TRUE(models.load(from).ok());
-    EXPECT_EQ(models.compute(), 3u) << "from the changed node on";
+    EXPECT_EQ(models.apply_constraints(), 2u) << "foot and toe follow the knee";
+    EXPECT_EQ(models.compute(), 4u + 3u) << "from the changed nodes on";
     expect_valid(models);
+}
+
+TEST_F(ModelPoses, a_field_of_a_node_can_be_written_but_its_model_pose_is_computed) {
+    const NodeTreeId tree = add_tree(leg());
+    const Entities e = create(2);
+    ASSERT_TRUE(models.add(e, tree).ok());
+    const Schema& schema = schema_of<NodePose>();
+    const Transform other{{2, 3, 4}, kQuarterTurn, {2, 2, 2}};
+    const Matrix3x4 matrix = matrix_of(other);
+    for (const Field& field : schema.fields()) {
+        const bool is_local = field.struct_offset < sizeof other;
+        const auto* const value = is_local ? reinterpret_cast<const std::byte*>(&other) + field.struct_offset
+                                           : reinterpret_cast<const std::byte*>(&matrix);
+        const Status status =
+            models.write_field(models.find_row(schema.id(), e[1], 2), field_part(schema, field), value);
+        EXPECT_EQ(status.ok(), is_local) << field.name << ": " << status.message();
+    }
+    EXPECT_EQ(models.local(at(e[1]), 2), other);
+    EXPECT_EQ(models.local(at(e[0]), 2), leg().local(2)) << "it is of another instance";
+    expect_at(place(models.model(at(e[1]), 2)), {1, 1, 1});
+    EXPECT_FALSE(models.find_row(schema.id(), e[1], 5)) << "there are five nodes";
+    EXPECT_FALSE(models.find_row(schema_of<ModelPose>().id(), e[1], 1)) << "an entity has one model";
+    EXPECT_FALSE(models.find_columns(schema_of<ModelPose>()).has_fields);
 }
 
 TEST_F(ModelPoses, whole_columns_can_be_written) {
@@ -231,6 +287,9 @@ TEST_F(ModelPoses, instances_share_their_tree) {
     ASSERT_TRUE(models.add(e, tree).ok());
     models.statistics({&statistics, 1});
     EXPECT_EQ(statistics.num_rows, kInstances);
+    std::size_t used_bytes = 0;
+    for (const Table* table : models.tables()) used_bytes += table->memory_use().used_bytes;
+    EXPECT_EQ(statistics.rows.used_bytes, used_bytes) << "those of all tables";
     const std::size_t row_bytes = sizeof(Entity) + sizeof(Vec3) * 2 + sizeof(Quaternion) + sizeof(Matrix3x4);
     EXPECT_LE(statistics.rows.used_bytes - rows_before,
               kInstances * (kNodes * row_bytes + sizeof(Entity) + 8) + 100'000);
@@ -340,6 +399,11 @@ std::vector<Matrix3x4> simulate_frames(Executor* executor) {
             const std::size_t first = result.size();
             result.resize(first + models.models(tree).size());
             models.world_poses(tree, std::span(result).subspan(first), executor);
+            for (std::size_t i = 0; executor == nullptr && i < e.size(); ++i)
+                if (const Instance at = models.instance(e[i]); models.tree(at) == tree) {
+                    const std::uint32_t num_nodes = models.nodes(tree).num_nodes(), node = num_nodes - 1;
+                    EXPECT_EQ(result[first + models.block(at) * num_nodes + node], models.node_world(at, node));
+                }
         }
     }
     return result;
