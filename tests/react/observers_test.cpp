@@ -4,8 +4,10 @@
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/save/save.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
+#include "support/changed_state.h"
 #include "support/keep_in.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
@@ -654,6 +656,37 @@ TEST_F(ObserverRules, what_a_store_that_came_with_a_state_has_is_not_new_to_the_
     other.settle();
     ASSERT_TRUE(other.observers().journal(loaded).is_complete);
     EXPECT_EQ(other.observers().journal(loaded).entries.size(), 0u);
+}
+
+TEST_F(ObserverRules, a_saved_journal_is_cut_to_the_limit_of_who_loads_it_and_a_false_one_leaves_none) {
+    world.observers().keep_journal(100);
+    const std::uint64_t begin = world.stamp();
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(lamps.add(make(10), Lamp{}));
+        world.settle();
+    }
+    Snapshot saved;
+    ASSERT_TRUE(save(world, saved));
+    ASSERT_TRUE(world.observers().journal(begin).is_complete);
+    world.observers().keep_journal(25);
+    world.settle();
+    ASSERT_TRUE(load(world, saved));
+    EXPECT_FALSE(world.observers().journal(begin).is_complete) << "30 entities are more than 25";
+    ASSERT_TRUE(world.observers().journal(begin + 1).is_complete);
+    EXPECT_EQ(world.observers().journal(begin + 1).entries.size(), 2u);
+    ASSERT_TRUE(lamps.add(make(10), Lamp{}));
+    world.settle();
+    EXPECT_FALSE(world.observers().journal(begin + 1).is_complete) << "what was loaded counts";
+    EXPECT_EQ(world.observers().journal(begin + 2).entries.size(), 2u);
+
+    ASSERT_TRUE(load(world, saved));
+    const Snapshot later_first = shoal_test::with_part(saved, "observers/journal/entries", [](auto& bytes) {
+        const std::size_t size = bytes.size() / 3;  // of an entry: the last one is the first now
+        std::rotate(bytes.begin(), bytes.end() - std::ptrdiff_t(size), bytes.end());
+    });
+    EXPECT_EQ(load(world, later_first, false).message(),
+              "the snapshot, part \"observers/journal/entries\": they do not fit each other");
+    ASSERT_EQ(world.observers().journal(begin + 1).entries.size(), 2u) << "what was there before";
 }
 
 using ObserverDeathTest = ObserverRules;

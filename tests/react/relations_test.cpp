@@ -369,18 +369,18 @@ TEST(RelationsOfManyDead, are_dealt_with_though_the_list_of_deaths_has_dropped_t
     World world(entities);
     auto& missiles = world.manager<Missile>();
     auto& limpets = world.manager<Limpet>();
-    std::vector<Entity> whales(20), on_them(20), at_them(20);
-    for (std::vector<Entity>* all : {&whales, &on_them, &at_them}) ASSERT_TRUE(entities.create(*all));
+    std::vector<Entity> whales(20), ships(20), on_whales(20), at_ships(20);  // each relation has dead of its own
+    for (std::vector<Entity>* all : {&whales, &ships, &on_whales, &at_ships}) ASSERT_TRUE(entities.create(*all));
     for (std::size_t i = 0; i < whales.size(); ++i) {
-        ASSERT_TRUE(limpets.add(on_them[i], {whales[i]}));
-        ASSERT_TRUE(missiles.add(at_them[i], {1, whales[i]}));
+        ASSERT_TRUE(limpets.add(on_whales[i], {whales[i]}));
+        ASSERT_TRUE(missiles.add(at_ships[i], {1, ships[i]}));
     }
     world.settle();
-    entities.destroy(std::span(whales).first(10));
+    for (const std::vector<Entity>* all : {&whales, &ships}) entities.destroy(std::span(*all).first(10));
     world.settle();
     for (std::size_t i = 0; i < whales.size(); ++i) {
-        EXPECT_EQ(entities.alive(on_them[i]), i >= 10) << i;
-        EXPECT_EQ(missiles.get<&Missile::target>(missiles.instance(at_them[i])), i < 10 ? kNullEntity : whales[i]) << i;
+        EXPECT_EQ(entities.alive(on_whales[i]), i >= 10) << i;
+        EXPECT_EQ(missiles.get<&Missile::target>(missiles.instance(at_ships[i])), i < 10 ? kNullEntity : ships[i]) << i;
     }
 }
 
