@@ -382,6 +382,12 @@ TEST_F(Reload, of_copies_of_another_version_than_the_given_one_leaves_and_counts
     }
     ASSERT_TRUE(entities.destroy(ship));
     EXPECT_EQ(reloaded(second, third).num_other_copies, 0u) << "nobody lives in it";
+    const Source elsewhere = {{.guid = 1, .hull = Hull{}}};
+    const Blob other = SourceWriter(elsewhere, "levels/other").write().value();
+    spawned(first, {.copies = 2}), spawned(other, {.copies = 4}), spawned(second, {.copies = 3});
+    EXPECT_EQ(reloaded(third, fourth).num_other_copies, 5u) << "of two other versions, and of no other resource";
+    ASSERT_TRUE(save(world, file).ok() && load(world, file).ok());
+    EXPECT_EQ(reloaded(third, fourth).num_other_copies, 5u);
 }
 
 TEST_F(Reload, reaches_what_commands_have_spawned_and_leaves_copies_of_entities_alone) {
@@ -548,6 +554,61 @@ TEST_F(Reload, leaves_out_what_the_program_has_taken_away) {
     EXPECT_EQ(hull_of(ships.entity(2)).level, 6);
 }
 
+TEST_F(Reload, counts_each_kind_of_change_that_the_dead_do_not_get) {
+    ASSERT_TRUE(world.directory().claim<Asleep>(database).ok());
+    const Source source = {{.guid = 1, .hull = Hull{1}},
+                           {.guid = 2, .notes = {{1, 10}}},
+                           {.guid = 3},
+                           {.guid = 4, .asleep = Asleep{1}},
+                           {.guid = 5}};
+    Source edited = source;
+    edited[0].hull->armor = 2;
+    edited[1].notes.push_back({2, 20});
+    edited[2].cargo = Cargo{3};
+    edited[3].is_awake = true;
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before, {.copies = 2});
+    entities.destroy(Array<Entity>(ships.entities().begin() + 5, ships.entities().begin() + 9, Owner("test")));
+    world.settle();
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_copies, 2u) << "the last of the second lives";
+    EXPECT_EQ(report.num_changed, 4u);
+    EXPECT_EQ(report.num_left_out, 4u);
+}
+
+TEST_F(Reload, finds_the_row_that_differs_wherever_it_lies_among_many) {
+    Source source;
+    for (std::uint64_t guid = 1; guid <= 37; ++guid) source.push_back({.guid = guid, .hull = Hull{float(guid)}});
+    const Blob before = blob_of(source);
+    const Spawned ships = spawned(before);
+    for (std::uint32_t i = 0; i < source.size(); ++i) {
+        Source edited = source;
+        edited[i].hull->level = 9;
+        const Blob after = blob_of(edited);
+        EXPECT_EQ(reloaded(before, after).num_fields, 1u) << i;
+        EXPECT_EQ(hull_of(ships.entity(i)).level, 9) << i;
+        EXPECT_EQ(reloaded(after, before).num_fields, 1u) << i;
+    }
+}
+
+TEST_F(Reload, knows_an_entity_without_a_guid_from_one_that_is_new_and_whose_list_it_is) {
+    const Blob nameless = blob_of({{.hull = Hull{1}}});
+    const Blob with_another = blob_of({{.guid = 7, .hull = Hull{2}}, {.hull = Hull{1}}});
+    const Spawned ship = spawned(nameless);
+    ReloadReport report = reloaded(nameless, with_another);
+    EXPECT_EQ(report.num_created, 1u);
+    EXPECT_EQ(report.num_destroyed + report.num_changed, 0u);
+    EXPECT_EQ(hull_of(ship.entity(0)).armor, 1);
+
+    // The lists have the same bytes, and the same place in the blob.
+    const Blob of_one = blob_of({{.guid = 1, .notes = {{1, 10}}}, {.guid = 2}});
+    const Blob of_other = blob_of({{.guid = 3, .notes = {{1, 10}}}, {.guid = 1}, {.guid = 2}});
+    const Spawned book = spawned(of_one);
+    report = reloaded(of_one, of_other);
+    EXPECT_EQ(report.num_components_removed, 1u);
+    EXPECT_EQ(values_of<Note>(world, book.entity(0)).size(), 0u);
+}
+
 TEST_F(Reload, does_not_fill_copies_of_which_nobody_lives) {
     const Blob before = blob_of({{.guid = 1, .hull = Hull{1}}});
     const Blob after = blob_of({{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}});
@@ -590,7 +651,7 @@ TEST_F(Reload, keeps_owners_as_the_source_says) {
                            {.guid = 4, .hull = Hull{4}, .owned_by = 1}};
     const Blob before = blob_of(source), after = blob_of(edited);
     const Spawned ships = spawned(before);
-    reloaded(before, after);
+    EXPECT_EQ(reloaded(before, after).num_changed, 1u);
     EXPECT_EQ(world.ownership().owner(ships.entity(1)), ships.entity(2));
     entities.destroy(ships.entities().subspan(0, 1));
     world.settle();
@@ -647,6 +708,19 @@ TEST_F(Reload, moves_entities_for_which_the_source_names_another_zone) {
     EXPECT_EQ(reloaded(before, after).num_changed, 1u) << "the program has moved the other one there";
     for (const Entity ship : ships.entities()) EXPECT_EQ(database.find(ship).table->zone(), 5u);
     EXPECT_EQ(database.num_rows(5), 3u);
+}
+
+TEST_F(Reload, moves_what_has_another_place_in_the_newer_version_to_its_own_zone) {
+    const Source source = {{.guid = 1, .cargo = Cargo{1}, .zone = 3}, {.guid = 2, .cargo = Cargo{2}, .zone = 5}};
+    Source edited = source;
+    edited[0].zone = 5, edited[1].zone = 7;
+    edited.insert(edited.begin(), {.guid = 3, .cargo = Cargo{3}, .zone = 3});
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    EXPECT_EQ(reloaded(before, after).num_changed, 2u);
+    EXPECT_EQ(database.find(ships.entity(0)).table->zone(), 5u);
+    EXPECT_EQ(database.find(ships.entity(1)).table->zone(), 7u);
+    EXPECT_EQ(database.num_rows(3), 1u) << "the new one";
 }
 
 TEST_F(Reload, moves_what_lies_below_with_it_and_nothing_whose_zone_is_as_it_was) {
@@ -861,6 +935,7 @@ TEST_F(Reload, enables_and_disables_components_as_the_source_does) {
     ASSERT_TRUE(database.remove<Asleep>(ships.entity(2, 1)).ok());  // the program disables it; the source does not
     const ReloadReport report = reloaded(before, after);
     EXPECT_EQ(report.num_enabled_or_disabled, 6u) << "two that stay and one that has come";
+    EXPECT_EQ(report.num_changed, 10u) << "all five, of which two are only enabled or disabled";
     EXPECT_FALSE(is_enabled(0));
     EXPECT_TRUE(is_enabled(1));
     EXPECT_FALSE(is_enabled(2)) << "the program's doing stays";
@@ -1061,6 +1136,26 @@ TEST_F(Reload, leaves_what_a_spawn_has_overridden_whatever_the_source_says_now) 
     EXPECT_EQ(transforms.local(transforms.instance(ships.entity(0, 2))).position, (Vec3{2, 2, 2}));
 }
 
+TEST_F(Reload, lets_the_last_override_of_a_value_hold_in_its_own_copies_when_a_component_comes_again) {
+    const Source source = {{.guid = 1, .hull = Hull{3}}};
+    Source without = source;
+    without[0].hull.reset();
+    const Blob before = blob_of(source), between = blob_of(without);
+    const Spawned plain = spawned(before, {.copies = 2});
+    const Spawned first_one =
+        spawned(before, {.copies = 2, .overrides = {{"n1", "hull.armor", 20, 1}, {"n1", "hull.armor", 30}}});
+    const Spawned first_all =
+        spawned(before, {.copies = 2, .overrides = {{"n1", "hull.armor", 30}, {"n1", "hull.armor", 20, 1}}});
+    for (int round = 0; round < 2; ++round) {
+        for (std::uint32_t copy = 0; copy < 2; ++copy) {
+            EXPECT_EQ(hull_of(plain.entity(0, copy)).armor, 3) << round;
+            EXPECT_EQ(hull_of(first_one.entity(0, copy)).armor, 30) << round;
+            EXPECT_EQ(hull_of(first_all.entity(0, copy)).armor, copy == 1 ? 20 : 30) << round;
+        }
+        reloaded(before, between), reloaded(between, before);
+    }
+}
+
 TEST_F(Reload, overrides_what_comes_again_after_it_was_gone) {
     const Source source = {{.guid = 1, .hull = Hull{3}, .cargo = Cargo{4}}, {.guid = 2, .hull = Hull{3}}};
     Source without_cargo = {source[0], source[1]}, alone = {source[0]};
@@ -1136,17 +1231,20 @@ TEST_F(Reload, keeps_the_owner_that_was_overridden_when_the_source_names_another
 }
 
 TEST_F(Reload, lets_overrides_of_a_list_go_with_their_values) {
-    const Source source = {{.guid = 1, .notes = {{1, 10}, {2, 20}, {3, 30}}}};
+    const Source source = {{.guid = 1, .notes = {{1, 10}, {2, 20}, {3, 30}}},
+                           {.guid = 2, .notes = {{1, 10}, {2, 20}, {3, 30}}}};
     Source longer = source, changed, shorter;
     longer[0].notes = {{9, 90}, {1, 10}, {2, 20}, {3, 30}};
     changed = longer;
     changed[0].notes[2] = {5, 50, frame_at(1, 1, 1)};
+    changed[1].notes[1] = {6, 60};
     shorter = changed;
     shorter[0].notes = {{9, 90}, {3, 30}};
     const Blob versions[] = {blob_of(source), blob_of(longer), blob_of(changed), blob_of(shorter)};
     const Spawned book = spawned(versions[0], {.overrides = {{"n1", "note[1].page", 77},
                                                              {"n1", "note[1].place.position", Vec3{7, 8, 9}},
-                                                             {"n1", "note[2].number", 8}}});
+                                                             {"n1", "note[2].number", 8},
+                                                             {"n2", "note[1].page", 66}}});
     const Matrix3x4 there = {{{1, 0, 0, 7}, {0, 1, 0, 8}, {0, 0, 1, 9}}};
     const auto notes = [&] { return values_of<Note>(world, book.entity(0)); };
     EXPECT_EQ(notes(), (std::vector<Note>{{1, 10}, {2, 77, there}, {8, 30}}));
@@ -1154,6 +1252,8 @@ TEST_F(Reload, lets_overrides_of_a_list_go_with_their_values) {
     EXPECT_EQ(notes(), (std::vector<Note>{{9, 90}, {1, 10}, {2, 77, there}, {8, 30}}));
     reloaded(versions[1], versions[2]);
     EXPECT_EQ(notes(), (std::vector<Note>{{9, 90}, {1, 10}, {5, 77, frame_at(7, 8, 9)}, {8, 30}}));
+    EXPECT_EQ(values_of<Note>(world, book.entity(1)), (std::vector<Note>{{1, 10}, {6, 66}, {3, 30}}))
+        << "its values are where they were";
     reloaded(versions[2], versions[3]);
     EXPECT_EQ(notes(), (std::vector<Note>{{9, 90}, {8, 30}}));
 }
@@ -2413,9 +2513,25 @@ TEST_F(ReloadSchema, of_several_values_of_an_entity_keeps_the_order) {
     const Schema one = schema_with({power}, true), two = schema_with({power, crew}, true);
     const Blob before = engines(one, std::vector<One>{{0, 1}, {0, 2}, {0, 3}}, 1);
     const Blob after = engines(two, std::vector<One>{{0, 1}, {0, 2}, {0, 4}}, 1);
+    const ManagerOptions options{
+        .index = RowIndexKind::kHash, .death = DeathPolicy::kRandomProbe, .max_collected = 77, .capacity_rows = 500};
+    ASSERT_TRUE(world.manager(one, options).ok());
     const Spawned ships = spawned(before);
     ASSERT_TRUE(world.set(ships.entity(0), "engine[1].power", AnyValue(20.0f)).ok());
+    const Entity own = *entities.create();  // of the program, so the source says nothing about the order of its values
+    for (const float power_of_own : {7.0f, 8.0f, 9.0f})
+        ASSERT_TRUE(world.directory()
+                        .find(one.id())
+                        ->add_values(one, {&own, 1}, {.images = reinterpret_cast<const std::byte*>(&power_of_own)})
+                        .ok());
     ASSERT_TRUE(reloader.reload(before, after).ok());
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(value<float>(own, "engine[" + std::to_string(i) + "].power"), 9.0f - float(i));
+    const OwnedRowsOptions& kept = world.directory().find_as<ComponentManager>(one.id())->rows().options();
+    EXPECT_EQ(kept.index, options.index);
+    EXPECT_EQ(kept.death, options.death);
+    EXPECT_EQ(kept.max_collected, options.max_collected);
+    EXPECT_EQ(kept.capacity_rows, options.capacity_rows);
     EXPECT_EQ(value<float>(ships.entity(0), "engine[0].power"), 1);
     EXPECT_EQ(value<float>(ships.entity(0), "engine[1].power"), 20);
     EXPECT_EQ(value<float>(ships.entity(0), "engine[2].power"), 4);
