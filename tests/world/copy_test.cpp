@@ -46,6 +46,10 @@ struct Visit {
     Entity at;
 };
 SHOAL_COMPONENT((Visit, many), day, at)
+struct Watch {
+    std::array<Entity, 2> keepers{};
+};
+SHOAL_COMPONENT(Watch, keepers)
 struct Line {
     std::string text;
     Entity about;
@@ -102,6 +106,8 @@ protected:
 
 TEST_F(Harbour, a_copy_has_what_the_original_has_in_every_store) {
     launch();
+    ASSERT_TRUE(world.manager<Log>().add(dog, Log{"woof", captain}));
+    ASSERT_TRUE(world.manager<Watch>().add(mast, Watch{{captain, lighthouse}}));
     EXPECT_EQ(entities_below(world, boat).size(), 5u);
     const std::uint64_t num_alive = entities.num_alive();
     const RootPose poses[] = {{.position = {100, 0, 0}}, {.position = {0, 50, 0}, .scale = {2, 2, 2}}};
@@ -131,6 +137,11 @@ TEST_F(Harbour, a_copy_has_what_the_original_has_in_every_store) {
         EXPECT_EQ(logs.get<&Log::about>(logs.instance(twin_captain)), twin);
         Entity twin_dog;
         owners.for_each_owned(twin_captain, [&](Entity owned) { twin_dog = owned; });
+        EXPECT_EQ(logs.get<&Log::about>(logs.instance(twin_dog)), twin_captain);
+        auto& watches = world.manager<Watch>();
+        EXPECT_EQ((watches.get<&Watch::keepers>(watches.instance(transforms.entity(twin_mast)))),
+                  (std::array{twin_captain, lighthouse}))
+            << "each of several references for itself";
         EXPECT_EQ(place(twin_dog) - place(twin), (copy == 0 ? Vec3{1, 1, 0} : Vec3{2, 2, 0}))
             << "what is owned lies where it lies beside the original";
         EXPECT_TRUE(owners.validate() && transforms.validate());
@@ -148,6 +159,16 @@ TEST_F(Harbour, a_copy_of_a_part_is_a_root_that_stays_where_it_is_and_keeps_its_
     EXPECT_EQ(masts->entities().size(), 2u);
     EXPECT_EQ(place(masts->entity(0)), (Vec3{10, 0, 5}));
     EXPECT_FALSE(transforms.parent(transforms.instance(masts->entity(0))));
+    transforms.set_local(transforms.instance(boat), {{1, 2, 3}, {0.1f, 0.7f, 0.5f, 0.5f}, {3, 3, 3}});
+    const Result<Spawned> scaled = copy(world, mast);
+    ASSERT_TRUE(scaled);
+    EXPECT_NEAR(transforms.local(transforms.instance(scaled->entity(0))).scale.x, 3, 1e-4f);
+    const RootPose there{.position = {0.3f, 0.2f, 0.1f}, .rotation = {}, .scale = {1.7f, 1.7f, 1.7f}};
+    const Result<Spawned> posed = copy(world, boat, {.root_poses = {&there, 1}});
+    ASSERT_TRUE(posed);
+    EXPECT_EQ(transforms.local(transforms.instance(posed->entity(0))),
+              (Transform{there.position, there.rotation, there.scale}))
+        << "exactly what was asked for";
     const Result<Spawned> captains = copy(world, captain);
     ASSERT_TRUE(captains);
     EXPECT_EQ(owners.owner(captains->entity(0)), boat);
@@ -160,6 +181,8 @@ TEST_F(Harbour, what_cannot_be_copied_is_refused_and_nothing_has_changed) {
     const RootPose poses[2] = {};
     EXPECT_EQ(copy(world, boat, {.copies = 3, .root_poses = poses}).message().substr(0, 31),
               "2 poses for 3 copies of entity ");
+    EXPECT_EQ(copy(world, boat, {.copies = 1, .root_poses = poses}).message().substr(0, 31),
+              "2 poses for 1 copies of entity ");
     EXPECT_EQ(copy(world, boat, {.overrides = {{"boat", "transform.position", Vec3{}}}}).message().substr(0, 40),
               "overrides are given for a copy of entity");
     EXPECT_EQ(state_hash(world), hash);
@@ -177,12 +200,24 @@ TEST_F(Harbour, what_cannot_be_copied_is_refused_and_nothing_has_changed) {
 TEST_F(Harbour, saved_entities_are_a_prefab_that_is_spawned_as_often_as_wanted) {
     launch();
     world.manager<Log>().remove(captain);
+    const Result<EntityBlob> crew = save_entities(world, Entities{captain, dog});
+    ASSERT_TRUE(crew) << crew.message();
+    EXPECT_EQ(crew->num_components, 2u) << "the dog's transform and owner; that of the captain is not saved";
+    EXPECT_EQ(crew->num_lost_references, 0u);
+    for (const Entity entity : {boat, flag})
+        ASSERT_TRUE(world.set(entity, "properties.paint", AnyValue(entity == boat ? "teal" : "ochre")).ok());
     const Result<EntityBlob> saved = save_entities(world, entities_below(world, boat), {.name = "boat"});
     ASSERT_TRUE(saved) << saved.message();
+    EXPECT_EQ(saved->num_components, 4u + 2u + 2u + 2u + 2u + 2u)
+        << "transforms, owners, keels, sails of which one is disabled, tags, and properties";
     EXPECT_EQ(saved->num_lost_references, 1u) << "to the lighthouse";
     const Result<Blob> prefab = Blob::load(saved->bytes);
     ASSERT_TRUE(prefab) << prefab.message();
     EXPECT_EQ(prefab->name(), "boat");
+    for (const std::string_view text : {"teal", "ochre"})
+        EXPECT_TRUE(std::ranges::any_of(prefab->texts(), [&](const BlobText& one) {
+            return prefab->string(one.text) == text;
+        })) << text;
     entities.destroy(boat);
     world.settle();
     const Result<Spawned> fleet = world.spawn(*prefab, {.copies = 3});
@@ -493,9 +528,10 @@ TEST_F(Harbour, a_chain_of_30000_is_copied) {
 }
 
 struct Moored {
+    float rope = 0;
     Vec3 place{};
 };
-SHOAL_COMPONENT((Moored, whole), place)
+SHOAL_COMPONENT((Moored, whole), rope, place)
 struct Adrift {
     float speed = 0;
     Vec3 place{};
@@ -532,6 +568,25 @@ void copy_in_tiles(bool has_transform) {
         EXPECT_EQ(sea.database().get<&T::place>(at), place);
         EXPECT_EQ(at.table->zone(), tiles.zone_of(place));
     }
+    ASSERT_TRUE(sea.database().move(made[0], 2));  // the program puts it elsewhere, until the world settles
+    const Result<Spawned> there_too = copy(sea, made[0]);
+    ASSERT_TRUE(there_too) << there_too.message();
+    EXPECT_EQ(sea.database().find(there_too->entity(0)).table->zone(), 2u);
+}
+
+TEST_F(Harbour, services_are_told_of_spawns_and_not_of_copies) {
+    struct Told final : WorldService {
+        Told() : WorldService("told") {}
+        void spawned(const Blob&, const Spawned&, const SpawnOptions&) override { ++num_spawns; }
+        int num_spawns = 0;
+    } told;
+    world.services().add(told);
+    ASSERT_TRUE(copy(world, launch()));
+    EXPECT_EQ(told.num_spawns, 0);
+    const Result<EntityBlob> saved = save_entities(world, Entities{mast});
+    ASSERT_TRUE(saved && world.spawn(*Blob::load(saved->bytes)));
+    EXPECT_EQ(told.num_spawns, 1);
+    world.services().remove(told);
 }
 
 TEST(CopiesInTiles, lie_where_their_pose_says_and_so_says_the_field_of_their_tile) {

@@ -108,6 +108,13 @@ TEST(ScheduleInterval, rounded_frames_reach_a_time_that_is_their_multiple) {
               std::string(49, '.') + 'x' + std::string(49, '.') + 'x' + std::string(49, '.') + 'x');
 }
 
+TEST(ScheduleInterval, of_many_short_frames_none_comes_early) {
+    Recorded pass(1.0f);
+    const std::string runs = pass.run(8192, 1.0f / 4096);
+    EXPECT_EQ(runs.find('x'), 4095u);
+    EXPECT_EQ(runs.find('x', 4096), 8191u);
+}
+
 TEST(ScheduleInterval, a_very_long_frame_does_not_hold_up_the_next_runs) {
     Recorded pass(0.5f);
     EXPECT_TRUE(pass.run(1e6f));
@@ -299,6 +306,8 @@ TEST(ScheduleInterval, statistics_tell_how_often_a_pass_runs) {
     schedule.add("always", [](PassContext&) {});
     schedule.add("frames", [](PassContext&) {}).every_frames(4);
     schedule.add("seconds", [](PassContext&) {}).every_seconds(0.5f);
+    schedule.add("seconds after frames", [](PassContext&) {}).every_frames(4).every_seconds(2);
+    schedule.add("frames after seconds", [](PassContext&) {}).every_seconds(2).every_frames(4);
     const auto told = [&](std::size_t pass) {
         const PassStatistics statistics = schedule.statistics(pass);
         EXPECT_TRUE(statistics.enabled);
@@ -307,6 +316,8 @@ TEST(ScheduleInterval, statistics_tell_how_often_a_pass_runs) {
     EXPECT_EQ(told(0), std::pair(1u, 0.0f));
     EXPECT_EQ(told(1), std::pair(4u, 0.0f));
     EXPECT_EQ(told(2), std::pair(1u, 0.5f));
+    EXPECT_EQ(told(3), std::pair(1u, 2.0f));
+    EXPECT_EQ(told(4), std::pair(4u, 0.0f));
 }
 
 TEST(ScheduleIntervalDeathTest, an_interval_that_means_nothing_is_a_bug) {

@@ -424,7 +424,7 @@ TEST(ScheduleOrder, a_graph_has_what_passes_declare_and_the_waits_that_no_others
     schedule.open_group("life");
     schedule.add("eat", {reads<&Fish::position>(fish), writes<&Fish::hunger>(fish)}, nothing).after("swim");
     schedule.add("swim", {writes<&Fish::position>(fish), reads<&Fish::velocity>(fish)}, nothing);
-    schedule.add("look", {reads<&Fish::velocity>(fish)}, nothing);
+    schedule.add("look", {reads<&Fish::velocity>(fish)}, nothing).before("all");
     schedule.add("draw", {reads(fish)}, nothing);
     schedule.add("all", nothing);
     std::string drawn;
@@ -465,7 +465,7 @@ TEST(ScheduleOrder, a_graph_has_what_passes_declare_and_the_waits_that_no_others
     EXPECT_EQ(text,
               "swim => eat fish.position\n"
               "eat -> draw fish.hunger\n"
-              "look -> all fish.velocity\n"
+              "look => all fish.velocity\n"
               "draw -> all fish\n");
     schedule.add("lost", nothing).after("nobody");
     EXPECT_FALSE(schedule.graph().ok());

@@ -66,6 +66,22 @@ TEST(Trace, shows_when_each_worker_worked_at_each_pass) {
     EXPECT_EQ(trace.num_events(0), num_events);
 }
 
+TEST(Trace, may_follow_another_one_in_which_passes_have_other_numbers) {
+    SerialExecutor alone;
+    Trace first(1), second(1);
+    second.number_of("settle");
+    Schedule schedule;
+    schedule.add("one", [](PassContext&) {});
+    schedule.add("two", [](PassContext&) {});
+    for (Trace* const trace : {&first, &second}) {
+        schedule.set_trace(trace);
+        schedule.run(alone, 0, 0);
+        ASSERT_EQ(trace->num_events(0), 2u);
+        EXPECT_EQ(trace->name(trace->event(0, 0).name), "one");
+        EXPECT_EQ(trace->name(trace->event(0, 1).name), "two");
+    }
+}
+
 TEST(TraceDeathTest, a_trace_for_fewer_workers_is_a_bug) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_DEATH(
