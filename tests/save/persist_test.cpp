@@ -191,6 +191,41 @@ TEST(Persist, frames_that_have_no_record_were_merged_into_later_ones) {
     EXPECT_EQ(statistics.last_frame, 30u);
 }
 
+TEST(Persist, options_of_zero_mean_one_and_a_world_that_is_persisted_again_counts_anew) {
+    const Folder folder("again");
+    Sea sea;
+    const PersistOptions options{.every_frames = 0, .max_log_records = 2, .num_snapshots = 0, .keeps_all_frames = true};
+    ASSERT_TRUE(sea.persistence.start(folder.path, options).ok());
+    sea.run(5);
+    ASSERT_TRUE(sea.persistence.flush().ok());
+    const PersistStatistics first = sea.persistence.statistics();
+    EXPECT_EQ(first.num_records + first.num_snapshots, 1u + 5u) << "each frame";
+    EXPECT_EQ(folder.names(".save").size(), 1u);
+    ASSERT_TRUE(sea.persistence.stop().ok());
+    EXPECT_FALSE(sea.persistence.statistics().is_running);
+    EXPECT_EQ(sea.persistence.statistics().last_frame, 5u);
+    ASSERT_TRUE(sea.persistence.start(folder.path).ok());
+    const PersistStatistics second = sea.persistence.statistics();
+    EXPECT_TRUE(second.is_running);
+    EXPECT_EQ(second.num_records + second.num_merged, 0u);
+    EXPECT_EQ(second.num_snapshots, 1u);
+    EXPECT_EQ(second.last_frame, 5u);
+    EXPECT_EQ(second.log_bytes, fs::file_size(folder.newest(".log")));
+    ASSERT_TRUE(sea.persistence.stop().ok());
+    PersistedSnapshot newest = list_persisted(folder.path).value().front();
+    EXPECT_EQ(newest.log_bytes, second.log_bytes);
+    ASSERT_TRUE(read_persisted(newest, {}).ok());
+    EXPECT_EQ(newest.last_frame, 5u) << "its log has no record";
+    ASSERT_TRUE(
+        sea.persistence
+            .start(folder.path, {.max_log_records = 1, .num_snapshots = 3, .keeps_all_frames = true, .replace = true})
+            .ok());
+    EXPECT_EQ(folder.names(".save").size(), 1u) << "older ones are replaced";
+    sea.run(10);
+    ASSERT_TRUE(sea.persistence.stop().ok());
+    EXPECT_EQ(folder.names(".save").size(), 3u) << "later ones stay";
+}
+
 TEST(Persist, a_long_log_ends_with_a_new_snapshot_and_old_files_go) {
     const Folder folder("compacted");
     const std::vector<std::string> frames =
@@ -248,6 +283,17 @@ TEST(Persist, each_snapshot_can_be_read_without_a_world_up_to_the_last_record_of
     PersistedSnapshot& newest = snapshots->front();
     EXPECT_EQ(newest.last_frame, 12u);
     EXPECT_EQ(snapshots->back().last_frame, 9u);
+    for (const std::string& path : {newest.path, newest.log_path}) {
+        const std::string whole = *read_file(path);
+        ASSERT_TRUE(write_file(path, whole.substr(0, whole.size() - 1)).ok());
+        ASSERT_TRUE(read_persisted(newest, {}).ok());
+        EXPECT_NE(path == newest.path ? newest.damage : newest.log_damage, "");
+        EXPECT_EQ(newest.last_frame, path == newest.path ? 0u : 11u);
+        ASSERT_TRUE(write_file(path, whole).ok());
+        ASSERT_TRUE(read_persisted(newest, {}).ok());
+        EXPECT_EQ(concat(newest.damage, newest.log_damage), "") << "it is read anew";
+        EXPECT_EQ(newest.last_frame, 12u);
+    }
     fs::remove(newest.log_path);
     ASSERT_TRUE(read_persisted(newest, {}).ok());
     EXPECT_EQ(newest.log_path, "");
@@ -414,6 +460,7 @@ TEST(Persist, a_disk_that_is_full_for_a_new_snapshot_keeps_the_one_before_and_it
         sea.run(3);
     }
     EXPECT_FALSE(sea.persistence.stop().ok());
+    EXPECT_EQ(sea.persistence.statistics().last_frame, 3u) << "what could not be written does not count";
     EXPECT_EQ(folder.names(".save"), std::vector<std::string>{"0000000001.save"});
     Sea other;
     EXPECT_EQ(recover(other, folder.path).frame, 3u);
@@ -590,6 +637,14 @@ TEST(Persist, a_failure_that_nobody_was_told_of_is_logged_when_the_world_ends) {
     }
     ASSERT_EQ(logged.lines.size(), 1u);
     EXPECT_NE(logged.lines[0].find("File too large"), std::string::npos) << logged.lines[0];
+    {
+        Sea sea;
+        ASSERT_TRUE(sea.persistence.start(folder.path, {.replace = true}).ok());
+        const SmallFiles limit(fs::file_size(folder.newest(".log")));
+        sea.world.random().next();
+        EXPECT_FALSE(sea.persistence.flush().ok());
+    }
+    EXPECT_EQ(logged.lines.size(), 1u) << "of this one, flush() has told";
 }
 
 TEST(Persist, flush_and_stop_write_the_newest_frame_also_between_two_records) {
@@ -606,6 +661,8 @@ TEST(Persist, flush_and_stop_write_the_newest_frame_also_between_two_records) {
               "to \"" + folder.path + "\", up to frame " + std::to_string(sea.persistence.statistics().last_frame));
     ASSERT_TRUE(sea.persistence.stop().ok());
     EXPECT_EQ(described(sea), "nothing is written");
+    const PersistStatistics statistics = sea.persistence.statistics();
+    EXPECT_EQ(statistics.num_records + statistics.num_merged, 2u) << "ten frames are counted from the flush on";
     EXPECT_EQ(recover(other, folder.path).frame, 13u);
     EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
 }
@@ -709,13 +766,13 @@ TEST(Persist, component_types_and_texts_that_come_later_are_recovered) {
 TEST(Persist, temporary_files_of_a_killed_program_go_when_the_next_one_starts) {
     const Folder folder("temporary");
     fs::create_directory(folder.path);
-    for (const char* name : {"/0000000001.save.Ab3dEf", "/notes.txt"})
+    for (const char* name : {"/0000000001.save.Ab3dEf", "/0000000001.savings", "/notes.txt"})
         ASSERT_TRUE(write_file(folder.path + name, "x").ok());
     Sea sea;
     EXPECT_FALSE(recover(sea, folder.path).found);
     ASSERT_TRUE(sea.persistence.start(folder.path).ok());
-    EXPECT_EQ(*list_folder(folder.path),
-              (std::vector<std::string>{"0000000001.log", "0000000001.save", "lock", "notes.txt"}));
+    EXPECT_EQ(*list_folder(folder.path), (std::vector<std::string>{"0000000001.log", "0000000001.save",
+                                                                   "0000000001.savings", "lock", "notes.txt"}));
 }
 
 // --- what the guide shows ----------------------------------------------------------------------------------------

@@ -296,6 +296,23 @@ TEST(Recording, ends_when_the_world_is_taken_to_another_frame_and_says_so) {
     recorder.step(1);
     EXPECT_EQ(recorder.num_frames(), 1u);
     EXPECT_TRUE(recorder.stop().ok());
+    EXPECT_EQ(recorder.num_bytes(), std::filesystem::file_size(path));
+    ASSERT_TRUE(recorder.start(path).ok());
+    small.world.step(1);  // beside the recorder
+    recorder.step(1);
+    EXPECT_FALSE(recorder.is_recording());
+    EXPECT_NE(recorder.stop().message().find("it is at frame 4 and was recorded up to frame 3; "),
+              std::string_view::npos)
+        << recorder.status().message();
+    ASSERT_TRUE(recorder.start(path).ok());
+    recorder.step(1);
+    {
+        const SmallFiles limit(recorder.num_bytes());
+        recorder.step(1);
+    }
+    EXPECT_FALSE(recorder.is_recording());
+    EXPECT_EQ(recorder.num_frames(), 1u) << "the second could not be written";
+    EXPECT_FALSE(recorder.stop().ok());
     std::filesystem::remove(path);
 }
 
