@@ -389,6 +389,62 @@ TEST(StateLog, a_record_whose_parts_do_not_fit_is_refused_and_says_which) {
               "block 0 of part \"part\" does not fit");
 }
 
+TEST(StateLog, a_record_that_does_not_fit_the_state_before_is_refused_and_says_why) {
+    Naive parts;
+    for (const char* path : {"part/a", "part/b", "partial/c"})
+        parts[path] = {1, false, std::vector<std::byte>(100, std::byte(7))};
+    const Snapshot base = state_of(parts, nullptr);
+    const std::string path = temporary_path("before");
+    Result<StateLogWriter> writer = StateLogWriter::create(path);
+    ASSERT_TRUE(writer->append(base, &base, 1).ok());
+    const std::string sound = *read_file(path);
+    std::filesystem::remove(path);
+    // Of each part: what the record says of it, and the end of its blocks.
+    constexpr std::size_t kPart = 24 + 8, kBefore = 8, kPathBytes = 12, kElementBytes = 16, kPerBlock = 20;
+    const auto problem_of = [&](const std::function<void(std::vector<std::byte>&)>& change) {
+        const std::string text = with_body(sound, change);
+        Result<StateLogReader> log = StateLogReader::open(bytes_of(text), 0, &base);
+        EXPECT_TRUE(log.ok());
+        EXPECT_EQ(naive_of(log->state()), parts) << "what it begins with";
+        if (log->next()) return std::string();
+        const std::string problem(log->problem().message());
+        EXPECT_EQ(naive_of(log->state()), parts) << "and what it has still";
+        return problem.substr(problem.find("whole: ") + 7);
+    };
+    const auto put = [](std::vector<std::byte>& body, std::size_t at, std::uint32_t value) {
+        std::memcpy(body.data() + at, &value, sizeof value);
+    };
+    const auto with = [&](std::size_t at, std::uint32_t value) {
+        return problem_of([&](std::vector<std::byte>& body) {
+            ASSERT_EQ(body.size(), 3 * kPart);
+            put(body, at, value);
+        });
+    };
+    const std::string none = "a part refers to one that the state before does not have";
+    EXPECT_EQ(problem_of([](std::vector<std::byte>&) {}), "");
+    EXPECT_EQ(with(kPart + kBefore, 0), none) << "twice";
+    EXPECT_EQ(with(2 * kPart + kBefore, 3), none);
+    EXPECT_EQ(with(kPathBytes, 1), none) << "or with a path of its own";
+    EXPECT_EQ(with(kElementBytes, 2), "a part has elements of another size than before");
+    /// Makes the first part longer, in blocks of 10, and adds a block with one run that reaches its end.
+    const auto with_block = [&](std::uint32_t size, std::uint32_t number, std::uint32_t begin) {
+        return problem_of([&](std::vector<std::byte>& body) {
+            put(body, 0, size), put(body, kPerBlock, 10);
+            const std::uint32_t words[] = {number, 1, begin, 10 - begin};
+            body.insert(body.begin() + 24, sizeof words + 10 - begin, std::byte(1));
+            std::memcpy(body.data() + 24, words, sizeof words);
+        });
+    };
+    EXPECT_EQ(with_block(110, 10, 0), "");
+    EXPECT_EQ(with_block(110, 10, 5), "block 10 of part \"part/a\" does not fit") << "five bytes are nowhere";
+    EXPECT_EQ(with_block(130, 12, 0), "part \"part/a\" has no block 12") << "two blocks before it are nowhere";
+    EXPECT_EQ(with_block(130, 10, 0), "part \"part/a\" is not filled");
+    Result<StateLogReader> log = StateLogReader::open(bytes_of(sound), 0, &base);
+    Naive below = parts;
+    below.erase("partial/c");
+    EXPECT_EQ(naive_of(log->state(nullptr, "part")), below) << "not what only begins so";
+}
+
 TEST(StateLog, a_small_change_takes_little_of_the_file) {
     Naive parts;
     Random random(3);

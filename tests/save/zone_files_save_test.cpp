@@ -123,7 +123,7 @@ TEST_F(ZoneFilesSave, a_world_goes_on_as_the_one_that_was_saved_where_zones_are_
         const std::string away = folder("away");
         std::string path;
         Zone failed = 0;
-        saved.zones.unloaded().for_each([&](Zone zone) { failed = zone < 7 ? zone : failed; });
+        saved.zones.unloaded().for_each([&](Zone zone) { failed = zone < 7 && zone != 3 ? zone : failed; });
         const std::vector<std::string> names = list_folder(folder("saved")).value();
         for (const std::string& name : names)
             if (name.starts_with("zone_" + std::to_string(failed) + "_")) path = folder("saved") + "/" + name;
