@@ -15,7 +15,8 @@ void say_what_changed(ComponentRegistry& registry) {
     registry.migrations<now::Wind>().from(1).split("speed", {"velocity"},
                                                    [](float speed, Vec3& velocity) { velocity = {0, speed, 0}; });
     registry.migrations<now::Mooring>().renamed_from("berth");
-    must(registry.add<now::Signal>().ok() && registry.add<now::Log>().ok());
+    registry.migrations<now::Logbook>().renamed_from("log");
+    must(registry.add<now::Signal>().ok());
 }
 
 Then::Then(std::uint64_t seed, std::uint32_t num_ships) : world(entities, {.seed = seed}), sea(world.database()) {
@@ -60,7 +61,7 @@ Array<std::byte> Then::bytes() {
 
 Now::Now() : world(entities), sea(world.database()) {
     say_what_changed(world.registry());
-    sea.component<now::Log>(), sea.component<Plankton>(), sea.component<now::Mooring>();
+    sea.component<now::Logbook>(), sea.component<Plankton>(), sea.component<now::Mooring>();
     sea.component<now::Signal>(), sea.component<now::Hull>(), sea.component<Spot>();
     world.manager<now::Follows>(), world.manager<now::Sail>(), world.manager<now::Cargo>();
     world.manager<Fin>(), world.singleton<now::Wind>();

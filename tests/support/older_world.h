@@ -92,10 +92,10 @@ struct Signal {
     float since = -1;
 };
 SHOAL_COMPONENT((Signal, enableable, version(2)), flag, since)
-struct Log {
+struct Logbook {  // the log of then
     double depth = 0;
 };
-SHOAL_COMPONENT((Log, many, version(2)), depth)
+SHOAL_COMPONENT((Logbook, many, version(2)), depth)
 }  // namespace now
 
 void say_what_changed(ComponentRegistry& registry);
