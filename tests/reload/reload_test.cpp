@@ -2621,6 +2621,18 @@ TEST_F(ReloadSchema, a_type_does_not_become_one_that_a_world_has_once) {
               "cannot reload \"engines\": \"engine\" is now something that a world has once; start the program again");
 }
 
+TEST_F(ReloadSchema, several_values_of_an_entity_do_not_become_one) {
+    using One = std::tuple<std::uint32_t, float>;
+    const Blob before = engines(schema_with({power}, true), std::vector<One>{{0, 1}, {0, 2}}, 1),
+               after = engines(schema_with({power, crew}),
+                               std::vector<std::tuple<std::uint32_t, float, std::int32_t>>{{0, 1, 2}}, 1);
+    const Spawned ships = spawned(before);
+    EXPECT_EQ(reloader.reload(before, after).message(),
+              "cannot reload \"engines\": an entity could have several \"engine\", and now has one; start the program "
+              "again");
+    EXPECT_EQ(value<float>(ships.entity(0), "engine[1].power"), 2);
+}
+
 TEST_F(ReloadSchema, component_types_of_cpp_and_of_the_database_say_that_they_cannot_change) {
     using One = std::tuple<std::uint32_t, float>;
     const Schema one = schema_with({power}), two = schema_with({power, crew});

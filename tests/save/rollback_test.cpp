@@ -4,6 +4,7 @@
 #include "shoal/save/frames.h"
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/manager.h"
 #include "shoal/world/world.h"
 
@@ -134,6 +135,12 @@ TEST(Rollback, a_world_goes_back_and_forth_among_its_frames_until_it_steps) {
     ASSERT_TRUE(frames.rewind(1).ok());
     EXPECT_EQ(frames.statistics().last, 1u);
     EXPECT_EQ(state_hash(game.world), hashes[1]);
+    ASSERT_FALSE(load(game.world, Snapshot(), false).ok());
+    EXPECT_EQ(frames.statistics().num_frames, 2u) << "a load that is refused leaves the frames";
+    Snapshot state;
+    ASSERT_TRUE(save(game.world, state).ok() && load(game.world, state).ok());
+    EXPECT_EQ(frames.statistics().num_frames, 1u) << "and one that is not begins anew";
+    EXPECT_EQ(frames.statistics().first, 1u);
 }
 
 }  // namespace rollback_test

@@ -350,11 +350,42 @@ TEST(StateDifference, names_the_entity_that_one_has_and_the_order_and_what_is_en
     for (const std::size_t i : {0, 2, 1}) turned.put(i, 1);
     EXPECT_EQ(find_difference(there.world, turned.world).text("here", "there"),
               "the rows of mark are in another order: that of entity 2:1 here is where that of 3:1 is there");
+    Pond first_here, first_there;
+    for (const std::size_t i : {1, 2, 4}) first_here.put(i, 1);
+    for (const std::size_t i : {0, 1, 2}) first_there.put(i, 1);
+    EXPECT_EQ(find_difference(first_here.world, first_there.world).text("here", "there"),
+              "entity 5:1 has mark here and not there; 1 other value differs too")
+        << "what is here comes first, wherever it lies";
     Pond awake, sleepy;
-    for (Pond* pond : {&awake, &sleepy}) ASSERT_TRUE(pond->database.add(pond->all[1], Asleep{3}).ok());
+    for (Pond* pond : {&awake, &sleepy})
+        for (const std::size_t i : {0, 1}) ASSERT_TRUE(pond->database.add(pond->all[i], Asleep{3}).ok());
     ASSERT_TRUE(*sleepy.database.remove<Asleep>(sleepy.all[1]));
     EXPECT_EQ(find_difference(awake.world, sleepy.world).text("here", "there"),
               "asleep of entity 2:1 is enabled here and disabled there");
+}
+
+struct Bead {
+    float size = 1;
+};
+SHOAL_COMPONENT(Bead, size)
+
+TEST(StateDifference, does_not_count_rows_that_their_entities_have_left) {
+    EntityManager entities, others;
+    World here(entities), there(others);
+    std::vector<Entity> made(4);
+    for (World* world : {&here, &there}) {
+        ASSERT_TRUE(world->entities().create(made).ok());
+        auto& beads = world->manager<Bead>({.index = RowIndexKind::kIdentity});
+        ASSERT_TRUE(beads.add(std::span(made).subspan(world == &here ? 0 : 1), Bead{}).ok());
+    }
+    here.manager<Bead>().remove({made.data(), 1});
+    ASSERT_TRUE(there.set(made[3], "bead.size", 2.0f).ok());
+    EXPECT_EQ(find_difference(here, there).text("here", "there"), "bead.size of entity 4:1 is 1.0 here and 2.0 there");
+    here.manager<Bead>().remove({&made[1], 1});
+    ASSERT_TRUE(here.manager<Bead>().add(made[1], Bead{}).ok());
+    here.manager<Bead>().remove({&made[2], 1}), there.manager<Bead>().remove({&made[2], 1});
+    there.manager<Bead>().remove({&made[1], 1});
+    EXPECT_EQ(find_difference(here, there).text("here", "there"), "entity 2:1 has bead here and not there");
 }
 
 TEST(StateDifference, is_logged_as_its_header_shows) {

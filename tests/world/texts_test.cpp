@@ -208,7 +208,7 @@ TEST_F(TextsTest, of_blobs_are_kept_with_their_arrays_data_and_defaults) {
     const StringId standard = keep("idle");
     field.default_value.assign(reinterpret_cast<const std::byte*>(&standard),
                                reinterpret_cast<const std::byte*>(&standard + 1));
-    const Result<Schema> schema = Schema::make({.name = "mind", .fields = {field}});
+    const Result<Schema> schema = Schema::make({.name = "mind", .fields = {{.name = "calm"}, field}});
     ASSERT_TRUE(schema) << schema.message();
     ASSERT_TRUE(world.manager(*schema));
     collect();
