@@ -411,18 +411,38 @@ TEST_F(Reload, of_an_entity_that_was_spawned_into_again_follows_its_last_copy_on
     edited[0].notes = {{2, 0}};
     edited.pop_back();
     const Blob before = blob_of(source), after = blob_of(edited);
-    const Spawned first = spawned(before);
-    const Entity again = first.entity(1);  // it is gone from the source, in its first copy
-    EXPECT_EQ(world.manager<Note>().remove({&again, 1}), 1u);
-    const Spawned second = spawned(before, {.first_entities = {&again, 1}});
-    ASSERT_EQ(second.entity(0), again);
-    const ReloadReport report = reloaded(before, after);
-    EXPECT_EQ(report.num_copies, 2u);
-    EXPECT_EQ(report.num_changed, 2u);
-    EXPECT_EQ(report.num_destroyed, 1u) << "the second one of the last copy";
-    EXPECT_TRUE(entities.alive(again));
-    EXPECT_EQ(values_of<Note>(world, again), (std::vector<Note>{{2, 0}}));
-    EXPECT_EQ(values_of<Note>(world, first.entity(0)), (std::vector<Note>{{2, 0}}));
+    enum class What { kAtOnce, kAsAll, kAfterALoad, kAfterDeaths };
+    for (const What what : {What::kAtOnce, What::kAsAll, What::kAfterALoad, What::kAfterDeaths}) {
+        SCOPED_TRACE(static_cast<int>(what));
+        const Spawned first = spawned(before);
+        if (what == What::kAfterALoad) {
+            Array<std::byte> bytes{Owner("test")};
+            ASSERT_TRUE(save(world, bytes).ok() && load(world, bytes).ok());
+        } else if (what == What::kAfterDeaths) {
+            entities.destroy(spawned(before).entities());
+            world.settle();
+            EXPECT_EQ(reloaded(before, before).num_copies, 1u) << "the dead are taken out";
+        }
+        const Entity again = first.entity(1);  // it is gone from the source, in its first copy
+        EXPECT_EQ(world.manager<Note>().remove({&again, 1}), 1u);
+        const Entity both[] = {again, *entities.create()};
+        SpawnOptions options;
+        if (what == What::kAsAll)
+            options.all_entities = both;
+        else
+            options.first_entities = {&again, 1};
+        const Spawned second = spawned(before, options);
+        ASSERT_EQ(second.entity(0), again);
+        const ReloadReport report = reloaded(before, after);
+        EXPECT_EQ(report.num_copies, 2u);
+        EXPECT_EQ(report.num_changed, 2u);
+        EXPECT_EQ(report.num_destroyed, 1u) << "the second one of the last copy";
+        EXPECT_TRUE(entities.alive(again));
+        EXPECT_EQ(values_of<Note>(world, again), (std::vector<Note>{{2, 0}}));
+        EXPECT_EQ(values_of<Note>(world, first.entity(0)), (std::vector<Note>{{2, 0}}));
+        for (const Entity entity : {again, both[1], first.entity(0)}) entities.destroy(entity);
+        world.settle();
+    }
 }
 
 TEST(ReloadOfTheDead, leaves_an_entity_alone_that_has_the_id_of_one_that_died_also_after_loading) {

@@ -881,6 +881,25 @@ TEST(Save, a_file_of_more_bytes_than_there_can_be_is_refused_whatever_it_may_tak
                   "the file is not a complete save: the sizes in its header do not fit; take another copy of it");
 }
 
+TEST(Save, a_state_that_is_compressed_in_several_rounds_is_read_as_it_was) {
+    constexpr std::size_t kPiece = std::size_t(1) << 20, kNumPieces = 66;  // 64 in each round
+    std::vector<std::byte> values(kNumPieces * kPiece);
+    for (std::size_t i = 0; i < kNumPieces; ++i) std::memset(values.data() + i * kPiece, int(i) + 1, kPiece);
+    Snapshot state;
+    SnapshotWriter(state).elements("large", values.data(), 8, values.size() / 8);
+    SerialExecutor serial;
+    const Result<Array<std::byte>> bytes = write_state(state, serial);
+    ASSERT_TRUE(bytes.ok()) << bytes.message();
+    const Result<Snapshot> read = read_state(*bytes, serial, values.size());
+    ASSERT_TRUE(read.ok()) << read.message();
+    const SnapshotPart part = read->part(read->find("large"));
+    for (std::size_t i = 0; i < kNumPieces; ++i) {
+        std::uint64_t value = 0;
+        read->copy(part, i * kPiece / 8 + 5, 1, reinterpret_cast<std::byte*>(&value));
+        EXPECT_EQ(value, (i + 1) * 0x0101010101010101u) << i;
+    }
+}
+
 TEST(Save, stores_are_made_in_the_time_of_their_number) {
     const auto num_stores = static_cast<std::uint32_t>(shoal_test::scaled_operations(10'000));
     EntityManager entities;
