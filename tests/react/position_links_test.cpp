@@ -634,7 +634,7 @@ Quaternion random_rotation(Random& random) {
     return {v.x / length, v.y / length, v.z / length, 1 / length};
 }
 
-/// Even scales: nothing is sheared. Half of the rotations are half turns, between which nothing but the rotation changes.
+/// Even scales: nothing is sheared. Between half turns, which half of the rotations are, nothing else changes.
 Transform random_pose(Random& random) {
     const float scale = 0.5f + random.unit();
     const Quaternion half_turns[] = {{}, {1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
