@@ -569,6 +569,23 @@ TEST_F(ZoneFilesTest, an_entity_is_saved_when_its_zone_is_loaded) {
     EXPECT_TRUE(save_entities(world, std::array{here[0], there[0]}).ok());
 }
 
+TEST_F(ZoneFilesTest, of_several_zones_the_first_that_cannot_be_saved_or_loaded_is_named) {
+    stream();
+    for (const Zone zone : {1u, 2u, 3u}) fill(zone, 2);
+    ASSERT_TRUE(zones.unload(2).ok() && zones.unload(3).ok());
+    EXPECT_EQ(save_zones(world, {1, 2, 3}).message().substr(0, 27), "zone 2 cannot be saved whil");
+    const std::string paths[] = {file_of(2), file_of(3)};
+    for (const std::string& path : paths) fs::rename(path, path + ".away");
+    EXPECT_EQ(zones.load_all().message().substr(0, 20), "cannot load zone 2: ");
+    for (const std::string& path : paths) fs::rename(path + ".away", path);
+    ASSERT_TRUE(zones.load_all().ok());
+    const std::vector<Entity> all = entities_in(world, {2});
+    ASSERT_EQ(all.size(), 2u);
+    entities.destroy(all[0]);
+    EXPECT_EQ(entities_in(world, {2}), std::vector<Entity>{all[1]})
+        << "the dead are in none, though they have rows still";
+}
+
 TEST_F(ZoneFilesTest, a_budget_leaves_the_zone_of_entities_that_were_given_none) {
     const Entity player = *entities.create();
     ASSERT_TRUE(sea.add(player, Spot{}).ok());
