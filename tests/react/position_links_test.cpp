@@ -180,9 +180,10 @@ private:
         if (has_it && random_.below(2) == 0) {
             const char* const lanes[] = {"float.position.x", "float.position.y", "float.position.z"};
             const float* const values = &place.x;
-            for (int lane = 0; lane < 3; ++lane)
-                if (const float now = world.get<float>(entity, lanes[lane]).value(); now != values[lane])
-                    EXPECT_TRUE(world.set(entity, lanes[lane], AnyValue(values[lane])).ok());
+            for (int lane = 0; lane < 3; ++lane) {
+                if (world.get<float>(entity, lanes[lane]).value() == values[lane]) continue;
+                EXPECT_TRUE(world.set(entity, lanes[lane], AnyValue(values[lane])).ok());
+            }
             return;
         }
         const Float value{1, place};

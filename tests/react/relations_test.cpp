@@ -12,6 +12,7 @@
 #include "support/testing.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 #include <vector>
