@@ -12,7 +12,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <vector>
 
 namespace shoal {
@@ -456,79 +458,27 @@ TEST(SourceText, random_comments_are_kept_in_every_format) {
 
 // --- odd texts -----------------------------------------------------------------------------------------------------
 
-constexpr std::string_view kOddYaml = R"(%YAML 1.2
---- # one document
-# the ship
-ship: &ship   # anchored
-  # its engine
-  engine: {speed: +7, 'power': .5, "heat": 0x1F}
-  list:
-  - a   # first
-  -   # second
-    b: 1
-    c: [1, 2,   # inside
-      3]
-  - &name named
-  - *name
-  # the end of the list
-name: "a \u00e9 \x41"
-copy: *ship
-script: |2   # two
-    turn left
+/// The odd texts are files of golden/: odd.sjson, odd.json and odd.yaml. Beside each is what is written of it in a format and a
+/// width, such as odd.yaml.40.sjson. SHOAL_WRITE_GOLDEN=1 renews these.
+std::string golden_path(const std::string& name) { return SHOAL_SOURCE_DIR "/tests/rewrite/golden/" + name; }
 
-  fire
+std::string odd_text(SourceFormat format) {
+    const std::string name(kNames[static_cast<std::size_t>(format)]);
+    return read_file(golden_path("odd" + name.substr(name.find('.')))).value();
+}
 
-folded: >-
-  one
-  two
-
-  three
-
-# pairs
-pairs: !!pairs
-  # in pairs
-  - a: 1
-  - a: ~   # again
-'single ''quotes''': plain text  # not # a comment
-? long
-: {}
-empty: []   # nothing
-nothing:
-# the end
-...
-# after it
-)";
-
-constexpr std::string_view kOddSjson = R"(/* a head */ /* and more */ {   // opens
-	a = /* before */ 1 // after
-	"b c" : [ /* first */ 1, 2 // two
-		3 /* three */ /* and */ ], // list
-	path//file = """
-	say "hi"
-""" // verbatim
-	// alone
-
-	matrix = [
-		1 0 0
-		0 1 0 // row
-	]
-	rows = [ 1 2 3
-		4 5 6
-	]
-	#43d2ce7f = { } // empty
-	deep = [[[{ x = [] }]]]
-	// the end
-} // behind
-// last
-)";
-
-TEST(SourceText, odd_texts_keep_all_that_is_in_them) {
-    const Rewriting yaml(std::string(kOddYaml), SourceFormat::kYaml), sjson{std::string(kOddSjson)};
-    EXPECT_EQ(yaml.comments.all().size(), 16u);
-    EXPECT_EQ(sjson.comments.all().size(), 17u);
-    for (const SourceFormat format : kFormats) {
-        rewritten(yaml, format);
-        rewritten(sjson, format);
+TEST(SourceText, odd_texts_keep_all_that_is_in_them_and_are_laid_out_as_before) {
+    for (const SourceFormat from : kFormats) {
+        const Rewriting odd(odd_text(from), from);
+        const std::string name = concat("odd", odd.diagnostics.name(1).substr(4));
+        for (const SourceFormat to : kFormats)
+            for (const std::uint32_t width : {40u, 100u}) {
+                const std::string path =
+                    golden_path(concat(name, '.', width, kNames[static_cast<std::size_t>(to)].substr(4)));
+                const std::string text = rewritten(odd, to, {.width = width});
+                if (std::getenv("SHOAL_WRITE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
+                EXPECT_EQ(first_difference(text, read_file(path).value()), "") << path;
+            }
     }
 }
 
@@ -536,10 +486,11 @@ TEST(SourceText, random_edits_of_texts_lose_nothing) {
     SCOPED_TRACE(shoal_test::seed_text());
     Random random(shoal_test::seed());
     constexpr std::string_view kSigns = "\r{}[],:=#/*-?&!|>'\"%@` \n\n  \t~ab01.+x\\";
+    const std::string yaml_text = odd_text(SourceFormat::kYaml), sjson_text = odd_text(SourceFormat::kSjson);
     std::size_t num_read = 0;
     for (std::int64_t i = shoal_test::scaled_operations(30000); i > 0 && !::testing::Test::HasFailure(); --i) {
         const bool is_yaml = i % 2 == 0;
-        std::string text(is_yaml ? kOddYaml : kOddSjson);
+        std::string text = is_yaml ? yaml_text : sjson_text;
         for (std::uint32_t edits = 1 + random.below(4); edits > 0; --edits) {
             const std::size_t at = random.below(static_cast<std::uint32_t>(text.size()));
             if (random.below(3) == 0)
