@@ -1,6 +1,6 @@
 // The functions that plugins call, called as a plugin calls them.
 
-#include "plugin/host.h"
+#include "guest_world.h"
 
 #include "shoal/base/log.h"
 #include "shoal/document/json.h"
@@ -21,6 +21,7 @@
 namespace {
 
 using namespace shoal;
+using shoal_test::GuestWorld;
 using shoal_test::LeakCheck;
 
 struct Crate {
@@ -34,22 +35,6 @@ struct NoReferences final : CompileHost {
     std::uint32_t find_entity(std::string_view) const override { return kNoBlobEntity; }
     bool read_field(Node) override { return false; }
     bool read_value(const Field&, Node, std::byte*) override { return false; }
-};
-
-/// A world with a plugin that is made of the calls of a test.
-struct GuestWorld {
-    EntityManager entities;
-    World world{entities};
-    PluginHost host{world};
-    shoal_world plugin{host, "guest"};
-    const shoal_host& table = plugin_host_table();
-    shoal_error error{sizeof error, {}};
-
-    std::string take_error() {
-        const std::string text = error.text;
-        error.text[0] = 0;
-        return text;
-    }
 };
 
 constexpr shoal_field kBox[] = {{sizeof(shoal_field), SHOAL_FLOAT, "mass", nullptr, nullptr, 0, 0, 0, 0, NULL, 0, 0}};
