@@ -208,20 +208,24 @@ Status define(shoal_world& plugin, const shoal_component& component, const shoal
     if (!reaches(definition, &shoal_component_definition::reserved))
         return fail("its definition does not begin with sizeof(shoal_component_definition)");
     if (type.is_defined) return fail("it is defined already; give all of it in one call");
-    type.definition = copy_given(definition);
+    const shoal_component_definition given = copy_given(definition);
     std::vector<PluginMigration> migrations;
-    if (Status status = read_migrations(type.definition, migrations); !status) return fail(status.message());
+    if (Status status = read_migrations(given, migrations); !status) return fail(status.message());
     ComponentRegistry& registry = plugin.world.registry();
     const RegisteredComponent* const known = registry.find(component.name);
     const bool is_known = known != nullptr && (known->compile != nullptr || known->has_spawn_function() ||
                                                known->spawn_order != 0 || known->migrations != nullptr);
     if (is_known || (known != nullptr && !migrations.empty()))
         return fail("the program, or another plugin, has said what to do with it, so that this one cannot");
+    type.definition = given;
     type.migrations = std::move(migrations);
     type.is_defined = true;
     type.has_entry = known == nullptr;
-    const Status status = type.add_to(registry);
-    if (!status) type.leave_registry();
+    Status status = type.add_to(registry);
+    if (status) return status;
+    type.leave_registry();
+    type.definition = {};
+    type.migrations.clear();
     return status;
 }
 

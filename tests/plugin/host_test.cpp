@@ -69,6 +69,70 @@ TEST(PluginHost, a_type_of_the_program_is_used_as_it_is_and_another_one_refused)
     EXPECT_NE(guest.take_error().find("\"crate\" has other fields now"), std::string::npos);
 }
 
+TEST(PluginHost, a_definition_is_given_once_and_one_that_is_refused_is_not_kept) {
+    GuestWorld guest;
+    const shoal_schema schema = box();
+    const shoal_component* const component = guest.table.declare_component(&guest.plugin, &schema, &guest.error);
+    ASSERT_NE(component, nullptr);
+    shoal_component_definition given{};
+    given.size = sizeof given, given.spawn_order = 5;
+    given.spawn = [](void*, const shoal_spawn*, shoal_error*) { return 1; };
+    given.compile = [](void*, const shoal_compile*) { return 1; };
+    given.num_migrations = 1;
+    const auto define = [&](shoal_world& plugin) {
+        return guest.table.define_component(&plugin, component, &given, &guest.error) != 0;
+    };
+    EXPECT_FALSE(define(guest.plugin));
+    EXPECT_EQ(guest.take_error(), "component \"box\": migrations are counted, but the list is NULL");
+    {
+        ComponentRegistry registry;
+        EXPECT_EQ(guest.world.registry().find("box"), nullptr);
+        ASSERT_EQ(guest.plugin.types.size(), 1u);
+        ASSERT_TRUE(guest.plugin.types[0]->add_to(registry));
+        EXPECT_EQ(registry.find("box")->compile, nullptr) << "tools do not get it either";
+        EXPECT_EQ(registry.find("box")->spawn_order, 0);
+    }
+    given.num_migrations = 0;
+    shoal_world other(guest.host, "other");
+    EXPECT_FALSE(define(other));
+    EXPECT_EQ(guest.take_error(), "component \"box\": the plugin has not declared it; only its own types are defined");
+    const std::string taken =
+        "component \"box\": the program, or another plugin, has said what to do with it, so that this one cannot";
+    // What the program has said, in any of the ways, and what a plugin says of one that the program knows.
+    const auto program_says = [&](auto&& say) {
+        ASSERT_TRUE(guest.world.registry().add(*guest.world.directory().find(ComponentId("box"))->schemas()[0]));
+        say(guest.world.registry());
+        EXPECT_FALSE(define(guest.plugin));
+        EXPECT_EQ(guest.take_error(), taken);
+        guest.world.registry().remove("box");
+    };
+    program_says(
+        [](ComponentRegistry& registry) { ASSERT_TRUE(registry.set_compile_function("box", nullptr, nullptr, 7)); });
+    program_says([&](ComponentRegistry& registry) {
+        registry.migrations(*registry.find("box")->schema).from(1).remove("weight");
+    });
+    ASSERT_TRUE(guest.world.registry().add(*guest.world.directory().find(ComponentId("box"))->schemas()[0]));
+    given.compile = nullptr;
+    ASSERT_TRUE(define(guest.plugin)) << guest.error.text;
+    EXPECT_EQ(guest.world.registry().find("box")->spawn_order, 5);
+    EXPECT_TRUE(guest.world.registry().find("box")->has_spawn_function());
+    EXPECT_FALSE(define(guest.plugin));
+    EXPECT_EQ(guest.take_error(), "component \"box\": it is defined already; give all of it in one call");
+    guest.plugin.remove_calls();
+    ASSERT_NE(guest.world.registry().find("box"), nullptr) << "the program's entry stays";
+    EXPECT_FALSE(guest.world.registry().find("box")->has_spawn_function());
+    EXPECT_EQ(guest.world.registry().find("box")->spawn_order, 0);
+    // One whose entry is the plugin's goes with it, and may come again.
+    guest.world.registry().remove("box");
+    for (int i = 0; i < 2; ++i) {
+        const shoal_component* const again = guest.table.declare_component(&guest.plugin, &schema, &guest.error);
+        ASSERT_EQ(again, component);
+        ASSERT_TRUE(define(guest.plugin)) << guest.error.text;
+        guest.plugin.remove_calls();
+        EXPECT_EQ(guest.world.registry().find("box"), nullptr);
+    }
+}
+
 TEST(PluginHost, a_bad_declaration_says_what_is_wrong) {
     GuestWorld guest;
     const auto declare = [&](const shoal_schema& schema) {

@@ -234,9 +234,8 @@ TEST(PluginStore, a_part_of_a_field_is_set_alone_and_only_what_was_set_is_stampe
         EXPECT_EQ(*world.get<float>(made[1], "jar.place.y"), 7);
         EXPECT_EQ(*world.get<float>(made[1], "jar.place.z"), 3);
         EXPECT_EQ(*world.get<Vec3>(made[2], "jar.place"), (Vec3{2, 2, 3}));
-        EXPECT_FALSE(test.stamps([&] {
-            EXPECT_EQ(world.set(made[1], "jar.mass", -1.0f).message(), "nothing weighs less than nothing");
-        }));
+        EXPECT_FALSE(test.stamps(
+            [&] { EXPECT_EQ(world.set(made[1], "jar.mass", -1.0f).message(), "nothing weighs less than nothing"); }));
         EXPECT_EQ(test.masses(made), "0 1 2 ");
     }
     Shelf any;
@@ -426,7 +425,9 @@ TEST(PluginStore, takes_over_the_rows_of_a_level_unless_it_is_late_or_refuses_th
         ASSERT_TRUE(guest.world.set(made[i], "jar.mass", double(i)) && guest.world.set(made[i], "jar.label", 7u));
     const shoal_schema schema = jar_schema();
     const shoal_store store = shelf.functions();
-    const auto add_store = [&] { return guest.table.add_store(&guest.plugin, &schema, &store, &guest.error) != nullptr; };
+    const auto add_store = [&] {
+        return guest.table.add_store(&guest.plugin, &schema, &store, &guest.error) != nullptr;
+    };
     const auto is_as_before = [&] {
         EXPECT_EQ(guest.world.directory().find(ComponentId("jar")), &manager);
         for (std::size_t i = 0; i < made.size(); ++i) {
