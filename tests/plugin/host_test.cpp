@@ -3,7 +3,10 @@
 #include "guest_world.h"
 
 #include "shoal/base/log.h"
+#include "shoal/base/text.h"
+#include "shoal/components/tag.h"
 #include "shoal/document/json.h"
+#include "shoal/query/text_query.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/store/detail/component_manager.h"
 #include "shoal/transform/transform.h"
@@ -67,6 +70,91 @@ TEST(PluginHost, a_type_of_the_program_is_used_as_it_is_and_another_one_refused)
     const shoal_schema shorter{sizeof shorter, 1, "crate", same, 1, 0};
     EXPECT_EQ(guest.table.declare_component(&guest.plugin, &shorter, &guest.error), nullptr);
     EXPECT_NE(guest.take_error().find("\"crate\" has other fields now"), std::string::npos);
+}
+
+TEST(PluginHost, a_declaration_gives_units_layouts_and_defaults_of_arrays_to_the_fields) {
+    GuestWorld guest;
+    const float defaults[] = {1, 2, 3};
+    const shoal_field fields[] = {
+        {sizeof(shoal_field), SHOAL_FLOAT, "loads", "kg", defaults, 3, 0, 0, 0, nullptr, 0, 0},
+        {sizeof(shoal_field), SHOAL_FLOAT, "speed", "m/s", &defaults[1], 0, 0, 0, 0, nullptr, 0, 0}};
+    const shoal_schema cart{sizeof cart, 1, "cart", fields, 2, SHOAL_WHOLE};
+    const shoal_component* const type = guest.table.declare_component(&guest.plugin, &cart, &guest.error);
+    ASSERT_NE(type, nullptr) << guest.error.text;
+    const Schema& schema = *guest.world.directory().find(ComponentId("cart"))->schemas()[0];
+    EXPECT_EQ(schema.fields()[0].unit, "kg");
+    EXPECT_EQ(schema.fields()[1].unit, "m/s");
+    EXPECT_TRUE(schema.whole());
+    std::vector<Entity> made(2);
+    ASSERT_TRUE(guest.entities.create(made));
+    ASSERT_EQ(guest.table.add_rows(&guest.plugin, type, &made[0].id, 2, nullptr, 0, &guest.error), 1);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(*guest.world.get<float>(made[1], concat("cart.loads[", i, "]")), defaults[i]);
+    // Fields of one column are shown where they are in it.
+    const char* const columns[] = {"cart.speed", "cart.loads[2]"};
+    shoal_query* const query = guest.table.make_query(&guest.plugin, "&cart", columns, 2, &guest.error);
+    ASSERT_NE(query, nullptr) << guest.error.text;
+    const auto move = [](void*, const shoal_pass*, const shoal_batch* batch) {
+        for (std::uint32_t i = 0; i < batch->num_rows; ++i) {
+            EXPECT_EQ(*static_cast<const float*>(shoal_read(batch->columns[1], i)), 3);
+            *static_cast<float*>(shoal_write(batch->columns[0], i)) += 4 + static_cast<float>(i);
+        }
+    };
+    EXPECT_EQ(guest.table.for_each_batch(&guest.plugin, query, 0, move, nullptr, &guest.error), 1);
+    EXPECT_EQ(*guest.world.get<float>(made[0], "cart.speed"), 6);
+    EXPECT_EQ(*guest.world.get<float>(made[1], "cart.speed"), 7);
+    EXPECT_EQ(*guest.world.get<float>(made[1], "cart.loads[0]"), 1);
+    const shoal_schema tale{sizeof tale, 1, "tale", fields, 2, SHOAL_WITHOUT_ROWS};
+    EXPECT_NE(guest.table.declare_component(&guest.plugin, &tale, &guest.error), nullptr);
+    EXPECT_FALSE(guest.world.directory().find_kept(ComponentId("tale"))) << "nobody keeps rows of it";
+    guest.plugin.remove_calls();
+}
+
+TEST(PluginHost, columns_of_all_batches_are_those_of_their_rows_and_of_a_parent_if_they_say_so) {
+    GuestWorld guest;
+    Manager<Crate>& crates = guest.world.manager<Crate>();
+    std::vector<Entity> made(20'000);
+    ASSERT_TRUE(guest.entities.create(made) && crates.add(made).ok());
+    const char* const columns[] = {"crate.mass", "crate.place.z"};
+    shoal_query* const query = guest.table.make_query(&guest.plugin, "&crate", columns, 2, &guest.error);
+    ASSERT_NE(query, nullptr) << guest.error.text;
+    const auto number = [](void* context, const shoal_pass*, const shoal_batch* batch) {
+        ++*static_cast<int*>(context);
+        ASSERT_TRUE(shoal_is_array(batch->columns[0], sizeof(float)) &&
+                    shoal_is_array(batch->columns[1], sizeof(float)));
+        for (std::uint32_t i = 0; i < batch->num_rows; ++i) {
+            static_cast<float*>(batch->columns[0]->first_written)[i] = static_cast<float>(batch->entities[i] & 0xFFFF);
+            static_cast<float*>(batch->columns[1]->first_written)[i] += 1;
+        }
+    };
+    int num_batches = 0;
+    ASSERT_EQ(guest.table.for_each_batch(&guest.plugin, query, 1, number, &num_batches, &guest.error), 1);
+    EXPECT_GT(num_batches, 1);
+    for (const Entity entity : made) {
+        const Instance at = crates.instance(entity);
+        ASSERT_EQ(crates.get<&Crate::mass>(at), static_cast<float>(entity.id & 0xFFFF));
+        ASSERT_EQ(crates.get<&Crate::place>(at).z, 1);
+    }
+    guest.world.transforms();
+    Commands& commands = guest.world.commands();
+    for (int i = 0; i < 3; ++i) commands.add(made[static_cast<std::size_t>(i)], Transform{});
+    commands.add(made[1], ChildOf{made[0]}), commands.add(made[2], ChildOf{made[1]});
+    guest.world.settle();
+    const char* const both[] = {"^crate.mass", "crate.mass"};
+    shoal_query* const family =
+        guest.table.make_query(&guest.plugin, "^crate, crate, transform, child_of", both, 2, &guest.error);
+    ASSERT_NE(family, nullptr) << guest.error.text;
+    std::string seen;
+    const auto note = [](void* context, const shoal_pass*, const shoal_batch* batch) {
+        for (std::uint32_t i = 0; i < batch->num_rows; ++i) {
+            const auto* const of_parent = static_cast<const float*>(shoal_read(batch->columns[0], i));
+            const auto* const own = static_cast<const float*>(shoal_read(batch->columns[1], i));
+            *static_cast<std::string*>(context) += concat(of_parent == nullptr ? -1 : *of_parent, '>', *own, ' ');
+        }
+    };
+    ASSERT_EQ(guest.table.for_each_batch(&guest.plugin, family, 0, note, &seen, &guest.error), 1);
+    const auto mass_of = [&](int i) { return made[static_cast<std::size_t>(i)].id & 0xFFFF; };
+    EXPECT_EQ(seen, concat(mass_of(0), '>', mass_of(1), ' ', mass_of(1), '>', mass_of(2), ' '));
+    guest.plugin.remove_calls();
 }
 
 TEST(PluginHost, a_definition_is_given_once_and_one_that_is_refused_is_not_kept) {
@@ -157,7 +245,15 @@ TEST(PluginHost, a_bad_declaration_says_what_is_wrong) {
     schema = box(2);
     schema.fields = twice;
     EXPECT_NE(declare(schema).find("mass"), std::string::npos);
+    std::vector<std::string> names(65);
+    std::vector<shoal_field> many(65, kBox[0]);
+    for (std::size_t i = 0; i < many.size(); ++i) many[i].name = (names[i] = "f" + std::to_string(i)).c_str();
+    schema = box(65);
+    schema.fields = many.data();
+    EXPECT_EQ(declare(schema), "component \"box\": it has 65 fields; at most 64 fit");
     EXPECT_TRUE(guest.world.directory().stores().empty());
+    schema.num_fields = 64;
+    EXPECT_NE(guest.table.declare_component(&guest.plugin, &schema, &guest.error), nullptr) << guest.error.text;
 }
 
 TEST(PluginHost, a_store_that_cannot_work_is_refused_with_a_reason) {
@@ -297,13 +393,68 @@ TEST(PluginHost, fields_do_not_change_behind_queries_that_name_them) {
         ASSERT_NE(guest.table.declare_component(&other, &beside, &guest.error), nullptr) << guest.error.text;
         ASSERT_NE(guest.table.make_query(&other, name, nullptr, 0, &guest.error), nullptr) << guest.error.text;
     }
+    guest.world.manager<Tag>();
+    for (const char* text : {"pillbox, #box", "pillbox, #\"box\""})  // which are tags
+        ASSERT_NE(guest.table.make_query(&third, text, nullptr, 0, &guest.error), nullptr) << guest.error.text;
     EXPECT_EQ(guest.table.declare_component(&guest.plugin, &two, &guest.error), nullptr);
     EXPECT_EQ(guest.take_error(),
               "component \"box\" is declared with other fields than it has, and plugin \"other\" has queries, "
               "passes or observers that name it; unload that one before");
     other.remove_calls();
-    EXPECT_NE(guest.table.declare_component(&guest.plugin, &two, &guest.error), nullptr) << guest.error.text;
-    other.remove_calls();
+    const shoal_component* const box_type = guest.table.find_component(&guest.plugin, "box", &guest.error);
+    const auto is_refused = [&] {
+        const bool is = guest.table.declare_component(&guest.plugin, &two, &guest.error) == nullptr;
+        EXPECT_EQ(guest.take_error().find("plugin \"other\" has queries") != std::string::npos, is);
+        return is;
+    };
+    const std::uint32_t observer = guest.table.add_observer(
+        &other, SHOAL_ON_ADD, box_type, nullptr, [](void*, const shoal_change*) {}, nullptr, &guest.error);
+    ASSERT_NE(observer, 0u) << guest.error.text;
+    EXPECT_TRUE(is_refused());
+    ASSERT_EQ(guest.table.remove_observer(&other, observer, &guest.error), 1);
+    const char* const names[] = {"box"};
+    for (const bool has_query : {false, true}) {
+        shoal_pass_definition pass{};
+        pass.size = sizeof pass, pass.name = "look", pass.run = [](void*, const shoal_pass*, const shoal_batch*) {};
+        pass.reads = names, pass.num_reads = 1, pass.query = has_query ? "box" : nullptr;
+        ASSERT_EQ(guest.table.add_pass(&other, &pass, &guest.error), 1) << guest.error.text;
+        EXPECT_TRUE(is_refused()) << has_query;
+        ASSERT_EQ(guest.table.remove_pass(&other, "look", &guest.error), 1);
+        EXPECT_TRUE(other.queries.empty()) << "it goes with its pass";
+    }
+    EXPECT_FALSE(is_refused());
+    ComponentRegistry registry;
+    for (const PluginType* type : guest.plugin.types) ASSERT_TRUE(type->add_to(registry));
+    EXPECT_EQ(registry.find("box")->schema->fields().size(), 2u) << "tools see the fields of the last declaration";
+    third.remove_calls();
+}
+
+TEST(PluginHost, what_names_a_store_that_has_left_the_world_finds_nothing) {
+    GuestWorld guest;
+    Manager<Crate>& crates = guest.world.manager<Crate>();
+    ASSERT_TRUE(crates.add(guest.entities.create().value(), Crate{}));
+    shoal_query* const query = guest.table.make_query(&guest.plugin, "crate", nullptr, 0, &guest.error);
+    ASSERT_NE(query, nullptr);
+    int num_calls = 0;
+    const auto run = [](void* context, const shoal_pass*, const shoal_batch*) { ++*static_cast<int*>(context); };
+    const auto loop = [&] {
+        return guest.table.for_each_batch(&guest.plugin, query, 0, run, &num_calls, &guest.error);
+    };
+    EXPECT_EQ(loop(), 1);
+    guest.world.detach(crates.core());
+    EXPECT_EQ(loop(), 0);
+    EXPECT_EQ(guest.take_error(), "query \"crate\" names what no store keeps now");
+    EXPECT_EQ(guest.table.num_rows(&guest.plugin, query), 0u);
+    EXPECT_EQ(num_calls, 1);
+    ASSERT_TRUE(guest.world.attach(crates.core()));
+    guest.world.settle();
+    EXPECT_EQ(loop(), 1);
+    EXPECT_EQ(guest.table.num_rows(&guest.plugin, query), 1u);
+    shoal_world other(guest.host, "other");
+    EXPECT_EQ(guest.table.for_each_batch(&other, query, 0, run, &num_calls, &guest.error), 0);
+    EXPECT_EQ(guest.take_error(), "for_each_batch: plugin \"other\" has no such query; it was destroyed");
+    EXPECT_EQ(num_calls, 2);
+    guest.plugin.remove_calls();
 }
 
 TEST(PluginHost, calls_take_the_ends_of_what_they_may_be_given_and_nothing_beyond) {
@@ -329,6 +480,9 @@ TEST(PluginHost, calls_take_the_ends_of_what_they_may_be_given_and_nothing_beyon
     for (const char* name : {"a", "z", "az09-_", "zzz"}) EXPECT_TRUE(is_taken(name)) << name << guest.error.text;
     for (const char* name : {"", "0a", "-a", "_a", "`a", "{a", "a`", "a{", "a/", "a:", "A", "aB"})
         EXPECT_FALSE(is_taken(name)) << name;
+    guest.take_error();
+    EXPECT_FALSE(is_taken("z"));
+    EXPECT_EQ(guest.take_error(), "plugin \"guest\" has a verb \"z\" already");
 
     guest.world.manager<Crate>();
     std::vector<const char*> columns(kMostGuestColumns, "crate.mass");
@@ -342,11 +496,28 @@ TEST(PluginHost, calls_take_the_ends_of_what_they_may_be_given_and_nothing_beyon
     EXPECT_EQ(host.write_events(&guest.plugin, channel, nullptr, 0), 1);
     EXPECT_EQ(host.write_events(&guest.plugin, channel, nullptr, 1), 0);
     EXPECT_EQ(host.write_events(&guest.plugin, channel, &id, 0), 1);
+    EXPECT_EQ(host.open_channel(&guest.plugin, "nothing", 0, &guest.error), nullptr);
+    EXPECT_EQ(guest.take_error(), "events of channel \"nothing\" have 0 bytes");
 
     shoal_pass_definition pass{};
     pass.size = sizeof pass, pass.name = "", pass.run = [](void*, const shoal_pass*, const shoal_batch*) {};
     EXPECT_EQ(host.add_pass(&guest.plugin, &pass, &guest.error), 0);
     EXPECT_EQ(guest.take_error(), "a pass has no name");
+    pass.name = "many", pass.flags = 2;
+    EXPECT_EQ(host.add_pass(&guest.plugin, &pass, &guest.error), 0);
+    EXPECT_EQ(guest.take_error(), "pass \"many\" has flags that this program does not know");
+    pass.flags = 0, pass.num_reads = 1;
+    EXPECT_EQ(host.add_pass(&guest.plugin, &pass, &guest.error), 0);
+    EXPECT_EQ(guest.take_error(), "pass \"many\": reads are counted, but the list is NULL");
+    std::vector<const char*> reads(1024, "crate");
+    pass.reads = reads.data(), pass.num_reads = 1024;
+    pass.every_seconds = 1e9f;
+    EXPECT_EQ(host.add_pass(&guest.plugin, &pass, &guest.error), 1) << guest.error.text;
+    reads.push_back("crate");
+    pass.name = "more", pass.reads = reads.data(), pass.num_reads = 1025;
+    EXPECT_EQ(host.add_pass(&guest.plugin, &pass, &guest.error), 0);
+    EXPECT_EQ(guest.take_error(), "pass \"more\": 1025 reads are more than 1024");
+    EXPECT_FALSE(guest.world.schedule().is_taken("more"));
     guest.plugin.remove_calls();
 }
 
@@ -379,7 +550,13 @@ TEST(PluginHost, a_migration_names_its_fields_and_a_default_has_the_bytes_of_its
     EXPECT_NE(problem_of(fields, 2, nullptr, 0).find(no_function), std::string::npos);
     EXPECT_NE(problem_of(fields, 1, fields, 2).find(no_function), std::string::npos);
     EXPECT_NE(problem_of(nullptr, 0, nullptr, 0).find(no_function), std::string::npos);
+    step.from_version = 0;
+    EXPECT_NE(problem_of(&fields[1], 1, nullptr, 0).find("it begins at version 0; the first one is 1"),
+              std::string::npos);
+    step.from_version = 1;
     EXPECT_EQ(problem_of(&fields[1], 1, nullptr, 0), "") << "the end of one";
+    EXPECT_EQ(problem_of(&fields[1], 1, nullptr, 0),
+              "component \"bird\": it is defined already; give all of it in one call");
     guest.plugin.remove_calls();
 }
 
@@ -486,6 +663,9 @@ TEST(PluginHost, rows_are_refused_for_the_dead_and_fields_of_another_size) {
     EXPECT_EQ(guest.take_error(), "\"box.mass\" is a float of 4 bytes, not 8");
     EXPECT_EQ(guest.table.set_field(&guest.plugin, made[0], "box.mess", &wide, sizeof wide, &guest.error), 0);
     EXPECT_NE(guest.take_error().find("did you mean \"mass\"?"), std::string::npos);
+    EXPECT_EQ(guest.table.set_field(&guest.plugin, made[0], "box.mass", &wide, sizeof wide, &guest.error), 0);
+    EXPECT_EQ(guest.take_error(), "\"box.mass\" is a float of 4 bytes, not 8");
+    EXPECT_EQ(*guest.world.get<float>(Entity{made[0]}, "box.mass"), 0);
     EXPECT_EQ(guest.table.find_component(&guest.plugin, "bax", &guest.error), nullptr);
     EXPECT_EQ(guest.take_error(), "no store keeps a component \"bax\"; did you mean \"box\"?");
 }
@@ -503,7 +683,13 @@ TEST(PluginHost, a_component_is_there_while_its_entity_lives_and_it_is_enabled) 
     ASSERT_NE(lamp, nullptr) << guest.error.text;
     const Entity self = guest.entities.create().value(), other = guest.entities.create().value();
     ASSERT_TRUE(database.insert(other, 0, Crate{}).ok());
-    const auto has = [&](Entity entity) { return guest.table.has_component(&guest.plugin, lamp, entity.id); };
+    const auto has = [&](Entity entity) {
+        const int is_there = guest.table.has_component(&guest.plugin, lamp, entity.id);
+        Lamp image{-1};
+        EXPECT_EQ(guest.table.get_image(&guest.plugin, lamp, entity.id, &image, &guest.error), is_there);
+        EXPECT_EQ(image.light != -1, is_there != 0);
+        return is_there;
+    };
     EXPECT_EQ(has(self), 0);
     ASSERT_TRUE(database.add(self, Lamp{3}).ok());
     EXPECT_EQ(has(self), 1);
@@ -563,11 +749,18 @@ TEST(PluginHost, a_channel_is_shared_by_its_name_until_the_last_has_left) {
     EXPECT_EQ(guest.table.open_channel(&other, "numbers", 8, &guest.error), nullptr);
     EXPECT_EQ(guest.take_error(),
               "the events of channel \"numbers\" have 4 bytes, not 8; give one of the two another name");
-    guest.table.write_events(&guest.plugin, to, sent, 3);
+    EXPECT_EQ(guest.table.write_events(&other, to, sent, 1), 0) << "it is the other plugin's";
+    EXPECT_EQ(guest.table.write_events(&guest.plugin, to, sent, 3), 1);
     guest.plugin.remove_channels();
     const void* events = nullptr;
     ASSERT_EQ(guest.table.read_events(&other, from, &events), 3u);
     EXPECT_EQ(static_cast<const std::uint32_t*>(events)[2], 6u);
+    EXPECT_EQ(guest.table.read_last_events(&other, from, &events), 0u) << "they are of this frame";
+    guest.world.step(0);
+    EXPECT_EQ(guest.table.write_events(&other, from, &sent[1], 2), 1);
+    EXPECT_EQ(guest.table.read_events(&other, from, &events), 2u);
+    ASSERT_EQ(guest.table.read_last_events(&other, from, &events), 3u);
+    EXPECT_EQ(static_cast<const std::uint32_t*>(events)[0], 4u);
     other.remove_channels();
     EXPECT_NE(guest.table.open_channel(&other, "numbers", 8, &guest.error), nullptr) << "nobody has the first";
 }
@@ -650,22 +843,46 @@ TEST(PluginHost, blobs_are_checked_and_spawned_unless_rows_would_refer_to_them) 
     EXPECT_EQ(spawn(), 3u) << guest.error.text;
     EXPECT_EQ(*guest.world.get<float>(Entity{first}, "crate.mass"), 8);
     EXPECT_EQ(guest.world.manager<Crate>().num_rows(), 6u);
-    // What it makes while it loads goes with a load that fails.
-    for (const bool keeps : {false, true}) {
+    // What it makes while it loads goes with a load that fails, and with no later one.
+    std::vector<std::pair<Entity, bool>> all_made;
+    std::uint32_t num_crates = 6;
+    constexpr bool kKeeps[] = {false, true, false, true, false};
+    for (std::size_t round = 0; round < std::size(kKeeps); ++round) {
+        const bool keeps = kKeeps[round];
+        const std::string kind = "kind" + std::to_string(round);
+        shoal_schema schema = box();
+        schema.name = kind.c_str();
         guest.plugin.is_loading = true;
-        shoal_entity made = 0;
+        shoal_entity made = 0, copied = 0;
         EXPECT_EQ(guest.table.create_entities(&guest.plugin, &made, 1, &guest.error), 1);
         EXPECT_EQ(spawn(), 3u) << guest.error.text;
+        EXPECT_EQ(guest.table.copy_entity(&guest.plugin, crates[0].id, &copied, &guest.error), 1);
+        const shoal_component* const type = guest.table.declare_component(&guest.plugin, &schema, &guest.error);
+        ASSERT_NE(type, nullptr) << guest.error.text;
+        ASSERT_EQ(guest.table.add_rows(&guest.plugin, type, &made, 1, nullptr, 0, &guest.error), 1);
         guest.plugin.finish_load(keeps);
-        EXPECT_EQ(guest.entities.alive(Entity{made}), keeps);
-        EXPECT_EQ(guest.entities.alive(Entity{first}), keeps);
+        for (const shoal_entity one : {made, first, copied}) all_made.emplace_back(Entity{one}, keeps);
+        for (const auto& [entity, is_kept] : all_made) EXPECT_EQ(guest.entities.alive(entity), is_kept) << round;
+        for (std::size_t i = 0; i <= round; ++i)
+            EXPECT_EQ(bool(guest.world.directory().find_kept(ComponentId("kind" + std::to_string(i)))), kKeeps[i]);
         guest.world.settle();
-        EXPECT_EQ(guest.world.manager<Crate>().num_rows(), keeps ? 9u : 6u);
+        num_crates += keeps ? 4 : 0;
+        EXPECT_EQ(guest.world.manager<Crate>().num_rows(), num_crates);
+        if (!keeps) continue;
+        EXPECT_EQ(guest.table.has_component(&guest.plugin, type, made), 1);
     }
+    shoal_schema again = box();
+    again.name = "kind0";
+    ASSERT_NE(guest.table.declare_component(&guest.plugin, &again, &guest.error), nullptr);
+    EXPECT_EQ(guest.world.directory().find(ComponentId("kind0"))->tables()[0]->num_rows(), 0u);
     saved->bytes[saved->bytes.size() / 2] ^= std::byte(0xFF);
     EXPECT_EQ(spawn(), 0u);
     EXPECT_NE(guest.take_error(), "");
-    EXPECT_EQ(guest.world.manager<Crate>().num_rows(), 9u);
+    EXPECT_EQ(guest.world.manager<Crate>().num_rows(), num_crates);
+    const Result<std::vector<std::byte>> empty = BlobWriter().write();
+    ASSERT_TRUE(empty);
+    EXPECT_EQ(guest.table.spawn_blob(&guest.plugin, empty->data(), empty->size(), &first, &guest.error), 0u);
+    EXPECT_EQ(guest.take_error(), "the blob has no entities");
     const BlobArrayBase nobodys;
     std::uint32_t count = 7;
     EXPECT_EQ(guest.table.find_array(&guest.plugin, &nobodys, SHOAL_FLOAT, &count), nullptr);
@@ -702,18 +919,18 @@ TEST(PluginHost, passes_run_before_and_after_others_and_every_so_many_frames_unt
         pass.size = sizeof pass, pass.name = names[i], pass.run = note, pass.context = &noted[i];
         if (i != 1) pass.runs_before = own, pass.num_runs_before = 1;
         if (i == 1) pass.runs_after = own, pass.num_runs_after = 1;
-        pass.every_frames = i == 2 ? 3 : 1;
+        pass.every_frames = i == 2 ? 2 : 1;
         ASSERT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 1) << guest.error.text;
     }
     guest.world.schedule().add("last", [&](PassContext&) { order += 'l'; }).after("b");
     for (int i = 0; i < 4; ++i) guest.world.step(0);
-    EXPECT_EQ(order, "acoblaoblaoblacobl");
+    EXPECT_EQ(order, "acoblaoblacoblaobl");
     ASSERT_EQ(guest.table.remove_pass(&guest.plugin, "b", &guest.error), 1) << guest.error.text;
     EXPECT_EQ(guest.table.remove_pass(&guest.plugin, "b", &guest.error), 0);
     EXPECT_EQ(guest.take_error(), "the plugin has no pass \"b\"");
     order.clear();
     guest.world.step(0);
-    EXPECT_EQ(order, "aol") << "what came after it has an order without it";
+    EXPECT_EQ(order, "acol") << "what came after it has an order without it";
     guest.plugin.remove_calls();
 }
 
@@ -801,6 +1018,67 @@ TEST(PluginHost, a_pass_that_closes_a_circle_is_refused_and_leaves_nothing) {
     pass.num_runs_after = 0;
     EXPECT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 1) << guest.error.text;
     guest.plugin.remove_calls();
+}
+
+TEST(PluginHost, a_pass_sees_the_frame_and_draws_its_random_numbers_as_one_of_the_program_does) {
+    GuestWorld guest, other;
+    struct Seen {
+        float dt = 0;
+        std::uint64_t frame = 0, seed = 0, generator = 0;
+        bool operator==(const Seen&) const = default;
+    } own, of_plugin;
+    other.world.schedule().add("look", [&](PassContext& context) {
+        own = {context.dt, context.frame, context.random_seed, context.random_for(7).state()};
+    });
+    shoal_pass_definition pass{};
+    pass.size = sizeof pass, pass.name = "look", pass.context = &of_plugin;
+    pass.run = [](void* to, const shoal_pass* at, const shoal_batch*) {
+        *static_cast<Seen*>(to) = {at->dt, at->frame, at->random_seed, plugin_host_table().random_for_key(at, 7)};
+    };
+    ASSERT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 1) << guest.error.text;
+    for (int i = 0; i < 3; ++i) {
+        guest.world.step(0.25f), other.world.step(0.25f);
+        EXPECT_TRUE(of_plugin == own) << i;
+    }
+    guest.plugin.remove_calls();
+}
+
+TEST(PluginHost, tags_are_given_and_taken_and_commands_are_those_of_the_innermost_call) {
+    GuestWorld guest;
+    const Entity crate = guest.entities.create().value();
+    ASSERT_TRUE(guest.world.manager<Crate>().add(crate, Crate{}));
+    struct Nested {
+        GuestWorld* guest;
+        Entity crate;
+    } nested{&guest, crate};
+    const auto num_red = [&] {
+        const Result<TextQuery> red = TextQuery::make(guest.world.directory(), "crate, #red");
+        std::uint32_t count = 0;
+        if (red) red->for_each_batch([&](const TextBatch& batch) { count += batch.num_rows(); });
+        return count;
+    };
+    const auto tag = [](void* context, shoal_commands* commands) {
+        const auto& [in, entity] = *static_cast<Nested*>(context);
+        EXPECT_EQ(in->table.with_commands(
+                      &in->plugin,
+                      [](void* of, shoal_commands* inner) {
+                          EXPECT_EQ(plugin_host_table().command_tag(inner, static_cast<Nested*>(of)->crate.id, "blue"),
+                                    1);
+                      },
+                      context, &in->error),
+                  1);
+        EXPECT_EQ(in->table.command_tag(commands, entity.id, "red"), 1) << "they are open again";
+    };
+    ASSERT_EQ(guest.table.with_commands(&guest.plugin, tag, &nested, &guest.error), 1);
+    guest.world.settle();
+    EXPECT_EQ(num_red(), 1u);
+    const auto untag = [](void* context, shoal_commands* commands) {
+        const auto& [in, entity] = *static_cast<Nested*>(context);
+        EXPECT_EQ(in->table.command_untag(commands, entity.id, "red"), 1);
+    };
+    ASSERT_EQ(guest.table.with_commands(&guest.plugin, untag, &nested, &guest.error), 1);
+    guest.world.settle();
+    EXPECT_EQ(num_red(), 0u);
 }
 
 TEST(PluginHost, a_pass_without_commands_gets_none) {
@@ -972,10 +1250,17 @@ TEST(PluginHost, an_observer_is_told_values_unless_an_entity_may_have_several_un
     EXPECT_EQ(told, "1+1-");
     ASSERT_EQ(guest.table.remove_observer(&guest.plugin, first, &guest.error), 1);
     EXPECT_EQ(guest.table.remove_observer(&guest.plugin, first, &guest.error), 0);
+    EXPECT_EQ(guest.take_error(), "plugin \"guest\" has no observer 1");
     told.clear();
     crates.remove(made[1]);
     guest.world.settle();
     EXPECT_EQ(told, "");
+    const std::uint32_t later = listen(SHOAL_ON_REMOVE, "crate");
+    EXPECT_EQ(later, 4u) << "no two have one number, whatever was removed";
+    ASSERT_EQ(guest.table.remove_observer(&guest.plugin, later, &guest.error), 1);
+    dents.remove({&made[2], 1});
+    guest.world.settle();
+    EXPECT_EQ(told, "1-") << "the others listen on";
     guest.plugin.remove_calls();
 }
 
