@@ -334,6 +334,18 @@ TEST(PluginHost, whole_numbers_of_nodes_are_exact_with_and_without_a_sign) {
         EXPECT_EQ(host.node_unsigned(host.node_child(list, i)), kUnsigned[i]) << i;
     }
     EXPECT_EQ(host.node_unsigned(shoal_node{}), 0u);
+    constexpr double kNumbers[] = {9007199254740992.0, 0x1p63, 0x1p63, 0x1p64, -0x1p63, 1.5, 1, 0};
+    for (std::uint32_t i = 0; i < 8; ++i) EXPECT_EQ(host.node_number(host.node_child(list, i)), kNumbers[i]) << i;
+    EXPECT_EQ(host.node_count(list), 8u);
+    EXPECT_EQ(host.node_kind(host.node_child(list, 7)), std::uint32_t(SHOAL_NODE_STRING));
+    EXPECT_EQ(host.node_kind(host.node_child(list, 8)), std::uint32_t(SHOAL_NODE_NONE));
+    char text[8] = "-";
+    EXPECT_EQ(host.node_text(host.node_child(list, 7), text, sizeof text), 1u);
+    EXPECT_STREQ(text, "7");
+    EXPECT_EQ(host.node_text(host.node_child(list, 5), text, sizeof text), 0u);
+    EXPECT_STREQ(text, "");
+    EXPECT_EQ(host.node_kind(host.node_find(list, "7")), std::uint32_t(SHOAL_NODE_NONE)) << "a list has no keys";
+    EXPECT_EQ(host.node_key(host.node_child(list, 0), text, sizeof text), 0u);
 }
 
 TEST(PluginHost, compile_functions_are_called_one_at_a_time_by_any_number_of_threads) {
@@ -572,7 +584,7 @@ TEST(PluginHost, a_compile_function_sets_entities_and_arrays_where_fields_of_the
     const shoal_field fields[] = {
         kBox[0],
         {sizeof(shoal_field), SHOAL_ENTITY, "crew", nullptr, nullptr, 2, 0, 0, 0, nullptr, 0, 0},
-        {sizeof(shoal_field), SHOAL_BLOB_ARRAY, "song", nullptr, nullptr, 0, 0, 0, SHOAL_FLOAT, nullptr, 0, 0}};
+        {sizeof(shoal_field), SHOAL_BLOB_ARRAY, "song", nullptr, nullptr, 0, 0, 0, SHOAL_UINT16, nullptr, 0, 0}};
     const shoal_schema boat{sizeof boat, 1, "boat", fields, 3, 0};
     const shoal_component* const component = guest.table.declare_component(&guest.plugin, &boat, &guest.error);
     ASSERT_NE(component, nullptr) << guest.error.text;
@@ -585,7 +597,7 @@ TEST(PluginHost, a_compile_function_sets_entities_and_arrays_where_fields_of_the
     given.size = sizeof given, given.context = &tries;
     given.compile = [](void* context, const shoal_compile* at) {
         Tries& all = *static_cast<Tries*>(context);
-        const float notes[] = {1, 2, 3};
+        const std::uint16_t notes[] = {1, 2, 3};
         for (std::uint32_t offset = 0; offset < at->image_bytes; ++offset) {
             all.crew += all.host.compile_entity(at->compilation, offset, "here") != 0 ? '+' : '-';
             all.song += all.host.compile_array(at->compilation, offset, notes, 3) != 0 ? '+' : '-';
@@ -595,6 +607,7 @@ TEST(PluginHost, a_compile_function_sets_entities_and_arrays_where_fields_of_the
         EXPECT_EQ(all.host.compile_entity(at->compilation, crew, "nowhere"), 0);
         EXPECT_EQ(all.host.compile_array(at->compilation, song, nullptr, 3), 0);
         EXPECT_EQ(all.host.compile_array(at->compilation, song, nullptr, 0), 1);
+        EXPECT_EQ(all.host.compile_array(at->compilation, song, notes, 3), 1);
         EXPECT_EQ(all.host.compile_field(at->compilation, shoal_node{}), 0);
         return 1;
     };
@@ -619,6 +632,43 @@ TEST(PluginHost, a_compile_function_sets_entities_and_arrays_where_fields_of_the
     std::memcpy(named, image.data() + crew, sizeof named);
     EXPECT_EQ(named[0], 7u);
     EXPECT_EQ(named[1], 7u);
+    BlobArrayBase sung;
+    std::memcpy(static_cast<void*>(&sung), image.data() + song, sizeof sung);
+    EXPECT_EQ(sung.count, 3u);
+    guest.plugin.remove_calls();
+}
+
+TEST(PluginHost, a_compile_function_that_fails_is_told_of_once_at_the_place_that_it_names) {
+    GuestWorld guest;
+    const shoal_schema schema = box();
+    const shoal_component* const component = guest.table.declare_component(&guest.plugin, &schema, &guest.error);
+    ASSERT_NE(component, nullptr);
+    shoal_component_definition given{};
+    given.size = sizeof given;
+    given.compile = [](void*, const shoal_compile* at) {
+        const shoal_host& host = plugin_host_table();
+        const shoal_node why = host.node_find(at->node, "why");
+        if (host.node_kind(why) != SHOAL_NODE_NONE) host.compile_error(at->compilation, why, "it is so");
+        return 0;
+    };
+    ASSERT_EQ(guest.table.define_component(&guest.plugin, component, &given, &guest.error), 1) << guest.error.text;
+    const RegisteredComponent& type = *guest.world.registry().find("box");
+    const Schema& boxes = *guest.world.directory().find(ComponentId("box"))->schemas().front();
+    const auto messages_of = [&](const char* text) {
+        Diagnostics diagnostics;
+        const Result<Document> source = read_json(diagnostics.add_file("box.json", text), diagnostics);
+        BlobWriter blob;
+        NoReferences host;
+        std::byte image[sizeof(float)] = {};
+        CompileOutput output(boxes, image, blob, host);
+        EXPECT_FALSE(type.compile(type.compile_context, {source->root(), boxes, 0, "", diagnostics}, output));
+        std::string all;
+        for (const Diagnostic& entry : diagnostics.entries())
+            all += concat(diagnostics.locate(entry.position).column, ' ', entry.message, '\n');
+        return all;
+    };
+    EXPECT_EQ(messages_of("{\"why\": 5}"), "9 it is so\n");
+    EXPECT_EQ(messages_of("{}"), "1 plugin \"guest\" does not compile \"box\", and does not say why\n");
     guest.plugin.remove_calls();
 }
 

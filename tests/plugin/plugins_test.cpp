@@ -335,6 +335,119 @@ TEST(Plugins, that_fail_to_reload_leave_the_one_before_at_work) {
     EXPECT_EQ(host.plugins.plugin(0).version, "1.0");
 }
 
+std::string run_verb(Plugins& plugins, std::span<const std::string> words, std::size_t index = 0) {
+    std::string text;
+    const Status status = plugins.run_verb(
+        index, words, [](void* to, std::string_view said) { *static_cast<std::string*>(to) += said; }, &text);
+    return status ? text : std::string(status.message());
+}
+
+/// What is logged while it lives.
+class LogText {
+public:
+    LogText() {
+        set_log_hook(
+            [](void* to, LogLevel, std::string_view text) { static_cast<LogText*>(to)->text_ += concat(text, "\n"); },
+            this);
+    }
+    ~LogText() { set_log_hook(nullptr, nullptr); }
+    LogText(const LogText&) = delete;
+    LogText& operator=(const LogText&) = delete;
+    bool has(std::string_view text) const { return text_.find(text) != std::string::npos; }
+    const std::string& text() const { return text_; }
+
+private:
+    std::string text_;
+};
+
+/// What a diary says in the log of what was done with it.
+std::string diary_of(const LogText& log) {
+    std::string said;
+    for (std::size_t at = 0; (at = log.text().find("diary: ", at)) != std::string::npos; at += 7)
+        said += log.text().substr(at + 7, log.text().find('\n', at) - at - 7) + ", ";
+    return said;
+}
+
+TEST(Plugins, are_unloaded_as_often_as_they_were_loaded_with_the_state_of_that_load) {
+    const LeakCheck leaks;
+    const LogText log;
+    Host host;
+    const ExchangedFile file;
+    ASSERT_TRUE(host.load("wheels"));
+    file.become("diary_1");
+    ASSERT_TRUE(host.plugins.load(file.path()));
+    file.become("diary_2");
+    EXPECT_EQ(host.plugins.reload("diary").message(),
+              concat("cannot load plugin ", file.path(),
+                     ": plugin \"diary\" failed to load: the second never loads; the one before works on"));
+    EXPECT_EQ(diary_of(log), "load of 1, unload of 1, load of 2, load of 1, ") << "what has not loaded is not unloaded";
+    file.become("diary_3");
+    EXPECT_TRUE(host.plugins.reload("diary").message().ends_with("; the one before works on"));
+    EXPECT_EQ(diary_of(log).substr(46), "unload of 1, load of 3, unload of 3, load of 1, ");
+    EXPECT_EQ(host.world.schedule().num_passes(), 2u);
+    EXPECT_EQ(host.plugins.num_verbs(), 2u);
+    file.become("diary_4");
+    ASSERT_TRUE(host.plugins.reload("diary"));
+    EXPECT_EQ(host.plugins.plugin(0).name, "wheels");
+    EXPECT_EQ(host.plugins.plugin(1).name, "diary") << "each keeps its place";
+    // One that does not load again either is gone, and orders no others.
+    const std::vector<Entity> pages = host.make("page", 3);
+    bool ran = false;
+    host.world.schedule().add("look", [&](PassContext&) { ran = true; }).after("note");
+    file.become("diary_2");
+    EXPECT_EQ(
+        host.plugins.reload("diary").message(),
+        concat("cannot load plugin ", file.path(), ": plugin \"diary\" failed to load: the second never loads; and ",
+               "the one before failed to load again: plugin \"diary\" failed to load: the fourth loads once"));
+    EXPECT_EQ(host.plugins.num_plugins(), 1u);
+    EXPECT_EQ(host.plugins.num_verbs(), 0u);
+    EXPECT_TRUE(log.has("so 3 components of it are gone")) << log.text();
+    EXPECT_EQ(host.world.directory().find(ComponentId("page")), nullptr);
+    host.world.step(1);
+    EXPECT_TRUE(ran);
+    host.world.schedule().clear();
+}
+
+TEST(Plugins, whose_stores_somebody_uses_stay_whichever_of_them_it_is_and_tell_of_all_when_they_go) {
+    const LogText log;
+    Host host;
+    ASSERT_TRUE(host.load("diary_1"));
+    const std::vector<Entity> pages = host.make("page", 3), lines = host.make("line", 2);
+    for (const char* name : {"page", "line"}) {
+        host.world.schedule().add("look", {Access{host.world.directory().find(ComponentId(name))}},
+                                  [](PassContext&) {});
+        EXPECT_EQ(host.plugins.unload("diary").message(),
+                  concat("plugin \"diary\" stays, because the pass \"look\" of the program uses its store of \"", name,
+                         "\"; remove that pass first"));
+        ASSERT_TRUE(host.world.schedule().remove("look"));
+    }
+    EXPECT_EQ(run_verb(host.plugins, {}, 0) + run_verb(host.plugins, {}, 1), "readtear");
+    ASSERT_TRUE(host.plugins.unload("diary"));
+    EXPECT_TRUE(log.has("plugin \"diary\" goes, and with it 3 components of \"page\", 2 components of \"line\""))
+        << log.text();
+    ASSERT_TRUE(host.load("stock_1"));
+    ASSERT_TRUE(host.load("diary_5"));
+    EXPECT_EQ(host.plugins.unload("stock").message(),
+              "plugin \"stock\" stays, because plugin \"diary\" uses its store of \"item\"; unload that one first");
+    ASSERT_TRUE(host.plugins.reload("stock")) << "it has the store again";
+    ASSERT_TRUE(host.plugins.unload("diary"));
+    ASSERT_TRUE(host.plugins.unload("stock"));
+}
+
+TEST(Plugins, need_all_that_they_depend_on_and_an_order_only_if_there_was_one) {
+    Host host;
+    ASSERT_TRUE(host.load("wheels"));
+    EXPECT_NE(host.load("diary_6").message().find("plugin \"diary\" depends on plugin \"flour\", which is not loaded"),
+              std::string_view::npos);
+    host.world.schedule().add("own", [](PassContext&) {}).after("nobody");
+    ASSERT_FALSE(host.world.schedule().prepare());
+    EXPECT_TRUE(host.load("diary_1")) << "the program's mistake is not the plugin's";
+    EXPECT_EQ(run_verb(host.plugins, {}, 1), "tear");
+    ASSERT_TRUE(host.load("random_calls"));
+    EXPECT_EQ(host.plugins.verb(2).name, "calls") << "the first one has two";
+    host.world.schedule().clear();
+}
+
 TEST(Plugins, that_would_use_variables_of_an_older_version_are_refused) {
     Host host;
     const ExchangedFile file;
@@ -382,35 +495,20 @@ TEST(Plugins, end_with_their_list_and_the_world_runs_on) {
     const LeakCheck leaks;
     EntityManager entities;
     World world(entities);
+    int num_runs = 0;
+    world.schedule().add("look", [&](PassContext&) { ++num_runs; }).after("turn");
     {
         Plugins plugins(world);
         ASSERT_TRUE(plugins.load(test_plugin("crowd")));
         ASSERT_TRUE(plugins.load(test_plugin("wheels")));
         world.step(0.5f);
     }
-    EXPECT_EQ(world.schedule().num_passes(), 0u);
+    EXPECT_EQ(world.schedule().num_passes(), 1u);
     world.step(0.5f);
+    EXPECT_EQ(num_runs, 2) << "what came after their passes has an order without them";
 }
 
 // --- stores ------------------------------------------------------------------------------------------------------
-
-/// What is logged while it lives.
-class LogText {
-public:
-    LogText() {
-        set_log_hook(
-            [](void* to, LogLevel, std::string_view text) { static_cast<LogText*>(to)->text_ += concat(text, "\n"); },
-            this);
-    }
-    ~LogText() { set_log_hook(nullptr, nullptr); }
-    LogText(const LogText&) = delete;
-    LogText& operator=(const LogText&) = delete;
-    bool has(std::string_view text) const { return text_.find(text) != std::string::npos; }
-    const std::string& text() const { return text_; }
-
-private:
-    std::string text_;
-};
 
 struct Item {
     float weight = 0;
@@ -431,13 +529,6 @@ std::vector<Entity> make_items(Host& host, std::uint32_t count) {
                           {.images = reinterpret_cast<const std::byte*>(items.data()), .stride = sizeof(Item)});
     EXPECT_TRUE(added && *added == count);
     return made;
-}
-
-std::string run_verb(Plugins& plugins, std::span<const std::string> words, std::size_t index = 0) {
-    std::string text;
-    const Status status = plugins.run_verb(
-        index, words, [](void* to, std::string_view said) { *static_cast<std::string*>(to) += said; }, &text);
-    return status ? text : std::string(status.message());
 }
 
 std::uint64_t count_matches(World& world, std::string_view text) {
@@ -638,6 +729,11 @@ TEST(PluginStores, keep_their_data_while_the_plugin_is_exchanged) {
         << log.text();
     EXPECT_EQ(host.world.directory().find(ComponentId("item")), nullptr);
     host.world.step(1);
+    ASSERT_TRUE(host.plugins.unload("stock"));
+    file.become("stock_1");
+    ASSERT_TRUE(host.plugins.load(file.path()));
+    EXPECT_EQ(host.world.directory().find(ComponentId("item"))->tables()[0]->num_rows(), 0u) << "what is gone is gone";
+    EXPECT_EQ(host.world.directory().find(ComponentId("item"))->schemas()[0]->fields()[0].unit, "kg");
 }
 
 TEST(PluginStores, are_saved_and_loaded_with_their_world) {
