@@ -208,6 +208,15 @@ TEST(PluginStore, rows_that_are_shown_wrongly_are_none_until_they_are_right_and_
     is_refused("it shows rows, but column 1 is NULL");
     shelf.columns[0] = odd_column[0];
     is_refused("column 0 does not begin on a multiple of 64 bytes");
+    shelf.owners[2] = made[0];
+    EXPECT_FALSE(moved());
+    EXPECT_NE(test.take_error().find("rows 0 and 2 have one owner"), std::string::npos);
+    EXPECT_EQ(test.masses(made), "- - - ");
+    shelf.owners[2] = made[2];
+    EXPECT_TRUE(moved());
+    // Values may have changed in rows that are where they were.
+    shelf.mass[1] = 1;
+    EXPECT_TRUE(test.stamps([&] { EXPECT_TRUE(moved()); }));
     // Rows that have moved are found where they are.
     shelf.swap(0, 2);
     EXPECT_TRUE(moved());
@@ -267,6 +276,8 @@ TEST(PluginStore, values_are_added_to_those_it_takes_and_default_ones_to_all) {
     const Result<std::uint32_t> refused = store.add_values(*Schema::make(std::move(other)), made, {});
     EXPECT_NE(refused.message().find("the rows are of "), std::string_view::npos) << refused.message();
     EXPECT_EQ(test.masses(made), "0 1 ");
+    EXPECT_EQ(test.table.add_rows(&test.plugin, test.type, &made[0].id, 2, nullptr, 8 * sizeof(Jar), &test.error), 1);
+    EXPECT_EQ(test.masses(made), "2 2 ") << "one image for all, whatever is said of others";
     // A store that takes only some of what it is given.
     Shelf any;
     shoal_store functions = any.functions();
@@ -335,6 +346,8 @@ TEST(PluginStore, spawns_by_its_own_function_and_then_looks_at_what_was_spawned_
     EXPECT_EQ(test.shelf.take_calls(), "spawn 3 parents 2 after 3 ");
     const auto all = [&] {
         std::vector<Entity> owners(test.shelf.owners, test.shelf.owners + test.shelf.num_rows);
+        const OwnedRows& rows = *test.store().find_columns(*test.store().schemas()[0]).rows;
+        for (std::uint32_t row = 0; row < owners.size(); ++row) EXPECT_EQ(rows.find(owners[row]), row);
         std::sort(owners.begin(), owners.end());
         return test.masses(owners);
     };
