@@ -4,6 +4,7 @@
 
 #include "shoal/base/random.h"
 #include "shoal/resource/blob.h"
+#include "shoal/resource/migration.h"
 #include "shoal/source/inputs.h"
 
 #include <algorithm>
@@ -160,12 +161,101 @@ TEST_F(Inputs, each_rule_and_each_mark_of_a_field_makes_another_hash) {
     add_rules([](SourceRules& to) { to.renamed_keys = {{"a", "c"}}; });
     add_rules([](SourceRules& to) { to.renamed_keys = {{"c", "b"}}; });
     add_rules([](SourceRules& to) { to.components_in_files = {"a"}; });
-    EXPECT_EQ(rules.size(), 8u);
-    for (const char* marks : {"", "relation = kept", "relation = cleared", "relation = dies_too"}) {
-        declare(concat("power = { type = entity ", marks, " }"));
-        types.insert(type_hash(*registry, "glow"));
+    add_rules([](SourceRules& to) { to.level_entities = LevelEntities::kUnits; });
+    add_rules([](SourceRules& to) { to.level_entities = LevelEntities::kBoth; });
+    add_rules([](SourceRules& to) { to.ignored_keys = {"a", "b"}; });
+    add_rules([](SourceRules& to) { to.ignored_keys = {"ab"}; });
+    add_rules([](SourceRules& to) { to.older_schemas.push_back(*Schema::make({.name = "a"})); });
+    add_rules([](SourceRules& to) { to.older_schemas.push_back(*Schema::make({.name = "a", .version = 2})); });
+    add_rules([](SourceRules& to) {
+        to.older_schemas.push_back(*Schema::make({.name = "a"}));
+        to.declarations.push_back({"a", {}, "other migrations"});
+    });
+    EXPECT_EQ(rules.size(), 15u);
+    // Each change of a declaration, of what it is compiled by, and of a field that another one is like otherwise.
+    const auto add_type = [&](void (*change)(ComponentDefinition&), void (*more)(ComponentRegistry&) = nullptr) {
+        ComponentDefinition definition{.name = "glow"};
+        for (const char* name : {"power", "names"}) definition.fields.push_back({.name = name});
+        change(definition);
+        ComponentRegistry changed;
+        Result<Schema> made = Schema::make(std::move(definition));
+        ASSERT_TRUE(made) << made.message();
+        ASSERT_TRUE(changed.add(*made));
+        if (more != nullptr) more(changed);
+        types.insert(type_hash(changed, "glow"));
+    };
+    std::size_t num_types = 0;
+    const auto change = [&](void (*of)(ComponentDefinition&), void (*more)(ComponentRegistry&) = nullptr) {
+        add_type(of, more);
+        EXPECT_EQ(types.size(), ++num_types) << "that is the hash of one before";
+    };
+    const auto nothing = [](ComponentDefinition&) {};
+    change(nothing);
+    change([](ComponentDefinition& to) { to.version = 2; });
+    change([](ComponentDefinition& to) { to.whole = true; });
+    change([](ComponentDefinition& to) { to.enableable = true; });
+    change([](ComponentDefinition& to) { to.many = true; });
+    change([](ComponentDefinition& to) { to.singleton = true; });
+    change([](ComponentDefinition& to) { to.fields[0].name = "force"; });
+    change([](ComponentDefinition& to) { to.fields[0].type = FieldType::kInt32; });
+    change([](ComponentDefinition& to) { to.fields[0].type = FieldType::kUint32; });
+    change([](ComponentDefinition& to) { to.fields[0].array_length = 1; });
+    change([](ComponentDefinition& to) { to.fields[0].array_length = 2; });
+    change([](ComponentDefinition& to) { to.fields[0].unit = "W"; });
+    change([](ComponentDefinition& to) { to.fields[0].shorthand = true; });
+    change([](ComponentDefinition& to) { to.fields[0].default_value.resize(4, std::byte(1)); });
+    change([](ComponentDefinition& to) { to.fields[1].default_value.resize(4, std::byte(1)); });
+    change([](ComponentDefinition& to) { to.fields[0].has_range = true, to.fields[0].maximum = 1; });
+    change([](ComponentDefinition& to) { to.fields[0].has_range = true, to.fields[0].maximum = 2; });
+    change([](ComponentDefinition& to) {
+        to.fields[0].has_range = true, to.fields[0].minimum = -1, to.fields[0].maximum = 1;
+    });
+    change([](ComponentDefinition& to) { to.fields[0].type = FieldType::kVec3; });
+    change([](ComponentDefinition& to) { to.fields[0].type = FieldType::kVec3, to.fields[0].split = true; });
+    for (const auto of : {FieldType::kFloat, FieldType::kInt32}) {
+        static FieldType element;
+        element = of;
+        change([](ComponentDefinition& to) {
+            to.fields[0].type = FieldType::kBlobArray, to.fields[0].element_type = element;
+        });
     }
-    EXPECT_EQ(types.size(), 4u);
+    change([](ComponentDefinition& to) {
+        for (FieldDefinition& field : to.fields)
+            field.type = FieldType::kBlobArray, field.element_type = FieldType::kUint32;
+    });
+    change([](ComponentDefinition& to) {
+        for (FieldDefinition& field : to.fields)
+            field.type = FieldType::kBlobArray, field.element_type = FieldType::kUint32;
+        to.fields[0].keys = "names";
+    });
+    static std::vector<EnumeratorDefinition> enumerators;
+    for (const auto& list : {std::vector<EnumeratorDefinition>{{"a", 0}, {"b", 1}},
+                             {{"a", 0}, {"c", 1}},
+                             {{"a", 0}, {"b", 2}},
+                             {{"a", 0}, {"b", 1}, {"c", 2}}}) {
+        enumerators = list;
+        change([](ComponentDefinition& to) {
+            to.fields[0].type = FieldType::kEnum, to.fields[0].value_bytes = 1;
+            to.fields[0].enumerators.assign(enumerators.begin(), enumerators.end());
+        });
+    }
+    change([](ComponentDefinition& to) {
+        to.fields[0].type = FieldType::kEnum, to.fields[0].value_bytes = 2;
+        to.fields[0].enumerators.assign(enumerators.begin(), enumerators.end());
+    });
+    for (const Relation relation : {Relation::kNone, Relation::kKept, Relation::kCleared, Relation::kDiesToo}) {
+        static Relation chosen;
+        chosen = relation;
+        change([](ComponentDefinition& to) { to.fields[0].type = FieldType::kEntity, to.fields[0].relation = chosen; });
+    }
+    change(nothing, [](ComponentRegistry& to) { ASSERT_TRUE(to.set_blob_order("glow", BlobOrder::kDepthFirst)); });
+    change(nothing, [](ComponentRegistry& to) { ASSERT_TRUE(to.set_compile_function("glow", nullptr, nullptr, 3)); });
+    change(nothing, [](ComponentRegistry& to) {
+        ASSERT_TRUE(to.set_compile_function(
+            "glow", [](void*, const CompileInput&, CompileOutput&) { return true; }, nullptr, 0));
+    });
+    change(nothing, [](ComponentRegistry& to) { to.migrations(*to.find("glow")->schema).renamed_from("glare"); });
+    change(nothing, [](ComponentRegistry& to) { to.migrations(*to.find("glow")->schema).renamed_from("gleam"); });
 }
 
 TEST_F(Inputs, a_blob_says_the_same_as_the_compiler) {  // req: D31

@@ -89,6 +89,48 @@ TEST_F(SchemaFile, contradictory_declarations_are_an_error_that_names_both_place
               "      |                ^~~~\n");
 }
 
+TEST_F(SchemaFile, declarations_that_differ_in_any_mark_are_contradictory) {
+    const std::string marks[] = {"type = float",
+                                 "type = double",
+                                 "type = float unit = m",
+                                 "type = float unit = kg",
+                                 "type = float range = [0 1]",
+                                 "type = float range = [0 2]",
+                                 "type = float range = [-1 1]",
+                                 "type = float default = 1",
+                                 "type = float array = 2",
+                                 "type = float array = 3",
+                                 "type = float shorthand = true",
+                                 "type = vec3",
+                                 "type = vec3 split = true",
+                                 "type = fixed_string capacity = 8",
+                                 "type = fixed_string capacity = 16",
+                                 "type = enum values = [a b]",
+                                 "type = enum values = [a c]",
+                                 "type = enum values = { a = 0 b = 2 }",
+                                 "type = enum values = [a b] bytes = 1",
+                                 "type = enum values = [a b] default = b",
+                                 "type = blob_array of = float",
+                                 "type = blob_array of = double",
+                                 "type = entity",
+                                 "type = entity relation = kept",
+                                 "type = entity relation = cleared"};
+    for (const std::string& first : marks)
+        for (const std::string& second : marks) {
+            SCOPED_TRACE(first + " and " + second);
+            ComponentRegistry both;
+            SourceRules rules;
+            Diagnostics told;
+            const auto declare = [&](const std::string& field) {
+                const std::string text = concat("components = { a = { fields = { x = { ", field, " } } } }");
+                return read_schema_text(told.add_file("test.schema.sjson", text), both, rules, told);
+            };
+            ASSERT_TRUE(declare(first)) << told.format();
+            EXPECT_EQ(declare(second), first == second);
+            EXPECT_EQ(told.num_errors(), first == second ? 0u : 1u);
+        }
+}
+
 TEST_F(SchemaFile, a_declaration_in_cpp_counts_too) {
     ComponentDefinition definition;
     definition.name = "glow";
@@ -168,6 +210,11 @@ TEST_F(SchemaFile, mistakes_say_what_where_and_what_to_do) {
               "field \"x\" is of type string_id, and `range` is for numbers and vectors"},
              {"components = { a = { fields = { x = { type = entity array = 2 relation = kept } } } }",
               "component \"a\", field \"x\": a relation is one entity, of a component that an entity has once"},
+             {"components = { a = { fields = { x = { type = int8 range = [-9 -2] } } } }",
+              "without a default it is 0, which is outside the range -9 to -2"},
+             {"components = { a = { fields = { x = { type = enum values = 3 } } } }",
+              "`values` is an integer; write a list of names, or names with numbers"},
+             {"components = { a = { fields = { x = { type = enum values = [3] } } } }", "the name of a value"},
              {"components = { a = { renamed_from = a } }", "component \"a\" is renamed from \"a\"; write the name"},
              {"components = { a = { renamed_from = \"\" } }", "component \"a\" is renamed from \"\"; write the name"},
              {"components = { a = { fields = { x = { type = entity default = b } } } }",
