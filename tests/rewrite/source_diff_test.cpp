@@ -62,6 +62,13 @@ TEST_F(SourceDiff, an_entity_with_another_parent_has_moved_and_may_have_changed)
     EXPECT_EQ(diff("entities = { a = { children = { x = { glow = 1 } } } b = {} }",
                    "entities = { a = {} b = { children = { x = { glow = 2 } } } }"),
               "> b/x was at a/x\nb/x\n-   components.glow = 1\n+   components.glow = 2\n");
+    // One that moves into one that is new, or out of one that is gone, has not moved by itself.
+    EXPECT_EQ(diff("entities = { a = { children = { x = {} } } b = {} }",
+                   "entities = { b = {} c = { children = { x = {} } } }"),
+              "- a\n-   children = {\n-   \tx = {}\n-   }\n+ c\n+   children = {\n+   \tx = {}\n+   }\n");
+    EXPECT_EQ(diff("entities = { a = { children = { x = { children = { y = {} } } } } b = {} }",
+                   "entities = { a = {} b = { children = { x = { children = { y = { glow = 1 } } } } } }"),
+              "> b/x was at a/x\nb/x/y\n+   components.glow = 1\n");
     // Two entities are called x: which of them has moved is not known.
     EXPECT_EQ(diff("entities = { x = {} a = { children = { x = {} } } b = {} }",
                    "entities = { x = {} a = {} b = { children = { x = {} } } }"),
@@ -107,6 +114,34 @@ bool covers(const SourceDifference& difference, const std::string& line) {
     return line == whole || line.starts_with(whole + ".") || line.starts_with(whole + " ");
 }
 
+/// Whether a text has what an item is, whatever its value.
+bool has_item(const std::set<std::string>& lines, const SourceItem& item) {
+    const std::string member = member_path(item);
+    const std::string path = entity_path(item) + (member.empty() ? "" : " " + member);
+    return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+        return line == path || line.starts_with(path + " = ") || line.starts_with(path + ".");
+    });
+}
+
+/// Whether a difference is what it says: entities of models are not moved.
+bool is_right_kind(const SourceDifference& difference, const std::set<std::string>& lines_a,
+                   const std::set<std::string>& lines_b) {
+    const auto& [kind, before, after] = difference;
+    const bool was = before != nullptr && has_item(lines_a, *before),
+               is = after != nullptr && has_item(lines_b, *after);
+    switch (kind) {
+        case SourceDifference::Kind::kAdded:
+            return before == nullptr && is && !has_item(lines_a, *after);
+        case SourceDifference::Kind::kRemoved:
+            return after == nullptr && was && !has_item(lines_b, *before);
+        case SourceDifference::Kind::kChanged:
+            return was && is && entity_path(*before) == entity_path(*after) &&
+                   member_path(*before) == member_path(*after);
+        default:
+            return false;
+    }
+}
+
 TEST(RandomSourceDiff, tells_of_every_line_that_differs_and_of_no_other) {
     SCOPED_TRACE(seed_text());
     Random random(seed());
@@ -131,10 +166,12 @@ TEST(RandomSourceDiff, tells_of_every_line_that_differs_and_of_no_other) {
                                     [&](const SourceDifference& d) { return covers(d, line); }))
                 << line << "\n"
                 << differences_text(differences);
-        for (const SourceDifference& difference : differences)
+        for (const SourceDifference& difference : differences) {
             EXPECT_TRUE(std::any_of(changed.begin(), changed.end(), [&](const std::string& line) {
                 return covers(difference, line);
             })) << differences_text({difference});
+            EXPECT_TRUE(is_right_kind(difference, lines_a, lines_b)) << differences_text({difference});
+        }
         EXPECT_EQ(same_item(*a, a->root(), *b, b->root()), changed.empty());
     }
 }

@@ -135,6 +135,66 @@ TEST_F(SourceMerge, what_both_have_added_alike_is_there_once) {
               "glow = { on = true  power = 2 }\n");
 }
 
+/// A random choice of some keys, in a random order.
+std::vector<std::string> some_of(const std::vector<std::string>& keys, Random& random) {
+    std::vector<std::string> chosen;
+    for (const std::string& key : keys)
+        if (random.below(3) != 0)
+            chosen.insert(chosen.begin() + random.below(static_cast<std::uint32_t>(chosen.size()) + 1), key);
+    return chosen;
+}
+
+bool has(const std::vector<std::string>& keys, const std::string& key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+/// The keys in the order of `a`, and behind each of them those that only `b` has behind it; without what one has removed.
+std::vector<std::string> naive_order(const std::vector<std::string>& base, const std::vector<std::string>& a,
+                                     const std::vector<std::string>& b) {
+    std::vector<std::string> order;
+    const auto add_behind = [&](const std::string& anchor) {
+        std::string last;
+        for (const std::string& key : b) {
+            if (has(a, key))
+                last = key;
+            else if (last == anchor && !has(base, key))
+                order.push_back(key);
+        }
+    };
+    add_behind("");
+    for (const std::string& key : a) {
+        if (!has(base, key) || has(b, key)) order.push_back(key);
+        add_behind(key);
+    }
+    return order;
+}
+
+TEST_F(SourceMerge, random_orders_are_those_of_the_first_with_what_only_the_second_has_behind_its_neighbours) {
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    const std::vector<std::string> keys{"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"};
+    const auto text_of = [](const std::vector<std::string>& entities, const std::vector<std::string>& members) {
+        std::string text = "entities = {\n\tparent = {\n\t\tcomponents = {\n";
+        for (const std::string& key : members) append_text(text, concat("\t\t\t", key, " = 1\n"));
+        append_text(text, "\t\t}\n\t\tchildren = {\n");
+        for (const std::string& key : entities) append_text(text, concat("\t\t\t", key, " = {}\n"));
+        return text + "\t\t}\n\t}\n}\n";
+    };
+    for (std::int64_t round = scaled_operations(3000); round > 0 && !HasFailure(); --round) {
+        std::vector<std::string> texts[2][3], merged[2];
+        for (int of = 0; of < 2; ++of) {
+            for (std::vector<std::string>& one : texts[of]) one = some_of(keys, random);
+            if (random.below(3) == 0) texts[of][random.below(2)] = texts[of][2];
+            merged[of] = naive_order(texts[of][0], texts[of][1], texts[of][2]);
+        }
+        if (merged[0].empty() || merged[1].empty()) continue;  // {} is written on one line
+        const auto text = [&](int side) { return text_of(texts[0][side], texts[1][side]); };
+        ASSERT_EQ(merge(text(0), text(1), text(2)), text_of(merged[0], merged[1])) << text(0) << "and\n"
+                                                                                   << text(1) << "and\n"
+                                                                                   << text(2);
+    }
+}
+
 // --- comments ------------------------------------------------------------------------------------------------------
 
 TEST_F(SourceMerge, a_comment_that_one_side_has_changed_is_changed) {

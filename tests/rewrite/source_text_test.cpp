@@ -471,11 +471,14 @@ TEST(SourceText, odd_texts_keep_all_that_is_in_them_and_are_laid_out_as_before) 
     for (const SourceFormat from : kFormats) {
         const Rewriting odd(odd_text(from), from);
         const std::string name = concat("odd", odd.diagnostics.name(1).substr(4));
+        const std::pair<std::string, SourceLayout> layouts[] = {
+            {"40", {.width = 40}}, {"100", {.width = 100}}, {"signs", {.width = 60, .indent = 3, .keeps_signs = true}}};
         for (const SourceFormat to : kFormats)
-            for (const std::uint32_t width : {40u, 100u}) {
+            for (const auto& [layout_name, layout] : layouts) {
+                if (layout.keeps_signs && to != SourceFormat::kSjson) continue;
                 const std::string path =
-                    golden_path(concat(name, '.', width, kNames[static_cast<std::size_t>(to)].substr(4)));
-                const std::string text = rewritten(odd, to, {.width = width});
+                    golden_path(concat(name, '.', layout_name, kNames[static_cast<std::size_t>(to)].substr(4)));
+                const std::string text = rewritten(odd, to, layout);
                 if (std::getenv("SHOAL_WRITE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
                 EXPECT_EQ(first_difference(text, read_file(path).value()), "") << path;
             }
