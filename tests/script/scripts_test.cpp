@@ -336,6 +336,95 @@ TEST(Scripts, a_pass_touches_only_what_it_declares) {
                  "run = function() seen = shoal.get(e, 'lamp.light') end}"));
     test.world.step(1);
     EXPECT_TRUE(test.run("assert(seen == 2)"));
+    EXPECT_EQ(test.scripts.num_failures(), 1u);
+    ASSERT_TRUE(
+        test.run("shoal.remove_pass('peek') shoal.pass{name = 'poke', query = 'wheel', reads = 'lamp',"
+                 "run = function() shoal.set(e, 'lamp.light', 5) end}"));
+    test.world.step(1);
+    EXPECT_NE(test.scripts.last_failure().message().find(
+                  "pass \"poke\" does not declare that it writes \"lamp\"; add writes = {\"lamp\"} to it"),
+              std::string_view::npos)
+        << test.scripts.last_failure().message();
+    EXPECT_TRUE(test.run("assert(shoal.get(e, 'lamp.light') == 2)")) << "outside of passes all may be read";
+    ASSERT_TRUE(
+        test.run("shoal.remove_pass('poke') shoal.pass{name = 'poke', query = 'wheel', writes = 'lamp',"
+                 "run = function() shoal.set(e, 'lamp.light', shoal.get(e, 'lamp.light') + 5) end}"));
+    test.world.step(1);
+    EXPECT_EQ(test.scripts.num_failures(), 2u) << test.scripts.last_failure().message();
+    EXPECT_TRUE(test.run("assert(shoal.get(e, 'lamp.light') == 7)"));
+}
+
+TEST(Scripts, a_pass_sees_its_frame_and_draws_from_numbers_of_its_own) {
+    std::string drawn[2];
+    for (const bool has_pass : {false, true}) {
+        ScriptWorld test;
+        if (has_pass) {
+            ASSERT_TRUE(
+                test.run("seen = {} shoal.pass{name = 'look', every_frames = 2, run = function(frame) "
+                         "seen[#seen + 1] = frame.number seen.dt = frame.dt shoal.random() shoal.random(6) end}"));
+        }
+        for (int i = 0; i < 5; ++i) {
+            ASSERT_TRUE(test.run("list = (list or '') .. ' ' .. shoal.random(1000)"));
+            test.world.step(0.25f);
+        }
+        drawn[has_pass ? 1 : 0] = test.error_of("error(list)");
+        if (!has_pass) continue;
+        EXPECT_TRUE(test.run("assert(#seen == 3 and seen[2] == seen[1] + 2 and seen[3] == seen[1] + 4, #seen)"));
+        EXPECT_TRUE(test.run("assert(seen.dt == 0.5, seen.dt)")) << "since it ran last";
+    }
+    EXPECT_EQ(drawn[0], drawn[1]) << "what a pass draws changes nothing for others";
+}
+
+TEST(Scripts, a_component_type_has_the_marks_that_its_declaration_gives) {
+    ScriptWorld test;
+    ASSERT_TRUE(test.run(R"lua(
+        shoal.component{name = 'a', version = 3, whole = true, fields = {
+            {'speed', 'float', unit = 'm/s', default = 2}, {'loads', 'int16', length = 3, default = {-1, 0, 32767}},
+            {'label', 'fixed_string', bytes = 8, default = 'seven_7'}, {'lit', 'bool', default = true}}}
+        shoal.component{name = 'b', many = true, fields = {{'place', 'vec3', split = true, default = {1, 2, 3}}}}
+        shoal.component{name = 'c', enableable = true}
+        shoal.component{name = 'd', singleton = true, fields = {{'turn', 'quaternion'}}}
+        e = shoal.create{a = {}, b = {}}
+        local a = shoal.get(e, 'a')
+        assert(a.speed == 2 and a.loads[1] == -1 and a.loads[3] == 32767 and #a.loads == 3 and a.lit == true)
+        assert(a.label == 'seven_7' and shoal.get(e, 'b').place.y == 2)
+    )lua"));
+    const auto schema_of = [&](const char* name) -> const Schema& {
+        return *test.world.directory().find_kept(ComponentId(name)).schema;
+    };
+    EXPECT_EQ(schema_of("a").to_text(), "a v3 whole {speed float, loads int16[3], label fixed_string(8), lit bool}");
+    EXPECT_EQ(schema_of("a").fields()[0].unit, "m/s");
+    EXPECT_TRUE(schema_of("b").many() && schema_of("b").fields()[0].split && !schema_of("b").whole());
+    EXPECT_TRUE(schema_of("c").enableable() && !schema_of("c").many() && !schema_of("c").singleton());
+    EXPECT_TRUE(schema_of("d").singleton() && !schema_of("d").enableable());
+    const std::uint32_t num_alive = test.entities.num_alive();
+    for (const auto& [text, message] : {
+             std::pair{"shoal.set(e, 'a.label', 'eight_88')", "\"a.label\""},
+             {"shoal.set(e, 'a.loads', {1, 2})", "the table has 2 values"},
+             {"shoal.set(e, 'a.loads', {1, 2, 32768})", "32768"},
+             {"shoal.set(e, 'a.loads[3]', 1)", ""},
+             {"shoal.set(e, 'b.place', 1, 2)", "give 3 numbers, or a table"},
+             {"shoal.set(e, 'b.place', {1, 2})", "number 3 is neither z nor [3] of the table"},
+             {"shoal.set(e, 'b.place', {x = 1, z = 2})", "number 2 is neither y nor [2] of the table"},
+             {"shoal.create{a = {speed = 1}, nobody = {}}", "no store keeps a component \"nobody\""},
+             {"shoal.create{a = {sped = 1}}", "did you mean \"speed\"?"},
+             {"shoal.create{a = 5}", "components are given as"},
+         }) {
+        const std::string error = test.error_of(text);
+        EXPECT_NE(error, "") << text;
+        EXPECT_NE(error.find(message), std::string::npos) << text << "\n" << error;
+    }
+    EXPECT_EQ(test.entities.num_alive(), num_alive) << "what is refused makes nothing";
+    EXPECT_TRUE(
+        test.run("local a, b = shoal.get(e, 'a'), shoal.get(e, 'b').place "
+                 "assert(a.label == 'seven_7' and a.loads[1] == -1 and a.loads[3] == 32767) "
+                 "assert(b.x == 1 and b.y == 2 and b.z == 3)"));
+    ASSERT_TRUE(
+        test.run("shoal.set(e, 'b.place', {z = 9, 7, 8}) shoal.set(e, 'a.loads', {5, 6, -32768}) "
+                 "shoal.set(e, 'a.label', 'x')"));
+    EXPECT_TRUE(
+        test.run("local a, x, y, z = shoal.get(e, 'a'), shoal.get(e, 'b.place') "
+                 "assert(x == 7 and y == 8 and z == 9 and a.loads[3] == -32768 and a.label == 'x')"));
 }
 
 TEST(Scripts, events_reach_later_passes_and_observers_tell_what_was) {
@@ -362,8 +451,15 @@ shoal.pass{name = "hear", reads_from = {"hits"}, run = function()
     for _, hit in ipairs(hits:read()) do assert(shoal.alive(hit.who)) heard = heard + hit.force end
 end}
 shoal.pass{name = "deaf", query = "wheel", run = function() hits:read() end}
+shoal.pass{name = "loud", reads_from = "hits", after = "deaf", run = function() hits:write{force = 100} end}
 )lua"));
     test.world.step(1);
+    EXPECT_EQ(test.scripts.num_failures(), 2u);
+    EXPECT_NE(test.scripts.last_failure().message().find("does not declare the channel; add writes_to = {\"hits\"}"),
+              std::string_view::npos);
+    ASSERT_TRUE(test.run("shoal.remove_pass('loud') assert(#hits:read_last() == 3, 'it has written nothing')"));
+    test.world.step(1);
+    ASSERT_TRUE(test.run("assert(#hits:read_last() == 3 and heard == 6) heard = 3"));
     EXPECT_NE(test.scripts.last_failure().message().find("does not declare the channel; add reads_from = {\"hits\"}"),
               std::string_view::npos);
     ASSERT_TRUE(
@@ -481,6 +577,38 @@ TEST(Scripts, whole_columns_are_computed_as_loops_compute_them) {
                  "assert(s:min() == 0 and s:max() == batch.count - 1 and "
                  "s:sum() == batch.count * (batch.count - 1) / 2) end)"));
     for (std::size_t i = 0; i < wheels.size(); ++i) EXPECT_EQ(test.angle(wheels[i]), 4 + 2 * static_cast<float>(i) + 3);
+    // The same where the values are not one behind the other, and of any number.
+    for (const char* count : {"1", "15", "16", "17", "33"})
+        EXPECT_TRUE(test.run(std::string("local count = ") + count + R"lua(
+            shoal.component{name = 'pair' .. count, whole = true, fields = {{'a', 'float'}, {'b', 'float'}, {'c', 'double'}}}
+            shoal.component{name = 'lone' .. count, fields = {{'a', 'float'}, {'c', 'double'}}}
+            for i = 1, count do
+                shoal.create{['pair' .. count] = {a = i, b = 10 * i, c = i}, ['lone' .. count] = {a = 100 * i, c = -i}}
+            end
+            local p, l = 'pair' .. count .. '.', 'lone' .. count .. '.'
+            shoal.query('&pair' .. count .. ', &lone' .. count, {p .. 'a', p .. 'b', p .. 'c', l .. 'a', l .. 'c'}):each(
+                function(batch, a, b, c, la, lc)
+                    assert(batch.count == count)
+                    local function check(column, wanted, what)
+                        for i = 0, count - 1 do assert(column[i] == wanted(i + 1), what .. i .. ' ' .. column[i]) end
+                    end
+                    a:add(b) check(a, function(i) return 11 * i end, 'whole and whole ')
+                    a:add(la, 2) check(a, function(i) return 211 * i end, 'whole and lone ')
+                    la:add(b, -1) check(la, function(i) return 90 * i end, 'lone and whole ')
+                    check(b, function(i) return 10 * i end, 'operand ')
+                    la:copy(a) check(la, function(i) return 211 * i end, 'copy ')
+                    b:mul(b) check(b, function(i) return 100 * i * i end, 'itself ')
+                    c:mul(lc) check(c, function(i) return -i * i end, 'double ')
+                    lc:fill(0.1) check(lc, function() return 0.1 end, 'fill ')
+                    assert(c:min() == -count * count and c:max() == -1)
+                    for _, row in ipairs{-1, count, 2 ^ 32} do
+                        assert(not pcall(function() return a[row] end) and not pcall(function() a[row] = 1 end))
+                    end
+                    check(a, function(i) return 211 * i end, 'what is refused ')
+                    assert(not pcall(a.add, a, c) and not pcall(a.add, a, b, 'x'))
+                end)
+        )lua"))
+            << count;
     ASSERT_TRUE(test.run(R"lua(
         shoal.component{name = 'depth', fields = {{'low', 'float'}, {'high', 'double'}}}
         for i = 1, 9 do shoal.create{depth = {}} end
@@ -664,6 +792,7 @@ shoal.store{
     settle = function() settles = settles + 1 end,
 }
 function count() local n = 0 for _ in pairs(rows) do n = n + 1 end return n end
+function all() return rows end
 )lua";
 
 TEST_F(ScriptFiles, a_store_in_lua_takes_part_in_a_world) {  // req: G6
@@ -729,15 +858,48 @@ TEST_F(ScriptFiles, a_store_in_lua_that_refuses_one_of_many_keeps_what_it_had) {
     Store* const store = test.world.directory().find(ComponentId("glow"));
     ASSERT_NE(store, nullptr);
     const Schema& schema = *store->schemas()[0];
-    ASSERT_TRUE(store->add_values(schema, std::span(both).first(1), {.images = schema.default_image().data()}));
-    std::vector<std::byte> images(2 * schema.struct_bytes());
-    for (std::size_t i = 0; i < 2; ++i)
-        std::memcpy(images.data() + i * schema.struct_bytes(), schema.default_image().data(), schema.struct_bytes());
-    const float cold = -1;
-    for (const Field& field : schema.fields())
-        if (field.name == "kelvin") std::memcpy(images.data() + schema.struct_bytes() + field.struct_offset, &cold, 4);
-    EXPECT_FALSE(store->add_values(schema, both, {.images = images.data(), .stride = schema.struct_bytes()}));
-    EXPECT_TRUE(test.scripts.run("assert(count() == 1)", "wheels").ok());
+    std::vector<Entity> all(3);
+    ASSERT_TRUE(test.entities.create(all));
+    struct Glow {
+        float kelvin = 2700;
+        Entity source{};
+    };
+    ASSERT_EQ(schema.struct_bytes(), sizeof(Glow));
+    const auto add = [&](std::span<const Entity> to, std::initializer_list<float> kelvins) {
+        std::vector<Glow> glows;
+        for (const float kelvin : kelvins) glows.push_back({kelvin, both[1]});
+        return store->add_values(schema, to,
+                                 {.images = reinterpret_cast<const std::byte*>(glows.data()), .stride = sizeof(Glow)});
+    };
+    ASSERT_TRUE(add(std::span(all).first(2), {100, 200}));
+    const auto values = [&] {
+        std::string text;
+        for (const Entity entity : all) {
+            const Result<float> kelvin = test.world.get<float>(entity, "glow.kelvin");
+            text += (kelvin ? std::to_string(static_cast<int>(*kelvin)) : "none") + ' ';
+        }
+        return text;
+    };
+    const auto kept_sum = [&](int sum) {
+        const std::string text = "assert(count() == 2 and sum() == " + std::to_string(sum) + ", sum())";
+        return test.scripts.run(
+            "function sum() local n = 0 for _, v in pairs(all()) do n = n + v.kelvin end return n end " + text,
+            "wheels");
+    };
+    EXPECT_FALSE(add(all, {1, 2, -3})) << "the last one";
+    EXPECT_EQ(values(), "100 200 none ");
+    EXPECT_TRUE(kept_sum(300).ok()) << kept_sum(300).message();
+    EXPECT_FALSE(add(all, {1, -2, 3}));
+    EXPECT_FALSE(add(std::vector<Entity>{all[2], all[0], all[1]}, {1, 2, -3}));
+    EXPECT_EQ(values(), "100 200 none ");
+    EXPECT_TRUE(kept_sum(300).ok()) << "what had none has none again, and what had one has that: "
+                                    << kept_sum(300).message();
+    const Result<std::uint32_t> added = add(std::vector<Entity>{all[2], all[0]}, {7, 8});
+    ASSERT_TRUE(added) << added.message();
+    EXPECT_EQ(*added, 2u);
+    EXPECT_EQ(values(), "8 200 7 ");
+    EXPECT_EQ(*store->remove_values(schema, std::vector<Entity>{all[1], both[0]}), 1u) << "one of them has none";
+    EXPECT_TRUE(kept_sum(15).ok()) << kept_sum(15).message();
 }
 
 TEST(Scripts, component_types_get_no_other_fields_while_an_observer_runs) {
@@ -828,6 +990,33 @@ TEST_F(ScriptFiles, what_passes_write_reaches_a_store_in_lua_when_the_world_sett
     test.world.schedule().clear();
 }
 
+TEST_F(ScriptFiles, a_store_in_lua_is_told_once_of_what_passes_have_written_and_saved_when_it_knows) {
+    const std::vector<Entity> wheels = test.make_wheels(3);
+    write(std::string(kHeat) + "shoal.on_change('heat', function(list) keep.told = (keep.told or 0) + #list end)");
+    ASSERT_TRUE(test.scripts.load(path).ok());
+    ASSERT_TRUE(
+        test.run("for i, e in ipairs(shoal.find('wheel')) do shoal.add(e, 'heat', {kelvin = 10 * i}) end "
+                 "for name, after in pairs{first = 'turn', second = 'first'} do shoal.pass{name = name, after = after, "
+                 "query = '&heat', columns = 'heat.kelvin', run = function(f, b, k) k:add(1) end} end "
+                 "shoal.pass{name = 'turn', run = function() end}"));
+    test.world.settle();
+    Snapshot before;
+    ASSERT_TRUE(save(test.world, before));
+    ASSERT_TRUE(test.scripts
+                    .run("local set = rows sets = 0 local mark = setmetatable({}, {__newindex = function(_, e, v) "
+                         "sets = sets + 1 set[e] = v end, __index = set}) sum_of = sum rows = mark",
+                         "wheels")
+                    .ok());
+    test.world.step(1);
+    EXPECT_EQ(test.scripts.num_failures(), 0u) << test.scripts.last_failure().message();
+    EXPECT_TRUE(test.scripts.run("assert(sets == 3, sets)", "wheels").ok()) << "one was written twice, and told once";
+    for (std::size_t i = 0; i < wheels.size(); ++i)
+        EXPECT_EQ(test.world.get<float>(wheels[i], "heat.kelvin").value(), 10 * (static_cast<float>(i) + 1) + 2);
+    ASSERT_TRUE(load(test.world, before));
+    for (std::size_t i = 0; i < wheels.size(); ++i)
+        EXPECT_EQ(test.world.get<float>(wheels[i], "heat.kelvin").value(), 10 * (static_cast<float>(i) + 1));
+}
+
 TEST_F(ScriptFiles, queries_over_a_store_without_set_only_read_it) {
     write(kStore);
     ASSERT_TRUE(test.scripts.load(path).ok());
@@ -904,9 +1093,17 @@ TEST(Scripts, what_names_a_store_that_the_program_detaches_rests_and_says_so) {
     test.make_wheels(2);
     Store& wheels = test.world.manager<Wheel>().core();
     ASSERT_TRUE(test.run(
-        "runs, q = 0, shoal.query('wheel', {'wheel.angle'}) shoal.on_add('wheel', print) "
+        "added = 0 runs, q = 0, shoal.query('wheel', {'wheel.angle'}) "
+        "shoal.on_add('wheel', function(list) added = added + #list end) "
         "shoal.pass{name = 'roll', query = '&wheel', columns = 'wheel.angle', run = function() runs = runs + 1 end}"));
     test.world.step(1);
+    test.world.detach(wheels);  // and attaches it again before the world settles
+    ASSERT_TRUE(test.world.attach(wheels).ok());
+    test.world.step(1);
+    test.make_wheels(1);
+    test.world.step(1);
+    EXPECT_TRUE(test.run("assert(runs == 2 and q:count() == 3 and added == 1, added) runs = 1"));
+    EXPECT_TRUE(log.lines.empty());
     test.world.detach(wheels);
     EXPECT_NE(test.error_of("q:count()").find("query \"wheel\": a store that it names has left the world"),
               std::string::npos);
