@@ -294,10 +294,10 @@ public:
     }
 
 private:
-    /// Writes an item with its key. `index`: its index if it is an element.
-    void write_entry(const SourceItem& item, ItemForm form, std::size_t index = 0) {
+    /// Writes an item with its key. `number`: of an element without a key, among those of its list.
+    void write_entry(const SourceItem& item, ItemForm form, std::size_t number = 0) {
         const bool is_element = form == ItemForm::kElement;
-        const bool needs_guid = is_element && !says_key(item, index);
+        const bool needs_guid = is_element && !says_key(item, number);
         if (tree_.find(item).is_same && item.form == form && !needs_guid)
             return is_element ? out_.value(item.text) : out_.member(item.text);
         if (!is_element && item.form != ItemForm::kElement) out_.key(item.text);
@@ -315,12 +315,12 @@ private:
         }
     }
 
-    /// Returns whether the key of an element of a list is evident: it is written there, or is its index or type.
-    static bool says_key(const SourceItem& item, std::size_t index) {
+    /// Returns whether the key of an element of a list is evident: it is written there, or is its number or type.
+    static bool says_key(const SourceItem& item, std::size_t number) {
         if (item.kind == ItemKind::kDeletion) return true;
         if (item.form != ItemForm::kElement) return false;
         if (!item.key_name.empty()) return true;
-        return item.kind == ItemKind::kComponent ? item.type == item.key : item.key == concat('[', index, ']');
+        return item.kind == ItemKind::kComponent ? item.type == item.key : item.key == concat('[', number, ']');
     }
 
     void write_member(const SourceItem& item) {
@@ -389,9 +389,10 @@ private:
             item.kind == ItemKind::kLevel && std::any_of(item.children.begin(), item.children.end(), is_unit);
         list && !has_both ? out_.key(list) : out_.key(role_name(place));
         is_list ? out_.begin_list(place_of(list)) : out_.begin_mapping(place_of(list));
-        std::size_t index = 0;
+        std::size_t num_counted = 0;
         for (const SourceItem* entry : entries)
-            write_entry(*entry, is_list ? ItemForm::kElement : ItemForm::kByKey, index++);
+            write_entry(*entry, is_list ? ItemForm::kElement : ItemForm::kByKey,
+                        is_counted(*entry) ? num_counted++ : 0);
         out_.end();
     }
 

@@ -419,8 +419,16 @@ TEST_F(SourceMerge, elements_without_a_key_are_one_value_and_change_on_one_side_
     EXPECT_EQ(merge(base, front, base), of_front);
     EXPECT_EQ(merge(base, base, front), of_front);
     EXPECT_EQ(merge(base, front, front), of_front);
+    const std::size_t num_errors = diagnostics_.num_errors();
     EXPECT_NE(merge(base, front, changed).find("that have no key were changed by both; with a `_guid`"),
               std::string::npos);
+    EXPECT_EQ(diagnostics_.num_errors(), num_errors + 1) << "once, however many there are";
+    const auto mixed = [](std::string_view of_k, std::string_view last) {
+        return concat("entities = [ { _guid = \"k\"  name = \"", of_k, "\" } { name = \"a\" } { name = \"", last,
+                      "\" } ]\n");
+    };
+    EXPECT_EQ(merge(mixed("k", "b"), mixed("x", "b"), mixed("k", "b")), mixed("x", "b"));
+    EXPECT_EQ(merge(mixed("k", "b"), mixed("x", "b"), mixed("k", "c")), mixed("x", "c"));
 }
 
 TEST_F(SourceMerge, an_entity_that_one_side_moves_and_the_other_removes_is_a_conflict) {
