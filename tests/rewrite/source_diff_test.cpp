@@ -1,5 +1,6 @@
 #include "shoal/rewrite/source_diff.h"
 #include "rewrite/source_model.h"
+#include "shoal/document/sjson.h"
 
 #include <iterator>
 #include <vector>
@@ -53,6 +54,26 @@ TEST_F(SourceDiff, shows_what_was_added_removed_and_changed_by_entity) {
               "+   }\n");
 }
 
+TEST_F(SourceDiff, values_become_mappings_and_parts_come_before_entities) {
+    EXPECT_EQ(diff("glow = { at = 1 } lamp = { x = 1 }", "glow = { at = { x = 1 } } lamp = 2"),
+              ".\n-   components.glow.at = 1\n+   components.glow.at = {\n+   \tx = 1\n+   }\n"
+              "-   components.lamp = {\n-   \tx = 1\n-   }\n+   components.lamp = 2\n");
+    EXPECT_EQ(
+        diff("entities = { a = { children = { x = { glow = 1 } } components = { glow = 1 } } }",
+             "entities = { a = { children = { x = { glow = 2 } } components = { glow = 2 } } }"),
+        "a\n-   components.glow = 1\n+   components.glow = 2\na/x\n-   components.glow = 1\n+   components.glow = 2\n");
+    EXPECT_EQ(diff("prefab = \"p\" children = { x = { glow = 1 } } modified_children = { x = { name = \"a\" } }",
+                   "prefab = \"p\" children = { x = { glow = 2 } } modified_children = { x = { name = \"b\" } }"),
+              "./x\n-   components.glow = 1\n+   components.glow = 2\n"
+              "./x \"b\" (a modified child)\n-   name = \"a\"\n+   name = \"b\"\n");
+    // A field may be called as the key for the type is, and fields may be given in `data` or not at all.
+    EXPECT_EQ(
+        diff("glow = { type = \"x\"  power = 1 }", "components = { glow = { data = { type = \"x\" power = 1 } } }"),
+        "");
+    EXPECT_EQ(diff("components = { glow = { data = null } }", "components = { glow = {} }"), "");
+    EXPECT_NE(diff("components = { glow = { _type = \"a\" } }", "components = { glow = { _type = \"b\" } }"), "");
+}
+
 TEST_F(SourceDiff, a_list_is_one_value_and_its_order_matters) {
     EXPECT_EQ(diff("glow = { at = [1 2 3] }", "glow = { at = [1 3 2] }"),
               ".\n-   components.glow.at = [1 2 3]\n+   components.glow.at = [1 3 2]\n");
@@ -66,6 +87,12 @@ TEST_F(SourceDiff, an_entity_with_another_parent_has_moved_and_may_have_changed)
     EXPECT_EQ(diff("entities = { a = { children = { x = {} } } b = {} }",
                    "entities = { b = {} c = { children = { x = {} } } }"),
               "- a\n-   children = {\n-   \tx = {}\n-   }\n+ c\n+   children = {\n+   \tx = {}\n+   }\n");
+    EXPECT_EQ(
+        diff("entities = { a = { children = { x = {} } } b = {} }", "entities = { b = { children = { x = {} } } }"),
+        "- a\n-   children = {\n-   \tx = {}\n-   }\n+ b/x\n");
+    EXPECT_EQ(diff("entities = { a = { children = { x = {} } } b = {} }",
+                   "entities = { a = {} b = {} c = { children = { x = {} } } }"),
+              "- a/x\n+ c\n+   children = {\n+   \tx = {}\n+   }\n");
     EXPECT_EQ(diff("entities = { a = { children = { x = { children = { y = {} } } } } b = {} }",
                    "entities = { a = {} b = { children = { x = { children = { y = { glow = 1 } } } } } }"),
               "> b/x was at a/x\nb/x/y\n+   components.glow = 1\n");
@@ -103,6 +130,49 @@ TEST_F(SourceDiff, composed_entities_differ_where_their_prefabs_do) {
     const SourceTree before = compose_source_tree(*a), after = compose_source_tree(*b);
     EXPECT_EQ(differences_text(diff_sources(before, after)),
               "e\n-   components.glow.power = 1\n+   components.glow.power = 2\n");
+    files.add("root/c.sjson", R"(_type = "level" entities = { e = { prefab = "p" name = "E" locked = { by = 1 }
+        components = { c1 = { type = "tag" data = { type = "t" } } c2 = { type = "size" data = null } }
+        children = { y = {} } } })");
+    options.keep_unknown_keys = true;
+    const std::optional<Composition> c = compose("root/c.sjson", options, diagnostics_);
+    ASSERT_TRUE(c) << diagnostics_.format();
+    const SourceTree composed = compose_source_tree(*c);
+    EXPECT_EQ(write_sjson(canonical_document(composed.root()).root()), R"(entities = {
+	e = {
+		name = "E"
+		locked = {
+			by = 1
+		}
+		components = {
+			glow = {
+				power = 1
+				on = true
+			}
+			c1 = {
+				_type = "tag"
+				data = {
+					type = "t"
+				}
+			}
+			c2 = {
+				_type = "size"
+			}
+		}
+		children = {
+			x = {}
+			y = {}
+		}
+	}
+}
+)");
+    const std::optional<SourceTree> odd = tree_of(
+        "entities = { e = { components = { c = { _type = \"t\" note = 1 data = { a = 1 } } v = 5 } "
+        "modified_components = { w = 7 } deleted_components = [ \"d\" ] } }",
+        diagnostics_);
+    ASSERT_TRUE(odd) << diagnostics_.format();
+    EXPECT_EQ(write_sjson_line(canonical_document(odd->root()).root()),
+              "entities = { e = { components = { c = { _type = \"t\", note = 1, data = { a = 1 } }, v = 5 }, "
+              "modified_components = { w = 7 }, deleted_components = { d = null } } }");
 }
 
 /// Returns whether a difference tells of a line of the model.

@@ -115,6 +115,43 @@ TEST_F(SourceMerge, conflicts_show_both_places_and_give_nothing) {
     EXPECT_NE(removed.find("a.sjson:1:1: note: it is missing here"), std::string::npos) << removed;
 }
 
+TEST_F(SourceMerge, conflicts_of_values_show_short_ones_and_what_replaced_a_value) {
+    const auto conflict = [&](const std::string& base, const std::string& a, const std::string& b) {
+        const std::size_t num_errors = diagnostics_.num_errors();
+        merge(base, a, b);
+        EXPECT_EQ(diagnostics_.num_errors(), num_errors + 1) << diagnostics_.format();
+        return diagnostics_.entries().empty() ? std::string() : diagnostics_.entries().back().message;
+    };
+    const std::string fits(38, 'x'), longer(39, 'x');  // with quotes: 40 and 41 bytes
+    EXPECT_EQ(
+        conflict("glow = 1", concat("glow = \"", fits, '"'), concat("glow = \"", longer, '"')),
+        concat("conflict: . components.glow was changed by both: it is \"", fits, "\" here and something else there"));
+    EXPECT_EQ(conflict("glow = 1", "glow = 2", "glow = { power = 1 }"),
+              "conflict: . components.glow was changed by both: it is 2 here and something else there");
+    EXPECT_EQ(conflict("glow = 1", "glow = { power = 1 }", "glow = { power = 1  on = true }"),
+              "conflict: . components.glow was changed by both, and is of another type in each");
+    EXPECT_EQ(conflict("glow = { at = 1 }", "glow = { at = { x = 1 } }", "glow = { at = { y = 1 } }"),
+              "conflict: . components.glow.at was changed by both, and is of another type in each");
+}
+
+TEST_F(SourceMerge, what_marks_a_level_a_list_or_the_type_of_a_component_stays) {
+    EXPECT_EQ(merge("entities = { a = {} b = {} }", "entities = { a = {} }", "entities = { b = {} }"),
+              "entities = {}\n");
+    EXPECT_EQ(merge("_type = \"level\" entities = { a = {} }", "_type = \"level\"",
+                    "_type = \"level\" entities = { a = {} }"),
+              "_type = \"level\"\n");
+    EXPECT_EQ(merge("entities = {}", "entities = {}", "units = [ { _guid = \"u\" } ]"), "entities = { u = {} }\n");
+    EXPECT_EQ(merge("components = {} children = {}", "components = {} children = {} name = \"n\"",
+                    "components = {} children = {}"),
+              "name = \"n\"\ncomponents = {}\nchildren = {}\n");
+    const auto lamp = [](std::string_view inside) {
+        return concat("components = { lamp = { _type = \"glow\"  note = 1  data = { ", inside, " } } }\n");
+    };
+    EXPECT_EQ(merge(lamp("power = 1"), lamp("power = 2"), lamp("power = 1  on = true")), lamp("power = 2  on = true"));
+    EXPECT_EQ(merge("glow = { power = 1 }", "glow = { power = 1  type = \"x\" }", "glow = { power = 2 }"),
+              "glow = { power = 2  type = \"x\" }\n");
+}
+
 TEST_F(SourceMerge, an_entity_that_both_have_moved_is_a_conflict) {
     const std::string base = "children = { p = { children = { x = {} } } q = {} r = {} }";
     const std::string to_q = "children = { p = {}  q = { children = { x = {} } }  r = {} }";
@@ -254,6 +291,21 @@ TEST_F(SourceMerge, a_comment_that_both_have_changed_stays_that_of_the_first_and
     EXPECT_EQ(diagnostics_.num_warnings(), 2u) << "the list is another one";
     merge(base, "lamp = [ 1 2 ]\n", base);
     EXPECT_EQ(diagnostics_.num_warnings(), 2u) << "what is removed takes its comments along";
+    // A line that is lost is told as often as it is lost, in the order of the texts, and a block by its mark.
+    const std::size_t num_before = diagnostics_.num_warnings();
+    merge("a = 1\nb = 1\nc = 1\n", "a = 1  // mine\nb = 1  // mine\nc = 1  // mine\n",
+          "a = 1  // same\nb = 1  // same\nc = 1  /* block */\n");
+    EXPECT_EQ(diagnostics_.num_warnings(), num_before + 3);
+    const std::string told = diagnostics_.format();
+    const std::size_t first = told.rfind("b.sjson:1:8: warning"), second = told.rfind("b.sjson:2:8: warning"),
+                      third = told.rfind("b.sjson:3:8: warning");
+    EXPECT_TRUE(first != told.npos && second != told.npos && third != told.npos && first < second && second < third)
+        << told;
+    EXPECT_EQ(told.substr(third).find("    3 | c = 1  /* block */\n      |        ^~\n"),
+              told.substr(third).find('\n') + 1)
+        << told.substr(third);
+    EXPECT_NE(told.substr(second).find("    2 | b = 1  // same\n      |        ^~\n"), told.npos)
+        << told.substr(second);
 }
 
 TEST_F(SourceMerge, json_does_not_remove_the_comments_of_others) {

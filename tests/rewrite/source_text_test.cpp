@@ -471,6 +471,10 @@ TEST(SourceText, odd_texts_keep_all_that_is_in_them_and_are_laid_out_as_before) 
     for (const SourceFormat from : kFormats) {
         const Rewriting odd(odd_text(from), from);
         const std::string name = concat("odd", odd.diagnostics.name(1).substr(4));
+        const SourceComments own = odd.comments.of(odd.document->root());
+        EXPECT_EQ(own.all().size(), odd.comments.all().size());
+        EXPECT_EQ(write_source_text(odd.document->root(), from, odd.diagnostics, own), odd.as(from))
+            << "they are all its own";
         const std::pair<std::string, SourceLayout> layouts[] = {
             {"40", {.width = 40}}, {"100", {.width = 100}}, {"signs", {.width = 60, .indent = 3, .keeps_signs = true}}};
         for (const SourceFormat to : kFormats)
