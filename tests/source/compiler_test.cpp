@@ -391,6 +391,13 @@ TEST_F(Compiler, two_components_of_one_type_need_a_schema_that_says_many) {
         << text;
     EXPECT_NE(text.find("x.sjson:2:2: note: the other is here"), std::string::npos) << text;
     EXPECT_EQ(diagnostics.num_errors(), 1u);
+    file("y.sjson", "entities = { a = { prefab = \"x\" } b = { prefab = \"x\" } c = { components = { none = {} } } }");
+    errors("y.sjson");
+    EXPECT_EQ(diagnostics.num_errors(), 3u) << "once for all that share it, and the type that there is not";
+    file("none.sjson", "components = { none = {} }");
+    file("z.sjson", "entities = { a = { prefab = \"none\" } b = { prefab = \"none\" } }");
+    errors("z.sjson");
+    EXPECT_EQ(diagnostics.num_errors(), 4u);
 }
 
 TEST_F(Compiler, what_no_schema_knows_is_kept_as_text_counted_and_named_in_a_warning) {  // req: D11
@@ -411,7 +418,8 @@ TEST_F(Compiler, what_no_schema_knows_is_kept_as_text_counted_and_named_in_a_war
     for (const std::string_view warning :
          {"kept 2 components of type \"magic\" as text; no schema knows this type",
           "kept 2 values of \"halo\" in components of type \"glow\" as text", "kept 2 values of \"_extra\"",
-          "kept 1 value of \"layer\" in the level or its entities", "kept 1 value of \"sky\""})
+          "kept 1 value of \"layer\" in the level or its entities", "kept 1 value of \"sky\"",
+          "lamp.unit:1:76: warning: kept 2 values of \"halo\""})
         EXPECT_NE(text.find(warning), std::string::npos) << warning << "\n" << text;
     const Result<Blob> x = Blob::load(source->blob);
     ASSERT_TRUE(x.ok()) << x.message();
@@ -428,6 +436,19 @@ TEST_F(Compiler, what_no_schema_knows_is_kept_as_text_counted_and_named_in_a_war
                                                         {"1 glow", "{_extra=1 halo={size=5 tint=[1 2]}}"},
                                                         {"0 ", "{layer=3}"},
                                                         {"-1 ", "{sky=blue}"}}));
+    file("base.sjson", "layer = 1\ncomponents = { glow = { halo = 1 } }\n");
+    file("y.sjson",
+         "entities = {\n a = { layer = 2  prefab = \"base\" }\n b = { layer = 3  components = { glow = { halo = 2 } } "
+         "} }");
+    const Result<CompiledSource> second = compiled("y.sjson");
+    ASSERT_TRUE(second.ok()) << diagnostics.format();
+    const Result<Blob> y = Blob::load(second->blob);
+    std::string texts;
+    for (std::uint32_t i = 0; i < y->num_kept_texts(); ++i) append_text(texts, y->kept_text(i).text);
+    EXPECT_EQ(texts, "layer = 2\nlayer = 3\nhalo = 1\nhalo = 2\n") << "what a later text repeats counts alone";
+    const std::string told = diagnostics.format();
+    EXPECT_NE(told.find("y.sjson:2:8: warning: kept 2 values of \"layer\""), std::string::npos) << told;
+    EXPECT_NE(told.find("base.sjson:2:25: warning: kept 2 values of \"halo\""), std::string::npos) << told;
 }
 
 TEST_F(Compiler, ignored_keys_are_dropped_beside_the_fields_but_never_inside_data) {

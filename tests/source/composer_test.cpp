@@ -646,5 +646,143 @@ TEST_F(Composer, what_is_not_what_it_should_be_is_an_error_each) {
     }
 }
 
+// --- second uses, refusals and ends --------------------------------------------------------------------------------
+
+TEST_F(Composer, what_is_wrong_in_a_prefab_is_told_once_and_what_overrides_it_is_not_blamed) {
+    file("bad.sjson", "components = 3");
+    file("x.sjson", R"(entities = {
+        a = { prefab = "bad" } b = { prefab = "bad" } c = { prefab = "bad.sjson" }
+        d = { prefab = "nowhere" modified_components = { glow = { power = 1 } } deleted_children = [ "k" ] } })");
+    EXPECT_TRUE(composed("x.sjson"));
+    EXPECT_EQ(diagnostics.num_errors(), 2u) << diagnostics.format();
+    EXPECT_EQ(diagnostics.num_warnings(), 0u) << diagnostics.format();
+    file("y.sjson", R"(entities = { d = { prefab = "nowhere" } e = { prefab = "nowhere" } })");
+    EXPECT_NE(errors("y.sjson").find("there is no prefab \"nowhere\""), std::string::npos);
+}
+
+TEST_F(Composer, an_entity_is_where_its_text_is_and_a_changed_child_where_it_was_made) {
+    file("tree.sjson", "components = { glow = {} }\nchildren = {\n k1 = {}\n k2 = {} }\nlocked = 1\n");
+    file("x.sjson",
+         "entities = {\n a = {\n  prefab = \"tree\"\n  hidden = 2\n  modified_children = {\n   k2 = { name = \"n\" } "
+         "}\n  children = {\n   k3 = { prefab = \"tree\" } } } }");
+    options.rules.keep_unknown_fields = true;
+    const std::optional<Composition> composition = composed("x.sjson");
+    ASSERT_TRUE(composition) << diagnostics.format();
+    std::string places;
+    for (const ComposedEntity& each : composition->entities()) {
+        const SourceLocation at = diagnostics.locate(each.entity->position);
+        append_text(places, concat(each.entity->key, ' ', diagnostics.name(at.file)[0], at.line, ' '));
+    }
+    EXPECT_EQ(places, "a x2 k1 t3 k2 t4 k3 x8 k1 t3 k2 t4 ");
+    std::string others;
+    for (const Node key : composition->entities()[0].entity->other_keys) append_text(others, concat(key.key(), ' '));
+    EXPECT_EQ(others, "locked hidden ") << "those of the prefab stay, and come first";
+}
+
+TEST_F(Composer, the_most_of_everything_is_taken_and_one_more_refused) {
+    const auto composes = [&](const std::string& text) {
+        const std::size_t num_errors = diagnostics.num_errors();
+        file("x.sjson", text);
+        return composed("x.sjson") && diagnostics.num_errors() == num_errors;
+    };
+    options.compose.max_entities = 3;
+    options.compose.max_components = 4;
+    const std::string child = "{ components = { glow = {} } }";
+    EXPECT_TRUE(composes(concat("components = { glow = {} } children = [ ", child, child, " ]")));
+    EXPECT_FALSE(composes(concat("components = { glow = {} } children = [ ", child, child, child, " ]")));
+    EXPECT_TRUE(composes(concat("entities = [ ", child, child, child, " ]"))) << "a level is no entity";
+    EXPECT_FALSE(composes(concat("entities = [ ", child, child, child, child, " ]")));
+    EXPECT_TRUE(composes(concat("components = { a = {} b = {} } children = [ ", child, child, " ]")));
+    EXPECT_FALSE(composes(concat("components = { a = {} b = {} c = {} } children = [ ", child, child, " ]")));
+    options.compose.max_entities = options.compose.max_components = 1 << 20;
+    std::string components, changes;
+    for (int i = 0; i < 1024; ++i) append_text(components, concat(" c", i, " = {}"));
+    for (int i = 0; i < 1023; ++i) append_text(changes, concat("{ _guid = \"glow\" n = ", i, " }"));
+    EXPECT_TRUE(composes(concat("components = {", components, " }")));
+    EXPECT_FALSE(composes(concat("components = {", components, " more = {} }")));
+    EXPECT_TRUE(composes(concat("components = { glow = {} } modified_components = [", changes, " ]")));
+    EXPECT_FALSE(
+        composes(concat("components = { glow = {} } modified_components = [", changes, "{ _guid = \"glow\" } ]")));
+    EXPECT_NE(diagnostics.format().find("the component \"glow\" is modified more than 1024 times"), std::string::npos);
+    for (const auto& [version, is_taken] : {std::pair{"0", false},
+                                            {"1", true},
+                                            {"4294967295", true},
+                                            {"4294967296", false},
+                                            {"-1", false},
+                                            {"1.5", false}})
+        EXPECT_EQ(composes(concat("_versions = { glow = ", version, " } components = { glow = {} }")), is_taken)
+            << version;
+}
+
+TEST_F(Composer, what_is_null_or_repeated_means_what_it_says) {
+    schema("renamed_keys = { at = transform.position  size = transform.scale }");
+    file("tree.sjson",
+         "components = { transform = { position = [1 1 1] } glow = { power = 1 } } children = { k1 = {} }");
+    file("x.sjson", R"(entities = [
+        { _guid = null id = "a" prefab = "tree" name = "A" editor = { name = "B" } children = null
+          modified_components = { glow = null } deleted_components = null }
+        { id = "b" at = [4 5 6] size = 3 }
+        { id = "c" components = [ { type = "glow" id = 5 } { type = "lamp" data = null } ] }
+        { id = "d" prefab = "tree" at = [7 8 9] size = 2 }
+        { } { id = "e" } { } ])");
+    EXPECT_EQ(outline("x.sjson"),
+              "a \"A\" transform{position=[1 1 1]} glow{power=1}\na/k1\n"
+              "b transform{position=[4 5 6] scale=3}\nc glow{id=5} lampnull\n"
+              "d transform{position=[7 8 9] scale=2} glow{power=1}\nd/k1\n[4]\ne\n[6]\n");
+    EXPECT_EQ(diagnostics.format(), "");
+    file("y.sjson", "prefab = \"tree\"\nchildren = { k2 = {} k1 = {} }\n");
+    EXPECT_TRUE(composed("y.sjson"));
+    const std::string text = diagnostics.format();
+    EXPECT_NE(text.find("y.sjson:2:22: error: there is already an entity \"k1\" here"), std::string::npos) << text;
+    EXPECT_NE(text.find("tree.sjson:1:87: note: the other is here"), std::string::npos) << text;
+    EXPECT_EQ(diagnostics.num_errors(), 1u) << diagnostics.format();
+}
+
+TEST_F(Composer, keys_of_levels_are_not_ignored_in_entities_and_versions_stand_at_the_top) {
+    options.rules.ignored_keys = {"units"};
+    file("x.sjson", "children = { a = { units = []  components = { glow = {} } } }");
+    EXPECT_NE(errors("x.sjson").find("an entity has no key \"units\""), std::string::npos) << diagnostics.format();
+    const std::string level =
+        "entities = [ { prefab = \"p\" }\n { _versions = { glow = 1 }  components = { glow = {} } } ]";
+    file("p.sjson", std::string(level.find("{ _versions"), ' ') + "components = { glow = {} }");
+    file("y.sjson", level);
+    EXPECT_NE(errors("y.sjson").find("`_versions` stands in an entity inside of a file"), std::string::npos)
+        << "though the prefab begins at the same place of its file";
+}
+
+TEST_F(Composer, an_older_name_of_a_type_finds_its_components) {
+    schema("components = { glow = { many = true  renamed_from = gleam  fields = { power = float } } }");
+    file("two.sjson", "components = { a = { type = \"glow\" } b = { type = \"glow\" } }");
+    file("x.sjson", "prefab = \"two\"\nmodified_components = { gleam = { power = 3 } }\n");
+    ASSERT_TRUE(compiled("x.sjson").ok()) << diagnostics.format();
+    EXPECT_NE(
+        diagnostics.format().find("`modified_components` names \"gleam\", but there are 2 components of this type"),
+        std::string::npos)
+        << diagnostics.format();
+    file("one.sjson", "components = { a = { type = \"gleam\" } }");
+    file("y.sjson", "prefab = \"one\"\nmodified_components = { a = { _type = \"gleam\" data = { power = 3 } } }\n");
+    EXPECT_TRUE(compiled("y.sjson").ok()) << diagnostics.format();
+    file("z.sjson", "prefab = \"one\"\nmodified_components = { gleam = { power = 3 } }\n");
+    EXPECT_TRUE(compiled("z.sjson").ok()) << diagnostics.format();
+    EXPECT_EQ(diagnostics.num_warnings(), 1u) << diagnostics.format();
+}
+
+TEST_F(Composer, a_component_in_a_file_is_changed_by_another_file_and_a_missing_one_is_told_once) {
+    schema("components = { visual = { in_file = true  fields = { size = float  tint = float } } }");
+    file("big.sjson", "size = 9  tint = 1");
+    file("tinted.sjson", "tint = 5");
+    file("ship.sjson", "components = { visual = \"big\" }");
+    file("x.sjson",
+         "entities = { a = { prefab = \"ship\" modified_components = { visual = \"tinted\" } } b = { prefab = "
+         "\"ship\" } }");
+    options.compose.components_in_files = options.rules.components_in_files;
+    EXPECT_EQ(outline("x.sjson"), "a visual{size=9 tint=5}\nb visual{size=9 tint=1}\n") << diagnostics.format();
+    EXPECT_EQ(diagnostics.num_errors(), 0u);
+    file("y.sjson",
+         "entities = { a = { components = { visual = \"none\" } } b = { components = { visual = \"none\" } } }");
+    EXPECT_NE(errors("y.sjson").find("there is no file \"none\""), std::string::npos);
+    EXPECT_EQ(diagnostics.num_errors(), 1u) << diagnostics.format();
+}
+
 }  // namespace
 }  // namespace shoal_test
