@@ -5,6 +5,7 @@
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/string_table.h"
 #include "shoal/base/log.h"
+#include "shoal/database/database.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
@@ -317,6 +318,86 @@ end})lua"));
     EXPECT_TRUE(test.run(
         "local made = shoal.find('wheel, #young') assert(#made == 1 and shoal.get(made[1], 'wheel.speed') == 30)"));
     EXPECT_EQ(test.world.manager<Wheel>().num_rows(), 4u);
+}
+
+TEST(Scripts, what_a_pass_is_refused_leaves_nothing_and_says_what_to_do) {
+    ScriptWorld test;
+    test.make_wheels(2);
+    ASSERT_TRUE(test.run(R"lua(
+        shoal.component{name = 'lamp', fields = {{'light', 'float', default = 2}}}
+        e = shoal.find('wheel')[1] shoal.add(e, 'lamp')
+        lamps, wheels = shoal.query('lamp'), shoal.query('&wheel')
+        told = {}
+        shoal.pass{name = 'try', query = 'wheel', run = function(frame, batch)
+            told = {}
+            local function try(what, run)
+                local is_done, why = pcall(run)
+                assert(not is_done, what)
+                told[what] = why
+            end
+            try('create', function() shoal.create{wheel = {speed = 50}, lamp = {lihgt = 1}} end)
+            try('has', function() shoal.has(e, 'lamp') end)
+            try('each', function() lamps:each(print) end)
+            try('count', function() lamps:count() end)
+            try('write', function() wheels:each(print) end)
+            try('remove', function() shoal.remove_pass('try') end)
+            try('pass', function() shoal.pass{name = 'other', run = print} end)
+            try('query', function() shoal.query('wheel, lamp') end)
+            try('component', function() shoal.component{name = 'other'} end)
+            assert(shoal.has(e, 'wheel'))
+        end})lua"));
+    test.world.step(1);
+    EXPECT_EQ(test.scripts.num_failures(), 0u) << test.scripts.last_failure().message();
+    for (const auto& [what, message] : {std::pair{"create", "did you mean \"light\"?"},
+                                        {"has", "does not declare that it reads \"lamp\""},
+                                        {"each", "does not declare that it reads \"lamp\""},
+                                        {"count", "does not declare that it reads \"lamp\""},
+                                        {"write", "does not declare that it writes \"wheel\""},
+                                        {"remove", "passes are removed outside of passes and loops"},
+                                        {"pass", "passes are added outside of passes and loops"},
+                                        {"query", "make a query outside of passes and loops"},
+                                        {"component", "declared outside of passes and loops"}})
+        EXPECT_NE(test.error_of(std::string("error(told.") + what + ")").find(message), std::string::npos)
+            << what << ": " << test.error_of(std::string("error(told.") + what + ")");
+    EXPECT_EQ(test.entities.num_alive(), 2u);
+    EXPECT_EQ(test.world.manager<Wheel>().num_rows(), 2u);
+    EXPECT_TRUE(test.run("assert(lamps:count() == 1 and wheels:count() == 2)"));
+    EXPECT_EQ(test.world.schedule().num_passes(), 1u);
+    EXPECT_NE(test.error_of("shoal.pass{name = 'p', columns = 'wheel.angle', run = print}")
+                  .find("\"columns\" needs a \"query\" that names their components"),
+              std::string::npos);
+    ASSERT_TRUE(test.run("shoal.pass{name = 'rare', every_frames = 1e9, every_seconds = 1e9, run = print}"));
+    EXPECT_NE(test.error_of("shoal.pass{name = 'p', every_frames = 1e9 + 1, run = print}").find("from 0 to 1e9"),
+              std::string::npos);
+    EXPECT_NE(
+        test.error_of("shoal.pass(setmetatable({name = 'p'}, {__index = {run = print}}))").find("\"run\" is missing"),
+        std::string::npos)
+        << "it is read without metamethods";
+}
+
+struct Switch {
+    float level = 1;
+};
+SHOAL_COMPONENT((Switch, name("switch"), enableable), level)
+
+TEST(Scripts, a_disabled_component_is_none_and_names_are_no_tags) {
+    ScriptWorld test;
+    Database& database = test.world.database();
+    ASSERT_TRUE(test.world.directory().claim<Switch>(database));
+    const Entity made = test.entities.create().value();
+    ASSERT_TRUE(database.add(made, Switch{}).ok());
+    ASSERT_TRUE(
+        test.run("e = shoal.find('switch')[1] assert(shoal.has(e, 'switch') and shoal.get(e, 'switch').level == 1)"));
+    ASSERT_TRUE(database.remove<Switch>(made).ok());
+    EXPECT_TRUE(test.run("assert(not shoal.has(e, 'switch') and #shoal.find('switch') == 0)"));
+    EXPECT_NE(test.error_of("shoal.get(e, 'switch')"), "");
+    ASSERT_TRUE(test.run("shoal.name(e, 'main') shoal.tag(e, 'red') shoal.tag(e, 'blue')"));
+    test.world.settle();
+    ASSERT_TRUE(
+        test.run("assert(#shoal.find('#red') == 1 and #shoal.find('#blue') == 1) shoal.untag(e, 'red') "
+                 "assert(shoal.get(e, 'debug_name.name') == 'main' and #shoal.find('#main') == 0)"));
+    test.world.settle();
+    EXPECT_TRUE(test.run("assert(#shoal.find('#red') == 0 and #shoal.find('#blue') == 1)"));
 }
 
 TEST(Scripts, a_pass_touches_only_what_it_declares) {
