@@ -11,6 +11,7 @@
 #include "shoal/save/state_hash.h"
 #include "shoal/source/compiler.h"
 #include "shoal/state/snapshot.h"
+#include "shoal/table/detail/table.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/detail/named_components.h"
 #include "support/logged.h"
@@ -1364,6 +1365,71 @@ TEST(Scripts, compile_functions_use_what_they_are_given) {
               std::string::npos);
     EXPECT_NE(test.error_of("shoal.component{name = 'lamp', keys = 'x'}").find("\"keys\" needs a function"),
               std::string::npos);
+}
+
+TEST_F(ScriptFiles, have_the_name_of_their_file_and_keep_their_place_when_they_are_reloaded) {
+    const std::string other = testing::TempDir() + "two.parts.lua";
+    write("#!/usr/bin/env shoal\nkeep.loads = (keep.loads or 0) + 1\nx = 1");
+    std::ofstream(other, std::ios::binary) << "\xEF\xBB\xBFx = 2";
+    test.world.schedule().add("own", [](PassContext&) {}).after("nobody");
+    ASSERT_FALSE(test.world.schedule().prepare());
+    ASSERT_TRUE(test.scripts.load(path).ok()) << "an order that was wrong before is not its fault";
+    ASSERT_TRUE(test.scripts.load(other).ok());
+    ASSERT_EQ(test.scripts.num_scripts(), 2u);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(test.scripts.script(0).name, "wheels");
+        EXPECT_EQ(test.scripts.script(1).name, "two.parts");
+        EXPECT_EQ(test.scripts.script(1).path, other);
+        ASSERT_TRUE(test.scripts.reload("wheels").ok());
+    }
+    EXPECT_TRUE(test.scripts.run("assert(keep.loads == 4 and x == 1)", "wheels").ok());
+    EXPECT_NE(test.scripts.load(other).message().find("a script \"two.parts\" is loaded already, from " + other),
+              std::string_view::npos);
+    write("x = 1\n\nerror('third line')");
+    EXPECT_NE(test.scripts.reload("wheels").message().find("wheels.lua:3: third line"), std::string_view::npos);
+    test.world.schedule().clear();
+}
+
+TEST_F(ScriptFiles, a_store_in_lua_that_gives_nothing_back_has_no_row_and_defaults_for_what_it_leaves_out) {
+    write(R"lua(
+        rows, removed = {}, 0
+        shoal.store{
+            component = {name = "odd", fields = {{"kelvin", "float", default = 2700}, {"size", "float", default = 3}}},
+            add = function(entity, values) rows[entity] = values.kelvin end,
+            remove = function(entity) rows[entity] = nil removed = removed + 1 end,
+            get = function(entity)
+                if rows[entity] < 0 then return nil end
+                if rows[entity] == 0 then return {} end
+                return {kelvin = rows[entity]}
+            end,
+        }
+        function count() local n = 0 for _ in pairs(rows) do n = n + 1 end return n end)lua");
+    ASSERT_TRUE(test.scripts.load(path).ok());
+    EXPECT_TRUE(test.run("e = shoal.create{odd = {kelvin = 5, size = 9}} assert(shoal.get(e, 'odd').size == 3)"));
+    EXPECT_TRUE(test.run("f = shoal.create{odd = {kelvin = 0}} assert(shoal.get(f, 'odd').kelvin == 2700)"));
+    EXPECT_NE(test.error_of("shoal.create{odd = {kelvin = -1}}").find("returned nil, not a table of fields"),
+              std::string::npos);
+    EXPECT_TRUE(test.scripts.run("assert(count() == 2 and removed == 1, removed)", "wheels").ok())
+        << "it is taken back from the script, too";
+    Store& store = *test.world.directory().find(ComponentId("odd"));
+    test.world.settle();
+    ASSERT_TRUE(test.scripts.run("e = shoal.find('odd')[1] rows[e] = 50 shoal.changed(e, 'odd')", "wheels").ok());
+    EXPECT_EQ(store.tables()[0]->placed_stamp(0), test.world.stamp()) << "what has changed is marked";
+    ComponentDefinition wide{.name = "odd"};
+    wide.fields.push_back({.name = "kelvin", .type = FieldType::kDouble});
+    const Entity other = test.entities.create().value();
+    EXPECT_NE(store.add_values(*Schema::make(std::move(wide)), {&other, 1}, {}).message().find("with other fields"),
+              std::string_view::npos);
+    // A state is loaded twice: each time the script gives up what it has, once, and gets what was saved.
+    test.world.settle();
+    Snapshot state;
+    ASSERT_TRUE(save(test.world, state));
+    for (int i = 1; i <= 2; ++i) {
+        ASSERT_TRUE(load(test.world, state));
+        const Status counted = test.scripts.run(
+            "assert(count() == 2 and removed == 1 + 2 * " + std::to_string(i) + ", removed)", "wheels");
+        EXPECT_TRUE(counted.ok()) << counted.message();
+    }
 }
 
 TEST_F(ScriptFiles, commands_reach_a_store_in_lua) {  // req: G6

@@ -464,6 +464,27 @@ TEST_F(Compiler, ignored_keys_are_dropped_beside_the_fields_but_never_inside_dat
     EXPECT_EQ(x->kept_text(0).text, "position = 3\n");
 }
 
+TEST_F(Compiler, a_null_resets_a_struct_and_no_other_whose_name_begins_like_it) {
+    schema(R"(components = { body = { fields = {
+        box = { fields = { least = float  most = { type = float default = 3 } } }
+        boxer = { fields = { height = float } } } } })");
+    file("base.sjson", "components = { body = { box = { least = 1  most = 2 }  boxer = { height = 4 } } }");
+    file("x.sjson", "prefab = \"base\"  modified_components = { body = { box = null } }");
+    const Blob x = blob("x.sjson");
+    EXPECT_EQ(value<float>(x, "body", "box.least"), 0);
+    EXPECT_EQ(value<float>(x, "body", "box.most"), 3);
+    EXPECT_EQ(value<float>(x, "body", "boxer.height"), 4);
+    file("y.sjson", "components = { body = { box.least = 1  box = { least = 2 } } }");
+    EXPECT_NE(errors("y.sjson").find("is given the field \"box.least\" twice"), std::string::npos);
+}
+
+TEST_F(Compiler, references_that_are_wrong_are_told_once_for_each_place_in_each_text) {
+    for (const char* name : {"p.sjson", "q.sjson"}) file(name, "components = { link = { to = \"nobody\" } }");
+    file("x.sjson",
+         R"(entities = { a = { prefab = "p" } b = { prefab = "p" } c = { prefab = "q" } d = { prefab = "q" } })");
+    EXPECT_EQ(compiled("x.sjson").message(), "x.sjson: 2 errors") << diagnostics.format();
+}
+
 TEST_F(Compiler, a_source_has_a_singleton_once) {
     schema("components = { wind = { singleton = true fields = { force = vec3  gust = float } } }");
     file("x.sjson", "entities = { a = { components = { wind = { force = [1 2 3] } } } b = { } }");

@@ -3,6 +3,7 @@
 #include "support/source_fixture.h"
 
 #include "shoal/base/random.h"
+#include "shoal/resource/blob.h"
 
 #include <algorithm>
 #include <vector>
@@ -225,7 +226,8 @@ private:
         const bool is_list = chance(50);
         std::string text = concat(name, is_list ? " = [ " : " = { ");
         for (const Said& item : items)
-            append_text(text, (is_list ? std::string() : concat('#', item.key, " = ")) + write(item, is_list));
+            append_text(text, concat(chance(30) ? "\n\n" : "", is_list ? std::string() : concat('#', item.key, " = "),
+                                     write(item, is_list)));
         return text + (is_list ? "] " : "} ");
     }
 
@@ -270,7 +272,7 @@ TEST(RandomComposer, composes_what_a_naive_model_composes) {  // req: G1 G2
         std::string expected, level = "entities = [ ";
         for (int i = 0; i < 3; ++i) {
             const Said entity = author.invent(concat("e", i), 0, num_prefabs);
-            append_text(level, author.write(entity, true));
+            append_text(level, author.write(entity, true) + '\n');
             outline_of(make(entity, prefabs), entity.key, expected);
         }
         files.add("level.sjson", level + "]");
@@ -292,6 +294,26 @@ TEST(RandomComposer, composes_what_a_naive_model_composes) {  // req: G1 G2
             text.push_back('\n');
         }
         ASSERT_EQ(text, expected) << level;
+
+        CompileOptions compiling;
+        compiling.compose.files = &files;
+        compiling.rules.keep_unknown_components = true;
+        const Result<CompiledSource> compiled =
+            compile_source("level.sjson", ComponentRegistry(), compiling, diagnostics);
+        ASSERT_TRUE(compiled) << diagnostics.format();
+        const Result<Blob> blob = Blob::load(compiled->blob);
+        ASSERT_TRUE(blob && blob->num_entities() == paths.size());
+        for (std::size_t i = 0; i < paths.size(); ++i) {
+            const ComposedEntity& entity = composition->entities()[i];
+            const std::uint32_t found = blob->find_guid(entity.guid);
+            ASSERT_NE(found, kNoBlobEntity) << paths[i];
+            ASSERT_EQ(blob->source_line(found), diagnostics.locate(entity.entity->position).line) << paths[i] << '\n'
+                                                                                                  << level;
+            ASSERT_EQ(blob->source_file(found), diagnostics.name(entity.entity->position.file)) << paths[i];
+            ASSERT_EQ(blob->parents()[found], entity.parent == kNoBlobEntity
+                                                  ? kNoBlobEntity
+                                                  : blob->find_guid(composition->entities()[entity.parent].guid));
+        }
     }
 }
 
