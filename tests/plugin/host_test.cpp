@@ -44,6 +44,36 @@ constexpr shoal_field kBox[] = {{sizeof(shoal_field), SHOAL_FLOAT, "mass", nullp
 
 shoal_schema box(std::uint32_t num_fields = 1) { return {sizeof(shoal_schema), 1, "box", kBox, num_fields, 0}; }
 
+/// What is logged while it lives: calls without an error say there why they did nothing.
+class LogLines {
+public:
+    LogLines() {
+        set_log_hook([](void* to, LogLevel, std::string_view text) { *static_cast<std::string*>(to) = text; }, &last_);
+    }
+    ~LogLines() { set_log_hook(nullptr, nullptr); }
+    LogLines(const LogLines&) = delete;
+    LogLines& operator=(const LogLines&) = delete;
+    std::string take() { return std::exchange(last_, {}); }
+
+private:
+    std::string last_;
+};
+
+TEST(PluginHost, lines_of_the_log_have_the_name_of_the_plugin_and_a_level_that_there_is) {
+    GuestWorld guest;
+    std::string told;
+    set_log_hook(
+        [](void* to, LogLevel level, std::string_view text) {
+            *static_cast<std::string*>(to) += concat(static_cast<int>(level), ' ', text, '\n');
+        },
+        &told);
+    for (const std::uint32_t level : {std::uint32_t(SHOAL_LOG_NOTE), std::uint32_t(SHOAL_LOG_ERROR), 100u})
+        guest.table.log(&guest.plugin, level, "hm");
+    set_log_hook(nullptr, nullptr);
+    const int note = static_cast<int>(LogLevel::kNote), error = static_cast<int>(LogLevel::kError);
+    EXPECT_EQ(told, concat(note, " guest: hm\n", error, " guest: hm\n", error, " guest: hm\n"));
+}
+
 TEST(PluginHost, an_error_that_is_longer_than_the_room_for_it_is_cut) {
     struct {
         shoal_error error;
@@ -210,8 +240,27 @@ TEST(PluginHost, a_definition_is_given_once_and_one_that_is_refused_is_not_kept)
     ASSERT_NE(guest.world.registry().find("box"), nullptr) << "the program's entry stays";
     EXPECT_FALSE(guest.world.registry().find("box")->has_spawn_function());
     EXPECT_EQ(guest.world.registry().find("box")->spawn_order, 0);
-    // One whose entry is the plugin's goes with it, and may come again.
+    // Migrations are for types that nobody else knows, and compile functions for the fields that they were written for.
+    const shoal_component* const known = guest.table.declare_component(&guest.plugin, &schema, &guest.error);
+    ASSERT_EQ(known, component);
+    const shoal_migration step{sizeof step, 1, kBox, nullptr, 1, 0, nullptr};
+    given.migrations = &step, given.num_migrations = 1;
+    EXPECT_FALSE(define(guest.plugin));
+    EXPECT_EQ(guest.take_error(), taken);
+    given.migrations = nullptr, given.num_migrations = 0;
     guest.world.registry().remove("box");
+    for (const bool compiles : {false, true}) {
+        if (compiles) given.compile = [](void*, const shoal_compile*) { return 1; };
+        ASSERT_EQ(guest.table.declare_component(&guest.plugin, &schema, &guest.error), component);
+        ASSERT_TRUE(define(guest.plugin)) << guest.error.text;
+        ComponentRegistry other_fields;
+        ASSERT_TRUE(other_fields.add(*Schema::make({.name = "box"})));
+        EXPECT_EQ(guest.plugin.types[0]->add_to(other_fields).ok(), !compiles);
+        EXPECT_EQ(other_fields.find("box")->schema->fields().size(), 0u);
+        guest.plugin.remove_calls();
+    }
+    given.compile = nullptr;
+    // One whose entry is the plugin's goes with it, and may come again.
     for (int i = 0; i < 2; ++i) {
         const shoal_component* const again = guest.table.declare_component(&guest.plugin, &schema, &guest.error);
         ASSERT_EQ(again, component);
@@ -1118,6 +1167,11 @@ TEST(PluginHost, tags_are_given_and_taken_and_commands_are_those_of_the_innermos
                       context, &in->error),
                   1);
         EXPECT_EQ(in->table.command_tag(commands, entity.id, "red"), 1) << "they are open again";
+        LogLines log;
+        EXPECT_EQ(in->table.command_tag(commands, entity.id, ""), 0);
+        EXPECT_EQ(log.take(), "a plugin called command_tag: the tag is empty");
+        EXPECT_EQ(in->table.command_name(commands, entity.id, ""), 0);
+        EXPECT_EQ(log.take(), "a plugin called command_name: the name is empty");
     };
     ASSERT_EQ(guest.table.with_commands(&guest.plugin, tag, &nested, &guest.error), 1);
     guest.world.settle();
@@ -1313,21 +1367,6 @@ TEST(PluginHost, an_observer_is_told_values_unless_an_entity_may_have_several_un
     EXPECT_EQ(told, "1-") << "the others listen on";
     guest.plugin.remove_calls();
 }
-
-/// What is logged while it lives: calls without an error say there why they did nothing.
-class LogLines {
-public:
-    LogLines() {
-        set_log_hook([](void* to, LogLevel, std::string_view text) { *static_cast<std::string*>(to) = text; }, &last_);
-    }
-    ~LogLines() { set_log_hook(nullptr, nullptr); }
-    LogLines(const LogLines&) = delete;
-    LogLines& operator=(const LogLines&) = delete;
-    std::string take() { return std::exchange(last_, {}); }
-
-private:
-    std::string last_;
-};
 
 TEST(PluginHost, null_is_refused_with_a_message_in_every_call) {
     GuestWorld guest;
