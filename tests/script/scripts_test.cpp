@@ -706,6 +706,42 @@ TEST(Scripts, whole_columns_are_computed_as_loops_compute_them) {
         end))lua"));
 }
 
+TEST(Scripts, eight_loops_run_within_one_another_over_64_columns_of_one_batch_each) {
+    ScriptWorld test;
+    test.make_wheels(3);
+    ASSERT_TRUE(test.run(R"lua(
+        q, n = shoal.query('wheel', {'wheel.angle'}), 0
+        function nest(depth) q:each(function() n = n + 1 if depth > 1 then nest(depth - 1) end end) end
+        nest(8)
+        assert(n == 8, n)
+    )lua"));
+    EXPECT_NE(test.error_of("nest(9)").find("at most 8 loops over queries run one within the other"),
+              std::string::npos);
+    ASSERT_TRUE(test.run(R"lua(
+        n = 0 nest(8) assert(n == 8, 'none is left open')
+        names = {}
+        for i = 1, 64 do names[i] = 'wheel.speed' end
+        shoal.query('wheel', names):each(function(batch, ...)
+            assert(select('#', ...) == 64 and select(64, ...)[2] == 2)
+        end)
+        names[65] = 'wheel.speed'
+    )lua"));
+    EXPECT_NE(test.error_of("shoal.query('wheel', names)").find("at most 64 columns"), std::string::npos);
+    ASSERT_TRUE(test.run(R"lua(
+        shoal.component{name = 'lamp', fields = {{'light', 'float', default = 7}}}
+        shoal.create{lamp = {}} shoal.create{lamp = {}}
+        local lamps = shoal.query('lamp', {'lamp.light'})
+        shoal.query('&wheel', {'wheel.angle'}):each(function(batch, angle)
+            lamps:each(function(batch_of_lamps, light)
+                local is_done, why = pcall(angle.add, angle, light)
+                assert(not is_done and why:find('differ in type or in the number of rows'), why)
+            end)
+            angle:add(1)
+        end)
+        q:each(function(batch, angle) assert(angle[0] == 1 and angle[2] == 1) end)
+    )lua"));
+}
+
 TEST(Scripts, random_numbers_of_a_pass_are_the_same_in_every_run) {
     std::string first;
     for (int i = 0; i < 2; ++i) {
