@@ -1,9 +1,14 @@
 // The messages that people read after a mistake, word for word.
 
 #include "document_testing.h"
+#include "shoal/base/file.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
 
 using shoal_test::Reading;
 
@@ -238,4 +243,82 @@ TEST(JsonMessages, what_only_sjson_allows_is_named) {
               "test.sjson:1:1: error: expected a value, found the end of the text\n"
               "    1 | \n"
               "      | ^\n");
+}
+
+/// Texts with one or several mistakes. What is said of each, by the reader of each language, is in golden/messages.txt, which
+/// SHOAL_WRITE_GOLDEN=1 renews: which mistakes are told after another one, where, and with which hint.
+constexpr std::string_view kWrongTexts[] = {
+    "a = [1 2\nb = 3\nc = {\n",
+    "a = {\n\tb = [1 2\n\tc = 3\n}\nd = x\n",
+    "a = [1 }\nb = x\n",
+    "a = { b = 1 ]\nb = x\n",
+    "a = { b = [ 1 } c = 2\n",
+    "a = [ { b = 1 ] ]\n",
+    "}\na = x\n",
+    "]\na = x\n",
+    "{ a = 1 } }\n",
+    "{ a = 1 ]\n",
+    "[ 1 2 ] ]\n",
+    "[ 1 2 ] 3\n",
+    "[ a = 1 ]\n",
+    "a = [ b = 1 ]\nc = x\n",
+    "a = { c = [ b = 1 }\nc = x\n",
+    "a\nb = 1\n",
+    "a b = 1\n",
+    "a 1\nb 2\n",
+    "a\n[1]\nb = 1\n",
+    "a = = 1\nb = : x\n",
+    "a =\nb = 1\n",
+    "a = }\n",
+    "a = { b = }\nc = [ d ]\n",
+    "= 1\n",
+    "a = { = 1 }\n",
+    "a{ b = 1 }\nc = x\n",
+    "a = 1 a = 2 a = x\n",
+    "\"a\" = 1\na : 2\n",
+    "a = \"x\nb = y\n",
+    "a = \"\\q \\u12 \\ud800x \\udc00\" b = \"\\\n",
+    "a = \"tab\there\x01\" b = x\n",
+    "a = \"\"\"x\nb = y\n",
+    "a = /* x\nb = y\n",
+    "a = / 1\n",
+    "a = tea/pot // x\nb = tea//pot\n",
+    "a = tea/*pot*/\n",
+    "a = [01 -01 1. .5 +1 1e 1e+ - 0x1 1_0 NaN -inf +Infinity nan(1) 1.#INF 1e400 -1e400]\n",
+    "a = [tRue True yes none undefined]\n",
+    "a = 12abc b = 3x\n",
+    "a = 1.5.2\n",
+    "{\n  \"a\": [1, 2\n}\n",
+    "{\n  \"a\": [1, 2],\n}\n",
+    "{ \"a\" 1, \"b\": 2 }",
+    "{ \"a\": 1 \"b\": 2 }",
+    "[1,, 2]",
+    "[1 2]",
+    "{\"a\": // x\n 1}",
+    "{a: 1}",
+    "{\"a\": tea}",
+    "{\"a\": 1} x",
+    "{\"a\": \"x\n\", \"a\": 2}",
+    "{\"a\": {\"b\": [{\"c\": }]}}",
+    "",
+    " ",
+    "\xEF\xBB\xBF]",
+    "a = {\n\tb = {\n\t\tc = 1\n}\nd = 2\n",
+    "a = [\n\t{\n\t\tb = [\n\t\t\t1\n\t\t]\n\t{\n\t\tc = 1\n\t}\n]\n",
+};
+
+TEST(Messages, of_texts_with_one_or_several_mistakes_are_as_before) {
+    std::string said;
+    for (const std::string_view text : kWrongTexts)
+        for (const bool is_json : {false, true})
+            said += shoal::concat("--- ", is_json ? "JSON" : "SJSON", '\n', text, "\n---\n",
+                                  is_json ? json_messages(std::string(text)) : sjson_messages(std::string(text)));
+    const std::string path = SHOAL_SOURCE_DIR "/tests/document/golden/messages.txt";
+    if (std::getenv("SHOAL_WRITE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << said;
+    const std::string before = shoal::read_file(path).value();
+    const auto at = static_cast<std::size_t>(
+        std::mismatch(said.begin(), said.end(), before.begin(), before.end()).first - said.begin());
+    const std::size_t begin = said.rfind("--- ", at) == said.npos ? 0 : said.rfind("--- ", at);
+    EXPECT_TRUE(said == before) << said.substr(begin, 800) << "\nbut it was\n"
+                                << before.substr(std::min(begin, before.size()), 800);
 }

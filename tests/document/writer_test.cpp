@@ -40,6 +40,22 @@ TEST(Writer, sjson_is_tidy) {
         "text = \"\"\"a\nb\"\"\"\n");
 }
 
+TEST(Writer, a_text_of_several_lines_is_quoted_where_its_quotes_would_end_it) {
+    shoal::DocumentBuilder builder;
+    builder.begin_list();
+    const std::string_view texts[] = {"a\nb", "a\n\"\"\"b", "\"\"\"", "a\r\nb", "a\n\x01", "a\n\tb\"\""};
+    for (const std::string_view text : texts) builder.string(text);
+    builder.end();
+    const shoal::Document document = builder.finish();
+    const std::string written = shoal::write_sjson(document.root());
+    EXPECT_EQ(written,
+              "[\n\t\"\"\"a\nb\"\"\"\n\t\"a\\n\\\"\\\"\\\"b\"\n\t\"\\\"\\\"\\\"\"\n\t\"a\\r\\nb\"\n\t\"a\\n\\u0001\"\n"
+              "\t\"\"\"a\n\tb\"\"\"\"\"\n]\n");
+    const shoal_test::Reading again(written);
+    ASSERT_TRUE(again) << again.messages();
+    EXPECT_TRUE(shoal::equal(again.root(), document.root()));
+}
+
 TEST(Writer, a_line_of_sjson_reads_back_as_the_same_tree) {
     const Reading reading(
         "mass = 1.5 at = [0 0 3] text = \"a\\nb\" parts = [ [1 2] [3 4] ] body = { a = 1 b = [] } none = {}");
