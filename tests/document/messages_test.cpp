@@ -304,6 +304,10 @@ constexpr std::string_view kWrongTexts[] = {
     " ",
     "\xEF\xBB\xBF]",
     "a = {\n\tb = {\n\t\tc = 1\n}\nd = 2\n",
+    "a = [1 }\nb = = 1\nc = : = x\n",
+    "a = 01\nb = 09\nb = 2\na = 3\n",
+    "a = 1\nb = 2\n{ c = 3 }\n",
+    "a = {\n\tb = 2\n\t{ c = 3 }\n}\n",
     "a = [\n\t{\n\t\tb = [\n\t\t\t1\n\t\t]\n\t{\n\t\tc = 1\n\t}\n]\n",
 };
 
