@@ -649,9 +649,10 @@ TEST_F(Composer, what_is_not_what_it_should_be_is_an_error_each) {
 // --- second uses, refusals and ends --------------------------------------------------------------------------------
 
 TEST_F(Composer, what_is_wrong_in_a_prefab_is_told_once_and_what_overrides_it_is_not_blamed) {
-    file("bad.sjson", "components = 3");
+    file("bad.sjson", "entities = {}");
     file("x.sjson", R"(entities = {
-        a = { prefab = "bad" } b = { prefab = "bad" } c = { prefab = "bad.sjson" }
+        a = { prefab = "bad" modified_components = { glow = { power = 1 } } } b = { prefab = "bad" deleted_children = [ "k" ] }
+        c = { prefab = "bad.sjson" deleted_components = [ "glow" ] }
         d = { prefab = "nowhere" modified_components = { glow = { power = 1 } } deleted_children = [ "k" ] } })");
     EXPECT_TRUE(composed("x.sjson"));
     EXPECT_EQ(diagnostics.num_errors(), 2u) << diagnostics.format();
