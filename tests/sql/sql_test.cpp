@@ -137,7 +137,7 @@ TEST(Sql, properties_are_rows_with_the_values_that_entities_have) {
     ASSERT_TRUE(properties.set(sea.dory, "armed", true).ok());
     ASSERT_TRUE(properties.set(sea.dory, "place", Vec2{1, 2}).ok());
     EXPECT_EQ(sea.rows("SELECT * FROM property_values"),
-              "1:1 armor.front 35 1|1:1 paint red 1|1:1 speed 2.5 1|2:1 armed 1 1|2:1 place [1 2] 1");
+              "1:1 armor.front 35 1|1:1 paint red 1|1:1 speed 2.5 1|2:1 armed 1 1|2:1 place [1.0 2.0] 1");
     EXPECT_EQ(sea.rows("SELECT value + 1 FROM property_values WHERE path = 'armor.front'"), "36");
     EXPECT_EQ(sea.rows("SELECT zone FROM property_values JOIN entities USING (entity) WHERE value = 'red'"), "3");
     properties.reset(sea.nemo, "speed");
