@@ -160,7 +160,7 @@ TEST_F(CommandsTest, the_last_move_counts) {
 }
 
 TEST_F(CommandsTest, rows_lie_in_the_order_of_the_commands_that_make_or_move_them) {
-    constexpr std::uint32_t kCount = 100;
+    constexpr std::uint32_t kCount = 1000;  // so that later commands of a list are carried out apart from the first few
     for (std::uint32_t i = 0; i < kCount; ++i) database.commands().create(i % 2 == 0 ? kReef : kDeep, Mass{float(i)});
     settle();
     std::vector<Entity> expected[2];
@@ -198,6 +198,42 @@ TEST_F(CommandsTest, of_adds_and_removes_of_a_component_type_the_last_counts) {
     EXPECT_FALSE(database.has<Mass>(fish[2]));
     EXPECT_FALSE(database.has<Position>(fish[2]));
     EXPECT_EQ(database.find(fish[3]).table->type().components().size(), 0u);
+}
+
+TEST_F(CommandsTest, the_last_of_consecutive_entities_may_have_been_named_before_them) {
+    const std::vector<Entity> fish = made(10, kReef, Marked{});
+    Commands& commands = database.commands();
+    for (std::size_t i = 0; i < 8; ++i) commands.add(fish[i], Mass{1});  // as many as are kept together at first
+    commands.remove<Mass>(fish[9]);
+    commands.add(fish[8], Mass{2});
+    commands.add(fish[9], Mass{3});
+    EXPECT_EQ(settle().num_moved, fish.size());
+    ASSERT_TRUE(database.has<Mass>(fish[9])) << "the add came after the remove";
+    EXPECT_EQ(mass_of(fish[9]), 3);
+}
+
+TEST_F(CommandsTest, the_entity_with_the_highest_index_moves_again_in_the_next_settle) {
+    for (const std::size_t count : {64u, 1u, 63u}) {  // indices 64, 65 and 128: the last words of bits hold 1, 2 and 1
+        const Entity fish = made(count, kReef, Mass{1}).back();
+        for (const Zone zone : {kDeep, kReef, kDeep}) {
+            database.commands().move(fish, zone);
+            EXPECT_EQ(settle().num_moved, 1u) << fish.index();
+        }
+    }
+}
+
+TEST_F(CommandsTest, commands_of_passes_are_carried_out_in_the_order_of_the_passes_and_not_of_asking) {
+    const Entity fish = made(1, kReef, Mass{1}).front();
+    const auto move_in_pass = [&](std::uint32_t number, Zone zone) {
+        const WorkScope pass(number);
+        database.commands().move(fish, zone);
+    };
+    move_in_pass(2, kDeep);
+    move_in_pass(1, 7);
+    move_in_pass(2, 9);
+    move_in_pass(1, 8);
+    EXPECT_EQ(settle().num_moved, 1u);
+    EXPECT_EQ(in(9), std::vector{fish});
 }
 
 TEST_F(CommandsTest, what_is_said_of_the_dead_is_dropped_and_counted) {
@@ -542,14 +578,33 @@ TEST_F(CommandsTest, entities_that_there_is_no_id_for_are_dropped_and_logged) {
     std::string logged;
     set_log_hook([](void* text, LogLevel, std::string_view message) { *static_cast<std::string*>(text) = message; },
                  &logged);
-    for (int i = 0; i < 11; ++i) small.commands().create(kReef, Mass{1});
-    SettleCounts counts;
-    small.settle({.stamp = 2, .counts = &counts});
-    set_log_hook(nullptr, nullptr);
+    std::uint64_t time = 1;
+    const auto settle_small = [&] {
+        SettleCounts counts;
+        small.settle({.stamp = ++time, .counts = &counts});
+        EXPECT_EQ(small.validate().message(), "");
+        return counts;
+    };
+    const Entity owner = small.commands().create(kReef, Body{});
+    small.commands().create(kReef, Mass{1});
+    EXPECT_EQ(settle_small().num_created, 2u);
+    EXPECT_TRUE(logged.empty()) << logged;
+    Entity fish;
+    query<With<Body>>(small).for_each([&](Entity entity) { fish = entity; });
+    Entity egg = owner;
+    for (int i = 0; i < 11; ++i) egg = small.commands().create(kReef, Mass{2});
+    small.commands().set<&Body::target>(fish, egg);
+    small.commands().add(egg, Marked{});
+    const SettleCounts counts = settle_small();
     EXPECT_EQ(counts.num_created, 0u);
-    EXPECT_EQ(counts.num_dropped, 11u);
+    EXPECT_EQ(counts.num_dropped, 12u) << "also what was said of one of them";
     EXPECT_NE(logged.find("11 entities"), std::string::npos) << logged;
-    EXPECT_EQ(few.num_alive(), 0u);
+    EXPECT_EQ(few.num_alive(), 2u);
+    EXPECT_EQ(small.num_rows(), 2u);
+    EXPECT_EQ(small.get<&Body::target>(small.find(fish)), kNullEntity);
+    small.commands().create(kReef, Mass{3});
+    EXPECT_EQ(settle_small().num_created, 1u) << "the next settle is as before";
+    set_log_hook(nullptr, nullptr);
 }
 
 TEST_F(CommandsTest, commands_that_are_discarded_are_never_done_and_their_pending_entities_are_nobody) {
