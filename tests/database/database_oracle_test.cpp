@@ -1,11 +1,15 @@
 // Random operations on a database and on a map of maps, side by side.
 
 #include "support/database_oracle.h"
+#include "shoal/database/detail/match.h"
+#include "shoal/database/detail/zone_statistics.h"
 #include "support/mark_watch.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace shoal_test {
@@ -36,8 +40,7 @@ public:
     explicit Comparison(std::uint64_t seed)
         : entities_({.minimum_free_ids = 3, .max_entities = 60'000, .max_death_list = 3000}),
           database_(entities_, pool_, {.first_zone = 2}),
-          random_(seed),
-          settler_(seed) {
+          random_(seed) {
         register_all(std::make_index_sequence<kNumComponents>());
     }
 
@@ -101,9 +104,86 @@ public:
         ASSERT_TRUE(status.ok()) << status.message();
         ASSERT_EQ(database_.num_rows(), model_.size());
         for (const auto& [index, has] : model_) compare(has.entity);
+        compare_zones();
+        compare_statistics();
+        compare_match();
+        for (const ComponentType component : components_) compare_columns(component);
     }
 
 private:
+    // --- what reports and look-ups say -----------------------------------------------------------------------------
+
+    void compare_zones() {
+        std::map<Zone, std::uint64_t> num_rows;
+        for (const auto& [index, has] : model_) ++num_rows[has.zone];
+        for (Zone zone = 0; zone < 4 * 37; ++zone) {
+            const auto found = num_rows.find(zone);
+            ASSERT_EQ(database_.num_rows(zone), found == num_rows.end() ? 0 : found->second) << "zone " << zone;
+        }
+    }
+    void compare_statistics() {
+        std::map<std::pair<Zone, std::size_t>, std::array<std::uint64_t, 2>> expected;  // values; of the dead
+        std::array<std::array<std::uint64_t, 2>, kNumComponents> all{};
+        for (const auto& [index, has] : model_)
+            for (const auto& [c, numbers] : has.numbers)
+                for (std::array<std::uint64_t, 2>* counts : {&expected[{has.zone, c}], &all[c]}) {
+                    (*counts)[0] += numbers.size();
+                    (*counts)[1] += entities_.alive(has.entity) ? 0 : numbers.size();
+                }
+        std::array<StoreStatistics, kNumComponents> held;
+        for (const std::size_t count : {kNumComponents, std::size_t(2)}) {  // also without room for all
+            for (StoreStatistics& one : held) one.num_rows = one.num_dead_rows = 99;
+            ASSERT_EQ(database_.statistics(std::span(held).first(count)), kNumComponents);
+            for (std::size_t c = 0; c < kNumComponents; ++c) {
+                const std::array<std::uint64_t, 2> untouched = {99, 99};
+                const std::array<std::uint64_t, 2>& wanted = c < count ? all[c] : untouched;
+                ASSERT_EQ(held[c].num_rows, wanted[0]) << "component " << c;
+                ASSERT_EQ(held[c].num_dead_rows, wanted[1]) << "component " << c;
+            }
+        }
+        for (const ZoneStatistics& one : zone_statistics(database_)) {
+            const std::array<std::uint64_t, 2> wanted = expected[{one.zone, one.component.number}];
+            ASSERT_EQ(one.held.num_rows, wanted[0]) << one.zone << ' ' << one.held.component;
+            ASSERT_EQ(one.held.num_dead_rows, wanted[1]) << one.zone << ' ' << one.held.component;
+        }
+    }
+    /// A match that is kept while tables come and go: those with a mass, without a velocity, and who is not hungry.
+    void compare_match() {
+        if (match_ == nullptr)
+            match_ = std::make_unique<DatabaseMatch>(database_, std::span(&components_[2], 1),
+                                                     std::array{components_[1], components_[5]});
+        match_->refresh();
+        const ZoneSet zones[] = {{}, {0, 37, 2, 74, 111}, {37}};
+        for (const ZoneSet& zone_set : zones) {
+            std::size_t num_rows = 0, num_chosen = 0;
+            const auto count = [&](const DatabaseTable& table) {
+                ASSERT_NE(table.num_rows(), 0u);
+                num_rows += table.num_rows();
+                for (std::uint32_t row = 0; row < table.num_rows(); ++row)
+                    num_chosen += match_->rows_of_word(table, row / 64) >> (row % 64) & 1;
+            };
+            zone_set.size() == 0 ? match_->for_each_table(count) : match_->for_each_table(zone_set, count);
+            std::size_t wanted = 0, wanted_rows = 0;
+            for (const auto& [index, has] : model_) {
+                if (zone_set.size() != 0 && !zone_set.contains(has.zone)) continue;
+                const bool matches = has.numbers.contains(2) && !has.numbers.contains(1);
+                wanted_rows += matches;
+                wanted += matches && !has.has(5);
+            }
+            ASSERT_EQ(num_rows, wanted_rows);
+            ASSERT_EQ(num_chosen, wanted);
+        }
+    }
+    void compare_columns(ComponentType component) {
+        const Array<const PhysicalColumn*>& columns = database_.columns_of(component);
+        ASSERT_EQ(columns.size(), database_.all_tables().size());
+        for (std::size_t number = 0; number < columns.size(); ++number) {
+            const DatabaseTable* const table = database_.all_tables()[number];
+            const bool has = table != nullptr && table->type().has_column_of(component);
+            ASSERT_EQ(columns[number], has ? &table->table().physical_column(table->first_column(component)) : nullptr);
+        }
+    }
+
     template <std::size_t... kIndices>
     void register_all(std::index_sequence<kIndices...>) {
         components_ = {database_.component<Nth<kIndices>>()...};
@@ -597,7 +677,9 @@ private:
     }
     std::size_t destroy_some(std::uint32_t below) {
         const std::vector<Entity> span = any_span(below);
-        database_.destroy(span);
+        const std::uint64_t num_alive = entities_.num_alive();
+        const std::uint32_t num_destroyed = database_.destroy(span);
+        EXPECT_EQ(num_destroyed, num_alive - entities_.num_alive());
         for (const Entity entity : span) erase(entity);
         return span.size();
     }
@@ -607,8 +689,9 @@ private:
         return span.size();
     }
     std::size_t settle() {
-        settler_.settle(database_);
-        std::erase_if(model_, [&](const auto& item) { return !entities_.alive(item.second.entity); });
+        database_.settle({.random = &settle_random_, .stamp = ++stamp_, .counts = &settled_});  // a sum over all
+        num_removed_ += std::erase_if(model_, [&](const auto& item) { return !entities_.alive(item.second.entity); });
+        EXPECT_EQ(settled_.num_removed, num_removed_);
         return 1;
     }
     std::size_t clear_zone() {
@@ -653,7 +736,10 @@ private:
     PagePool pool_;
     Database database_;
     Random random_;
-    Settler settler_;
+    Random settle_random_{1};
+    SettleCounts settled_;
+    std::uint64_t stamp_ = 1, num_removed_ = 0;
+    std::unique_ptr<DatabaseMatch> match_;
     std::array<ComponentType, kNumComponents> components_;
     std::map<std::uint32_t, Has> model_;  // by entity index
     std::vector<Entity> known_, last_;
