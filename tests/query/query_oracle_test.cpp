@@ -7,9 +7,12 @@
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -29,21 +32,30 @@ struct Still {
     std::uint32_t since = 3;
 };
 SHOAL_COMPONENT((Still, enableable), since)
+struct Shy {};
+SHOAL_COMPONENT((Shy, enableable))
 struct Rare {};
 SHOAL_COMPONENT(Rare)
+struct Hit {
+    std::uint32_t value = 0;
+};
+SHOAL_COMPONENT((Hit, many), value)
 
 struct Known {
     Zone zone = 0;
     std::optional<std::uint32_t> count, step, still;
-    bool is_rare = false;
+    bool is_rare = false, is_shy = false, is_inactive = false;
+    std::vector<std::uint32_t> hits{};  // the last one that came first
 };
 
 class QueryOracle {
 public:
-    explicit QueryOracle(std::uint64_t seed, std::uint32_t most_created) : random_(seed), most_created_(most_created) {}
+    explicit QueryOracle(std::uint64_t seed, std::uint32_t most_created) : random_(seed), most_created_(most_created) {
+        entities_.inactive().add_speaker(this);
+    }
 
     void change() {
-        switch (random_.below(8)) {
+        switch (random_.below(11)) {
             case 0:
             case 1:
                 return create();
@@ -57,6 +69,12 @@ public:
                 return each([&](Entity entity, Known& known) { flip_rare(entity, known); });
             case 6:
                 return each([&](Entity entity, Known& known) { move(entity, known); });
+            case 7:
+                return each([&](Entity entity, Known& known) { flip_shy(entity, known); });
+            case 8:
+                return each([&](Entity entity, Known& known) { hit(entity, known); });
+            case 9:
+                return each([&](Entity entity, Known& known) { flip_active(entity, known); });
             default:
                 return destroy();
         }
@@ -64,6 +82,8 @@ public:
 
     /// Runs queries that write, on both sides.
     void loop(Executor* executor) {
+        settle();
+        expect_changed();
         settle();
         marks_.begin(database_);
         const auto run = [&](const auto& query, auto function) {
@@ -74,16 +94,23 @@ public:
         };
         run(moving_, [](std::uint32_t& count, std::uint32_t step) { count = count * 3 + step; });
         for (auto& [entity, known] : known_)
-            if (known.count && known.step) known.count = *known.count * 3 + *known.step;
+            if (known.count && known.step && !known.is_inactive) known.count = *known.count * 3 + *known.step;
         run(awake_, blend([](std::uint32_t& count) { count += 7; }));
         for (auto& [entity, known] : known_)
-            if (known.count && !known.still) known.count = *known.count + 7;
+            if (known.count && !known.still && !known.is_inactive) known.count = *known.count + 7;
+        run(bold_, [](std::uint32_t& count) { count += 11; });
+        for (auto& [entity, known] : known_)
+            if (known.count && !known.still && !known.is_shy && !known.is_inactive) known.count = *known.count + 11;
+        run(hits_.in(kSomeZones), [](std::uint32_t& hit) { hit += 5; });
+        for (auto& [entity, known] : known_)
+            for (std::uint32_t& hit : known.hits)
+                if (kSomeZones.contains(known.zone) && !known.is_inactive) hit += 5;
         run(asleep_, [](std::uint32_t& count, std::uint32_t& since, const std::uint32_t* step) {
             count ^= since;
             since += step == nullptr ? 1 : *step;
         });
         for (auto& [entity, known] : known_) {
-            if (!known.count || !known.still || known.is_rare) continue;
+            if (!known.count || !known.still || known.is_rare || known.is_inactive) continue;
             known.count = *known.count ^ *known.still;
             known.still = *known.still + known.step.value_or(1);
         }
@@ -97,16 +124,63 @@ public:
         };
         query<Read<&Count::value>>(database_).for_each(note);
         for (const auto& [entity, known] : known_)
-            if (known.count) expected.emplace(entity, *known.count);
+            if (known.count && !known.is_inactive) expected.emplace(entity, *known.count);
         ASSERT_EQ(counts, expected);
         counts.clear(), expected.clear();
-        const ZoneSet zones = {1, 3, 4};
-        some_.in(zones).for_each(note);
+        some_.in(kSomeZones).for_each(note);
         for (const auto& [entity, known] : known_)
-            if (known.count && known.is_rare && known.still && zones.contains(known.zone))
+            if (known.count && known.is_rare && known.still && kSomeZones.contains(known.zone) && !known.is_inactive)
                 expected.emplace(entity, *known.count);
         ASSERT_EQ(counts, expected);
+        compare_hits();
         ASSERT_TRUE(database_.validate().ok());
+    }
+    void compare_hits() {
+        std::multimap<Entity, std::uint32_t> all, expected;
+        std::uint64_t num_hits = 0;
+        hits_.for_each([&](Entity entity, std::uint32_t value) { all.emplace(entity, value); });
+        for (const auto& [entity, known] : known_) {
+            num_hits += known.hits.size();
+            for (std::size_t i = 0; i < known.hits.size(); ++i) {
+                ASSERT_EQ(database_.get_value<&Hit::value>(entity, std::uint32_t(i)), known.hits[i]);
+                if (!known.is_inactive) expected.emplace(entity, known.hits[i]);
+            }
+        }
+        using Hits = std::vector<std::pair<Entity, std::uint32_t>>;
+        Hits visited(all.begin(), all.end()), wanted(expected.begin(), expected.end());
+        std::sort(visited.begin(), visited.end()), std::sort(wanted.begin(), wanted.end());
+        ASSERT_EQ(visited, wanted);
+        ASSERT_GE(hits_.num_rows(), num_hits) << "it counts each value";
+    }
+    /// Writes one column of a few rows, and a value after the first, and looks for what was written since the settle.
+    void expect_changed() {
+        std::set<std::pair<const DatabaseTable*, std::uint32_t>> blocks;
+        std::set<Entity> written, hit, found;
+        bool any_hit = false;
+        each([&](Entity entity, Known& known) {
+            if (known.hits.size() > 1) {
+                known.hits.back() = number_;
+                database_.set_value<&Hit::value>(entity, std::uint32_t(known.hits.size() - 1), number_);
+                any_hit = true;
+                if (!known.is_inactive) hit.insert(entity);
+            }
+            if (!known.step || random_.below(4) != 0) return;
+            const DatabaseRow at = database_.find(entity);
+            const std::uint32_t lane = at.table->first_column(database_.component<Step>()) + 1 + random_.below(3);
+            at.table->table().write_element(lane, at.row);
+            blocks.emplace(at.table, at.row / kRowsPerStampBlock);
+            if (!known.is_inactive) written.insert(entity);
+        });
+        ways_.changed_since(stamp_).for_each([&](Entity entity, auto&&) {
+            found.insert(entity);
+            const DatabaseRow at = database_.find(entity);
+            ASSERT_TRUE(blocks.contains({at.table, at.row / kRowsPerStampBlock}));
+        });
+        for (const Entity entity : written) ASSERT_TRUE(found.contains(entity));
+        found.clear();
+        told_hits_.changed_since(stamp_).for_each([&](Entity entity, std::uint32_t) { found.insert(entity); });
+        for (const Entity entity : hit) ASSERT_TRUE(found.contains(entity));
+        ASSERT_TRUE(any_hit || found.empty());
     }
     void settle() { database_.settle({nullptr, ++stamp_}); }
 
@@ -125,10 +199,10 @@ private:
         ++number_;
         if (random_.below(2) == 0) {
             ASSERT_TRUE(database_.create<Count>(made, zone, Count{number_}).ok());
-            for (const Entity entity : made) known_[entity] = {zone, number_, {}, {}, false};
+            for (const Entity entity : made) known_[entity] = {zone, number_, {}, {}};
         } else {
             ASSERT_TRUE((database_.create<Count, Step, Still>(made, zone, Count{number_}, Step{2}, Still{5}).ok()));
-            for (const Entity entity : made) known_[entity] = {zone, number_, 2, 5, false};
+            for (const Entity entity : made) known_[entity] = {zone, number_, 2, 5};
         }
     }
     /// Calls change(entity, known) for some neighbours.
@@ -163,6 +237,22 @@ private:
         EXPECT_TRUE(known.is_rare ? database_.remove<Rare>(entity).ok() : database_.add(entity, Rare{}).ok());
         known.is_rare = !known.is_rare;
     }
+    void flip_shy(Entity entity, Known& known) {
+        EXPECT_TRUE(known.is_shy ? database_.remove<Shy>(entity).ok() : database_.add(entity, Shy{}).ok());
+        known.is_shy = !known.is_shy;
+    }
+    void hit(Entity entity, Known& known) {
+        if (known.hits.size() > 2) {
+            EXPECT_TRUE(database_.remove<Hit>(entity).ok());
+            return known.hits.clear();
+        }
+        EXPECT_TRUE(database_.add(entity, Hit{number_}).ok());
+        known.hits.insert(known.hits.begin(), number_);
+    }
+    void flip_active(Entity entity, Known& known) {
+        known.is_inactive = !known.is_inactive;
+        entities_.inactive().set_by_itself(this, {&entity, 1}, known.is_inactive);
+    }
     void move(Entity entity, Known& known) {
         known.zone = random_.below(6);
         EXPECT_TRUE(database_.move(entity, known.zone).ok());
@@ -174,6 +264,7 @@ private:
         database_.destroy(gone);
     }
 
+    const ZoneSet kSomeZones = {1, 3, 4};
     Random random_;
     std::uint32_t most_created_;
     EntityManager entities_;
@@ -189,6 +280,10 @@ private:
     Query<From<Database>, Write<&Count::value>, Write<&Still::since>, Without<Rare>, Maybe<&Step::value>> asleep_{
         database_};
     Query<From<Database>, With<Rare>, Read<&Count::value>, With<Still>> some_{database_};
+    Query<From<Database>, Write<&Count::value>, Without<Still>, Without<Shy>> bold_{database_};
+    Query<From<Database>, Read<&Step::way>> ways_{database_};
+    Query<From<Database>, Write<&Hit::value>> hits_{database_};
+    Query<From<Database>, Read<&Hit::value>> told_hits_{database_};
 };
 
 // req: F5-F7

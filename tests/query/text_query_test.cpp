@@ -85,6 +85,7 @@ public:
           frozen(entities, pool),
           notes(entities, pool) {
         stores = {&database, &notes.core()};
+        entities.inactive().add_speaker(this);
         keep<Body>(kBody, bodies), keep<Health>(kHealth, healths), keep<Crew>(kCrew, crews);
         keep<Asleep>(kAsleep, sleepers), keep<Frozen>(kFrozen, frozen);
     }
@@ -94,6 +95,12 @@ public:
         all.insert(all.end(), made.begin(), made.end());
         for (std::size_t round = 0; round < 5 * count; ++round)
             change(all[random.below(std::uint32_t(all.size()))], random);
+    }
+
+    /// Makes some entities inactive, so that loops leave them out, and the others active.
+    void make_some_inactive(Random& random, std::uint32_t one_in) {
+        for (const Entity entity : all)
+            entities.inactive().set_by_itself(this, {&entity, 1}, one_in != 0 && random.below(one_in) == 0);
     }
 
     EntityManager entities;
@@ -283,6 +290,7 @@ TEST_P(TextQueries, visit_what_a_model_finds_row_by_row) {
     std::size_t num_visited = 0;
     for (int round = 0; round < 200; ++round) {
         if (round % 50 == 0) sea.fill(random, 300);
+        if (round % 25 == 0) sea.make_some_inactive(random, round % 75 == 0 ? 0 : 2 + 18 * (round % 2));
         std::vector<ModelTerm> terms(1 + random.below(4));
         for (ModelTerm& term : terms) term = random_term(random);
         std::string text;
@@ -291,14 +299,24 @@ TEST_P(TextQueries, visit_what_a_model_finds_row_by_row) {
         ASSERT_EQ(query.status().message(), problem_of(terms)) << text;
         if (!query) continue;
         std::multiset<Entity> expected, visited;
+        std::vector<Entity> in_order, held_in_order;
         for (const Entity entity : sea.all)
-            if (std::all_of(terms.begin(), terms.end(), [&](const auto& term) { return model.matches(entity, term); }))
+            if (!sea.entities.inactive().has(entity) &&
+                std::all_of(terms.begin(), terms.end(), [&](const auto& term) { return model.matches(entity, term); }))
                 expected.insert(entity);
         query->for_each_batch([&](const TextBatch& batch) {
             visited.insert(batch.entities().begin(), batch.entities().end());
+            in_order.insert(in_order.end(), batch.entities().begin(), batch.entities().end());
             for (std::uint32_t i = 0; i < batch.num_rows(); ++i) expect_values(*query, batch, model, i);
         });
         ASSERT_EQ(visited, expected) << text;
+        const HeldRows held(*query);
+        for (std::size_t b = 0; b < held.num_batches(); ++b) {
+            const TextBatch& batch = held.batch(b);
+            held_in_order.insert(held_in_order.end(), batch.entities().begin(), batch.entities().end());
+            for (std::uint32_t i = 0; i < batch.num_rows(); ++i) expect_values(*query, batch, model, i);
+        }
+        ASSERT_EQ(held_in_order, in_order) << text;
         EXPECT_LE(visited.size(), query->num_rows());
         num_visited += visited.size();
     }
