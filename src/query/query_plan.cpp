@@ -308,7 +308,8 @@ QueryPlan::QueryPlan(std::span<const PlanStore> stores, std::span<const PlanTerm
     }
     state_->directory = stores[0].store->component_directory();
     state_->any_database = database;
-    if (stores.size() == 1) state_->places.stores[0].is_driver = true;  // each of its rows is visited
+    // Each row of a manager is visited. In a database, further values have a table, which drives a loop of its own.
+    if (stores.size() == 1 && database == nullptr) state_->places.stores[0].is_driver = true;
     maker.complete();
     maker.plan_further();
 }

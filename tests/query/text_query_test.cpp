@@ -8,6 +8,7 @@
 #include "shoal/database/database.h"
 #include "shoal/job/executor.h"
 #include "shoal/query/detail/held_rows.h"
+#include "shoal/query/query.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"
 
@@ -684,6 +685,30 @@ TEST(TextQuery, a_batch_of_one_row_says_what_that_row_lacks) {
             });
             EXPECT_EQ(num_rows, 1u) << text;
         }
+    }
+}
+
+TEST(TextQuery, a_query_over_one_store_visits_each_of_several_values_whatever_else_it_names) {
+    Sea sea(Sea::kBody);
+    Manager<Wound> wounds(sea.entities, sea.pool);
+    const std::vector<Entity> made = {*sea.entities.create(), *sea.entities.create()};
+    ASSERT_TRUE(sea.database.add(made, Body{.mass = 3}).ok());
+    for (const float depth : {1.0f, 2.0f, 4.0f, 8.0f}) {
+        ASSERT_TRUE(wounds.add(made[1], {.depth = depth, .day = 5}).ok());
+        ASSERT_TRUE(sea.database.add(made[1], Wound{.depth = depth, .day = 5}).ok());
+    }
+    SerialExecutor executor;
+    for (Executor* const one : {static_cast<Executor*>(nullptr), static_cast<Executor*>(&executor)}) {
+        float of_manager = 0, of_database = 0;
+        const auto run = [&](const auto& rows, auto function) {
+            one == nullptr ? rows.for_each(function) : rows.for_each(*one, function);
+        };
+        run(query<Read<&Wound::depth>, Read<&Wound::day>>(wounds),
+            [&](float depth, std::uint32_t day) { of_manager += depth * float(day); });
+        run(query<Read<&Wound::depth>, Read<&Body::mass>>(sea.database),
+            [&](float depth, float mass) { of_database += depth * mass; });
+        EXPECT_EQ(of_manager, 15 * 5);
+        EXPECT_EQ(of_database, 15 * 3);
     }
 }
 
