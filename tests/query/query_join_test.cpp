@@ -54,7 +54,7 @@ protected:
     PagePool pool;
     Database database{entities, pool};
     Manager<Sail> sails{entities, pool};
-    Manager<Crew> crews{entities, pool};
+    Manager<Crew> crews{entities, pool, {.index = RowIndexKind::kHash}};
     std::vector<Entity> fleet;
 };
 
@@ -227,7 +227,7 @@ protected:
     struct Values {
         float speed = 0, torn = 0, area = 0;
         int size = 0;
-        bool has_sail = false, has_crew = false;
+        bool has_sail = false, has_crew = false, is_inactive = false;
     };
 
     void fill_at_random() {
@@ -250,6 +250,11 @@ protected:
             if (model[boat].has_crew) {
                 ASSERT_TRUE(crews.add(boat, {model[boat].size}).ok());
             }
+        }
+        entities.inactive().add_speaker(this);
+        for (const Entity boat : fleet) {
+            model[boat].is_inactive = random.below(8) == 0;
+            entities.inactive().set_by_itself(this, {&boat, 1}, model[boat].is_inactive);
         }
         std::vector<Entity> strays(random.below(2) * 2000);  // then the database drives
         ASSERT_TRUE(entities.create(strays).ok());
@@ -280,15 +285,35 @@ protected:
                  size = (size * 3 + static_cast<int>(torn)) % 1009;
                  speed -= float(size % 7);
              });
+        loop(query<Write<&Boat::speed>, Maybe<&Crew::size>, Maybe<&Sail::area>>(database, sails, crews),
+             [](float& speed, const int* size, const float* area) {
+                 speed = speed * 0.5f + float(size == nullptr ? 1 : *size) - (area == nullptr ? 2 : *area);
+             });
+        loop(query<Write<&Sail::torn>, Without<Crew>, Maybe<&Boat::speed>>(database, sails, crews),
+             [](float& torn, const float* speed) { torn += speed == nullptr ? 3 : *speed; });
+        const auto hire = [](auto&& batch) {
+            const auto areas = batch.template column<&Sail::area>(), speeds = batch.template column<&Boat::speed>();
+            const auto sizes = batch.template column<&Crew::size>();
+            for (std::uint32_t row = 0; row < batch.num_rows(); ++row)
+                sizes[row] = (sizes[row] + int(areas[row]) + (speeds.size() == 0 ? 1 : int(speeds[row]))) % 1009;
+        };
+        const auto crewed = query<Read<&Sail::area>, Write<&Crew::size>, Maybe<&Boat::speed>>(database, sails, crews);
+        executor == nullptr ? crewed.for_each_batch(hire) : crewed.grain(64).for_each_batch(*executor, hire);
     }
     void run_model() {
         for (auto& [boat, v] : model) {
-            if (!v.has_sail) continue;
-            v.torn = v.torn * 0.5f + v.speed;
-            v.speed = v.speed * 0.25f + v.area;
-            if (!v.has_crew) continue;
-            v.size = (v.size * 3 + static_cast<int>(v.torn)) % 1009;
-            v.speed -= float(v.size % 7);
+            if (v.is_inactive) continue;
+            if (v.has_sail) {
+                v.torn = v.torn * 0.5f + v.speed;
+                v.speed = v.speed * 0.25f + v.area;
+            }
+            if (v.has_sail && v.has_crew) {
+                v.size = (v.size * 3 + static_cast<int>(v.torn)) % 1009;
+                v.speed -= float(v.size % 7);
+            }
+            v.speed = v.speed * 0.5f + float(v.has_crew ? v.size : 1) - (v.has_sail ? v.area : 2);
+            if (v.has_sail && !v.has_crew) v.torn += v.speed;
+            if (v.has_sail && v.has_crew) v.size = (v.size + int(v.area) + int(v.speed)) % 1009;
         }
     }
     void expect_model() const {

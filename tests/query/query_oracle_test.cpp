@@ -101,6 +101,10 @@ public:
         run(bold_, [](std::uint32_t& count) { count += 11; });
         for (auto& [entity, known] : known_)
             if (known.count && !known.still && !known.is_shy && !known.is_inactive) known.count = *known.count + 11;
+        run(counted_hits_, [](std::uint32_t hit, std::uint32_t& count) { count += hit; });
+        for (auto& [entity, known] : known_)
+            for (const std::uint32_t hit : known.hits)
+                if (known.count && !known.is_inactive) known.count = *known.count + hit;
         run(hits_.in(kSomeZones), [](std::uint32_t& hit) { hit += 5; });
         for (auto& [entity, known] : known_)
             for (std::uint32_t& hit : known.hits)
@@ -126,12 +130,16 @@ public:
         for (const auto& [entity, known] : known_)
             if (known.count && !known.is_inactive) expected.emplace(entity, *known.count);
         ASSERT_EQ(counts, expected);
-        counts.clear(), expected.clear();
-        some_.in(kSomeZones).for_each(note);
-        for (const auto& [entity, known] : known_)
-            if (known.count && known.is_rare && known.still && kSomeZones.contains(known.zone) && !known.is_inactive)
-                expected.emplace(entity, *known.count);
-        ASSERT_EQ(counts, expected);
+        live_.set({random_.below(6), random_.below(6)});
+        for (const bool is_live : {false, true}) {
+            counts.clear(), expected.clear();
+            is_live ? some_now_.for_each(note) : some_now_.in(kSomeZones).for_each(note);
+            const ZoneSet& zones = is_live ? live_.now() : kSomeZones;
+            for (const auto& [entity, known] : known_)
+                if (known.count && known.is_rare && known.still && zones.contains(known.zone) && !known.is_inactive)
+                    expected.emplace(entity, *known.count);
+            ASSERT_EQ(counts, expected);
+        }
         compare_hits();
         ASSERT_TRUE(database_.validate().ok());
     }
@@ -242,7 +250,7 @@ private:
         known.is_shy = !known.is_shy;
     }
     void hit(Entity entity, Known& known) {
-        if (known.hits.size() > 2) {
+        if (known.hits.size() > 4) {
             EXPECT_TRUE(database_.remove<Hit>(entity).ok());
             return known.hits.clear();
         }
@@ -284,6 +292,9 @@ private:
     Query<From<Database>, Read<&Step::way>> ways_{database_};
     Query<From<Database>, Write<&Hit::value>> hits_{database_};
     Query<From<Database>, Read<&Hit::value>> told_hits_{database_};
+    Query<From<Database>, Read<&Hit::value>, Write<&Count::value>> counted_hits_{database_};
+    LiveZones live_{{}};
+    Query<From<Database>, With<Rare>, Read<&Count::value>, With<Still>> some_now_ = some_.in(live_);
 };
 
 // req: F5-F7

@@ -9,6 +9,7 @@
 #include "shoal/job/executor.h"
 #include "shoal/query/detail/held_rows.h"
 #include "shoal/query/query.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"
 
@@ -241,6 +242,8 @@ ModelTerm random_term(Random& random) {
     const bool has_order = term.component != "asleep";
     term.sign_text = signs[has_order ? random.below(6) : 4 + random.below(2)];
     term.value = has_order ? random.below(8) : random.below(2);
+    const bool is_float = term.component == "health" || term.component == "body";
+    if (is_float && random.below(12) == 0) term.value = std::numeric_limits<double>::quiet_NaN();
     return term;
 }
 
@@ -261,6 +264,12 @@ std::string problem_of(const std::vector<ModelTerm>& terms) {
         column += term.text().size() + kComma.size();
     }
     return requires_one ? "" : "1:1: no term says whose rows to visit; name a component type without a sign";
+}
+
+/// Whether a column of the rows beside a row was written at `since` or later.
+bool is_marked_since(const ComponentRow& at, std::uint32_t column, std::uint64_t since) {
+    const std::uint32_t block = at.row / kElementsPerSnapshotBlock, place = at.row % kElementsPerSnapshotBlock;
+    return at.table->written_since(at.first_column + column, block, since).has(place / kElementsPerSnapshotMark);
 }
 
 class TextQueries : public ::testing::TestWithParam<unsigned> {
@@ -306,6 +315,7 @@ TEST_P(TextQueries, visit_what_a_model_finds_row_by_row) {
                 std::all_of(terms.begin(), terms.end(), [&](const auto& term) { return model.matches(entity, term); }))
                 expected.insert(entity);
         query->for_each_batch([&](const TextBatch& batch) {
+            EXPECT_GT(batch.num_rows(), 0u);
             visited.insert(batch.entities().begin(), batch.entities().end());
             in_order.insert(in_order.end(), batch.entities().begin(), batch.entities().end());
             for (std::uint32_t i = 0; i < batch.num_rows(); ++i) expect_values(*query, batch, model, i);
@@ -356,12 +366,17 @@ TEST_P(TextQueries, write_what_the_text_says_and_mark_it) {
         }
     });
     EXPECT_GT(visited.size(), 20u);
+    std::set<std::pair<const Table*, std::uint32_t>> written;  // which rows share marks with a row that was visited
+    for (const Entity entity : visited)
+        if (const ComponentRow at = model.find(entity, "body")) written.emplace(at.table, at.row / kRowsPerChangeMark);
     for (const auto& [entity, value] : expected) {
         const ComponentRow at = model.find(entity, "body");
         ASSERT_EQ(mass_of(at), value);
-        const std::uint32_t block = at.row / kRowsPerStampBlock;
-        EXPECT_TRUE(!visited.contains(entity) ||
-                    at.table->written_stamp(at.first_column + mass.first_column, block) == 7u);
+        const bool is_written = written.contains({at.table, at.row / kRowsPerChangeMark});
+        const bool is_driver = query->driver().find_row(ComponentId("body"), entity, 0).table == at.table;
+        const bool is_marked = is_marked_since(at, mass.first_column, 7);
+        ASSERT_TRUE(is_marked || !is_written);
+        ASSERT_TRUE(is_driver || is_marked == is_written) << "of a store that is looked up";
     }
     for (const Entity entity : sea.all) {
         const ComponentRow at = model.find(entity, "health");
@@ -427,6 +442,9 @@ TEST_P(TextQueries, held_rows_are_marked_when_they_are_finished_and_not_before) 
     std::size_t num_rows = 0;
     for (std::size_t i = 0; i < rows.num_batches(); ++i) num_rows += rows.batch(i).num_rows();
     rows.finish();
+    for (std::size_t i = 0; i < rows.num_batches(); ++i)
+        for (const Entity entity : rows.batch(i).entities())
+            ASSERT_TRUE(is_marked_since(model.find(entity, "health"), 0, 7));
     EXPECT_GT(num_rows, 20u);
     EXPECT_GE(num_marked(), num_rows);
     const auto drop_all = [&] {
