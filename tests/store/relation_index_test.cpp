@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <ranges>
 #include <set>
 #include <type_traits>
@@ -67,6 +68,14 @@ TEST_P(RelationIndices, lists_are_what_a_scan_finds_and_lead_back) {
             }
         }
         dead.clear();
+        if (round % 8 == 7) {  // it goes on with what was saved, over what it has
+            Snapshot state;
+            SnapshotWriter to(state);
+            index.save(to);
+            index.refresh(dead);
+            SnapshotReader from(state, false);
+            ASSERT_TRUE(index.load(from));
+        }
         index.refresh(dead);
         ASSERT_TRUE(index.validate()) << index.validate().message();
         std::map<Entity, std::set<Entity>> scanned;
@@ -152,6 +161,112 @@ TEST_P(RelationIndices, a_mirror_sees_rows_values_and_holes) {
     ASSERT_TRUE(hooks.add(made[7], Hook{}));
     empty.compare();
     EXPECT_EQ(set_of(empty.added()), std::set<Entity>{made[7]});
+}
+
+/// What a mirror says has come, gone or changed, against maps of what was there at the last comparison.
+class MirrorComparison {
+public:
+    using Values = std::map<Entity, std::pair<Entity, float>>;  // the fields of a hook
+
+    MirrorComparison(Manager<Hook>& hooks, bool keeps_all) : hooks_(hooks), keeps_all_(keeps_all) {
+        mirror_ = make(ComponentMirror::Start::kNoRows);
+    }
+    void compare() {
+        mirror_->compare();
+        const Values now = values_now();
+        Values came, gone, changed;
+        for (const auto& [entity, values] : now)
+            if (!before_.contains(entity)) came[entity] = values;
+        for (const auto& [entity, values] : before_) {
+            const auto found = now.find(entity);
+            if (found == now.end()) gone[entity] = values;
+            if (found != now.end() && found->second.second != values.second) changed[entity] = values;
+        }
+        expect(mirror_->added(), keeps_all_ ? mirror_->added_values() : nullptr, came);
+        expect(mirror_->removed(), mirror_->removed_values(), gone);
+        expect(mirror_->changed(), mirror_->changed_values(), changed);
+        before_ = now;
+    }
+    /// Goes on with what was saved, in place of the mirror.
+    void save_and_load() {
+        Snapshot state;
+        SnapshotWriter to(state);
+        mirror_->save(to);
+        mirror_ = make(ComponentMirror::Start::kRowsOfNow);
+        for (const bool is_complete : {false, true}) {
+            SnapshotReader from(state);
+            const auto nothing = from.in(is_complete ? "" : "elsewhere");
+            const Result<bool> is_known = mirror_->load(from, ComponentMirror::Start::kNoRows);
+            ASSERT_TRUE(is_known.ok() && *is_known == is_complete) << is_known.message();
+        }
+    }
+
+private:
+    std::unique_ptr<ComponentMirror> make(ComponentMirror::Start start) {
+        auto made = std::make_unique<ComponentMirror>(hooks_.core(), schema_of<Hook>(), start);
+        if (keeps_all_) made->keep_values(), made->take_added_values();
+        made->watch_field(1);
+        return made;
+    }
+    Values values_now() const {
+        Values now;
+        for (std::uint32_t row = 0; row < hooks_.num_rows(); ++row)
+            if (const Entity entity = hooks_.entities()[row])
+                now[entity] = {hooks_.get<&Hook::fish>({row}), hooks_.get<&Hook::depth>({row})};
+        return now;
+    }
+    void expect(std::span<const Entity> listed, const std::byte* images, const Values& wanted) const {
+        ASSERT_EQ(listed.size(), wanted.size());
+        for (std::size_t i = 0; i < listed.size(); ++i) {
+            const auto found = wanted.find(listed[i]);
+            ASSERT_NE(found, wanted.end());
+            if (images == nullptr) continue;
+            Hook was;
+            std::memcpy(static_cast<void*>(&was), images + i * sizeof was, sizeof was);
+            ASSERT_EQ(was.depth, found->second.second);
+            ASSERT_EQ(was.fish, keeps_all_ ? found->second.first : Entity()) << "or its default";
+        }
+        ASSERT_EQ(set_of(listed).size(), wanted.size()) << "each is listed once";
+    }
+
+    Manager<Hook>& hooks_;
+    const bool keeps_all_;
+    std::unique_ptr<ComponentMirror> mirror_;
+    Values before_;
+};
+
+TEST_P(RelationIndices, mirrors_say_what_maps_say_after_every_kind_of_change) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    MirrorComparison depths(hooks, false), all(hooks, true);
+    Entities known(3000);  // some blocks
+    ASSERT_TRUE(entities.create(known));
+    std::uint64_t stamp = 1;
+    for (int round = 0; round < 100 && !HasFailure(); ++round) {
+        const std::uint32_t what = random.below(10);
+        const std::uint32_t count = round % 25 == 0 ? 2500 : random.below(12);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            Entity& entity = known[random.below(3000)];
+            if (what < 2) {
+                hooks.remove(entity);
+            } else if (what == 2) {
+                entities.destroy(entity);
+                hooks.core().drop({&entity, 1});
+                entity = *entities.create();
+            } else if (what < 6 || !hooks.has(entity)) {
+                ASSERT_TRUE(hooks.add(entity, Hook{known[random.below(3000)], float(random.below(3))}));
+            } else if (what == 6) {
+                hooks.set<&Hook::fish>(hooks.instance(entity), known[0]);
+            } else {
+                hooks.set<&Hook::depth>(hooks.instance(entity), float(random.below(3)));
+            }
+        }
+        if (random.below(50) == 0) hooks.clear();
+        if (random.below(3) == 0) hooks.core().settle({.stamp = ++stamp});
+        if (random.below(12) == 0) depths.save_and_load(), all.save_and_load();
+        if (random.below(3) == 0) depths.compare();
+        if (random.below(3) != 0) all.compare();
+        if (random.below(9) == 0) all.compare();  // nothing is said twice
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, RelationIndices,
