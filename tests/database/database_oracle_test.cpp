@@ -3,6 +3,7 @@
 #include "support/database_oracle.h"
 #include "shoal/database/detail/match.h"
 #include "shoal/database/detail/zone_statistics.h"
+#include "shoal/store/detail/component_mirror.h"
 #include "support/mark_watch.h"
 
 #include <gtest/gtest.h>
@@ -107,6 +108,7 @@ public:
         compare_zones();
         compare_statistics();
         compare_match();
+        compare_mirror();
         for (const ComponentType component : components_) compare_columns(component);
     }
 
@@ -173,6 +175,38 @@ private:
             ASSERT_EQ(num_rows, wanted_rows);
             ASSERT_EQ(num_chosen, wanted);
         }
+    }
+    /// What a mirror of an enableable component says has come, gone or changed since the last time.
+    void compare_mirror() {
+        if (mirror_ == nullptr) {
+            mirror_ =
+                std::make_unique<ComponentMirror>(database_, schema_of<Asleep>(), ComponentMirror::Start::kNoRows);
+            mirror_->watch_field(0);
+        }
+        mirror_->compare();
+        std::map<Entity, std::uint32_t> now, came, gone, changed;
+        for (const auto& [index, has] : model_)
+            if (has.has(4)) now[has.entity] = has.numbers.at(4)[0];
+        for (const auto& [entity, number] : now)
+            if (!asleep_.contains(entity)) came[entity] = number;
+        for (const auto& [entity, number] : asleep_)
+            if (const auto found = now.find(entity); found == now.end())
+                gone[entity] = number;
+            else if (found->second != number)
+                changed[entity] = number;
+        const auto expect = [](std::span<const Entity> listed, const std::byte* images, const auto& wanted) {
+            ASSERT_EQ(listed.size(), wanted.size());
+            for (std::size_t i = 0; i < listed.size(); ++i) {
+                const auto found = wanted.find(listed[i]);
+                ASSERT_NE(found, wanted.end());
+                if (images == nullptr) continue;
+                ASSERT_EQ(reinterpret_cast<const std::uint32_t*>(images)[i], found->second);
+            }
+        };
+        expect(mirror_->added(), nullptr, came);
+        expect(mirror_->removed(), mirror_->removed_values(), gone);
+        expect(mirror_->changed(), mirror_->changed_values(), changed);
+        asleep_ = now;
     }
     void compare_columns(ComponentType component) {
         const Array<const PhysicalColumn*>& columns = database_.columns_of(component);
@@ -740,6 +774,8 @@ private:
     SettleCounts settled_;
     std::uint64_t stamp_ = 1, num_removed_ = 0;
     std::unique_ptr<DatabaseMatch> match_;
+    std::unique_ptr<ComponentMirror> mirror_;
+    std::map<Entity, std::uint32_t> asleep_;  // when the mirror was asked last
     std::array<ComponentType, kNumComponents> components_;
     std::map<std::uint32_t, Has> model_;  // by entity index
     std::vector<Entity> known_, last_;
