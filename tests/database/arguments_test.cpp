@@ -133,9 +133,34 @@ TEST_F(Arguments, values_of_a_call_may_be_columns_of_the_tables_that_it_changes)
                 reinterpret_cast<const float*>(row.table->table().column(row.table->first_column(fuel)));
             ASSERT_EQ(fuels[row.row], float(i));
         }
+        // Those that are left, with values of the table to which they come, whose memory may move.
+        const DatabaseTable& target = *database.find(some[0]).table;
+        const std::byte* const fuels[] = {target.table().column(target.first_column(fuel))};
+        const ComponentValues of_target[] = {{.component = fuel, .columns = fuels}};
+        const std::vector<float> wanted(reinterpret_cast<const float*>(fuels[0]),
+                                        reinterpret_cast<const float*>(fuels[0]) + some.size());
+        std::vector<Entity> rest = make(some.size() / 3);  // newcomers have no row
+        for (std::uint32_t i = 0; i < now.count && rest.size() < some.size(); ++i)
+            if (i % now.step != 0) rest.push_back(made[i]);
+        ASSERT_TRUE(database.add(rest, of_target).ok());
+        for (std::uint32_t i = 0; i < rest.size(); ++i) {
+            const DatabaseRow row = database.find(rest[i]);
+            const auto* const given =
+                reinterpret_cast<const float*>(row.table->table().column(row.table->first_column(fuel)));
+            ASSERT_EQ(given[row.row], wanted[i]) << i;
+        }
         expect_masses(made);
+        database.destroy(rest);
         database.destroy(made);
     }
+}
+
+TEST_F(Arguments, newcomers_with_the_highest_indices_come_with_others_that_have_rows) {
+    const std::vector<Entity> made = make(70'000);
+    ASSERT_TRUE(database.insert(made[0], 0, Mass{}).ok());
+    const std::vector<Entity> some = {made[0], made[1], made.back()};
+    EXPECT_EQ(database.add(std::span<const Entity>(some), Position{})->num_added, 3u);
+    for (const Entity entity : some) EXPECT_TRUE(database.has<Position>(entity));
 }
 
 TEST_F(Arguments, component_types_that_are_not_registered_end_the_program) {

@@ -515,7 +515,7 @@ private:
         if (database_.tables().empty()) return 1;
         std::vector<Entity> span = of_one_table();
         span.resize(std::min<std::size_t>(span.size(), 60));
-        const std::uint32_t kind = random_.below(8);
+        const std::uint32_t kind = random_.below(10);
         for (const Entity entity : span) {
             const std::uint32_t number = random_.below(kMaxNumber);
             const auto expect_added = [&](const Result<AddCounts>& counts, const std::vector<Given>& given) {
@@ -542,6 +542,11 @@ private:
                 expect_removed(*database_.remove<Mass>(entity), {2});
             else if (kind == 5)
                 expect_removed(*database_.remove<Hungry>(entity), {5});
+            else if (kind == 6)
+                expect_removed(*database_.remove<Tally>(entity), {8});
+            else if (kind == 7)
+                expect_added(database_.add(entity, Hungry(), make_of(std::type_identity<Asleep>(), number)),
+                             {{5, Given::kOne, {0}}, {4, Given::kOne, {number}}});
             else
                 expect_removed(*database_.remove<Asleep, Position>(entity), {4, 0});
         }
@@ -553,11 +558,12 @@ private:
         for (const Entity entity : fresh) {
             const std::uint32_t number = random_.below(kMaxNumber);
             const bool is_asleep = random_.below(2) == 0;
+            const Zone zone = random_.below(3) == 0 ? any_zone() : 37;
             const Asleep asleep = make_of(std::type_identity<Asleep>(), number);
             const Mass mass = make_of(std::type_identity<Mass>(), number);
-            EXPECT_TRUE(*(is_asleep ? database_.insert(entity, 37, mass, asleep, Disabled{Hungry()})
-                                    : database_.insert(entity, 37, mass, Disabled{asleep}, Hungry())));
-            put(entity, 37, {},
+            EXPECT_TRUE(*(is_asleep ? database_.insert(entity, zone, mass, asleep, Disabled{Hungry()})
+                                    : database_.insert(entity, zone, mass, Disabled{asleep}, Hungry())));
+            put(entity, zone, {},
                 std::vector<Given>{{2, Given::kOne, {number}},
                                    {4, Given::kOne, {number}, !is_asleep},
                                    {5, Given::kOne, {0}, is_asleep}},

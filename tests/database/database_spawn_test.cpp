@@ -190,6 +190,11 @@ TEST_F(SpawnsToDatabases, a_spawn_into_rows_for_which_there_is_no_room_changes_n
     EXPECT_EQ(small.num_structural_changes(), changes);
     EXPECT_EQ(small.validate().message(), "");
     small.destroy(others);
+    small.begin_spawn();  // there is room now
+    ASSERT_TRUE(small.spawn(batch(schema_of<Body>(), body_owners_, bodies_.data())).ok());
+    ASSERT_TRUE(small.finish_spawn().ok());
+    for (std::size_t i = 0; i < spawned_.size(); ++i) EXPECT_EQ(small.has<Body>(spawned_[i]), i % 7 == 4 || i % 7 == 2);
+    EXPECT_FALSE(small.has<Mass>(spawned_[2])) << "of what was refused";
     small.destroy(spawned_);
 }
 

@@ -6,7 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -188,6 +191,151 @@ TEST_F(DatabaseState, a_database_that_cannot_be_loaded_has_no_rows_whatever_is_w
         ASSERT_TRUE(load(database, sound));
         EXPECT_EQ(database.num_values<Tally>(made[2]), 3u);
         EXPECT_EQ(database.validate().message(), "");
+    }
+}
+
+// --- zones -------------------------------------------------------------------------------------------------------
+
+/// What an entity has: a value, whether it is enabled, and several values, the last one that came first.
+struct Held {
+    std::optional<float> mass;
+    std::optional<std::pair<std::uint32_t, bool>> asleep;
+    std::vector<std::uint32_t> tallies{};
+
+    friend bool operator==(const Held&, const Held&) = default;
+};
+
+struct ZoneState : DatabaseState {
+    void give(Entity entity, const Held& held) {
+        if (held.mass) ASSERT_TRUE(database.add(entity, Mass{*held.mass}).ok());
+        if (held.asleep) ASSERT_TRUE(database.add(entity, Asleep{held.asleep->first}).ok());
+        if (held.asleep && !held.asleep->second) ASSERT_TRUE(*database.remove<Asleep>(entity));
+        for (std::size_t i = held.tallies.size(); i-- > 0;)
+            ASSERT_TRUE(database.add(entity, Tally{{1, 2, 3}, held.tallies[i]}).ok());
+    }
+    Held random_held() {
+        Held held;
+        if (random.below(3) != 0) held.mass = float(random.below(100));
+        if (random.below(2) == 0) held.asleep = {random.below(100), random.below(2) == 0};
+        for (std::uint32_t i = random.below(4); i > 0; --i) held.tallies.push_back(random.below(100));
+        return held;
+    }
+    Held held_by(Entity entity) const {
+        Held held;
+        const DatabaseRow at = database.find(entity);
+        if (database.has<Mass>(entity)) held.mass = database.get<&Mass::value>(at);
+        if (at.table->type().has(database.find_component<Asleep>()))
+            held.asleep = {database.get<&Asleep::since>(at), database.has<Asleep>(entity)};
+        database.for_each_value<&Tally::number>(entity, [&](std::uint32_t one) { held.tallies.push_back(one); });
+        return held;
+    }
+
+    Random random{seed()};
+};
+
+TEST_F(ZoneState, entities_that_have_lost_their_rows_get_them_back_beside_what_they_have_gained_since) {
+    SCOPED_TRACE(seed_text());
+    for (int round = 0; round < 30 && !HasFailure(); ++round) {
+        std::map<Entity, Held> saved, gained;
+        std::vector<Entity> all = make(random.below(60) + 5);
+        const std::vector<Entity> others = make(20);
+        std::sort(all.begin(), all.end());
+        for (const Entity entity : all) {
+            ASSERT_TRUE(database.insert(entity, 1, Velocity{}).ok());
+            give(entity, saved[entity] = random_held());
+        }
+        for (const Entity entity : others) ASSERT_TRUE(database.insert(entity, 2, Mass{7}).ok());
+        Snapshot state;
+        SnapshotWriter to(state);
+        database.write_zone(1, to);
+        ASSERT_EQ(to.status().message(), "");
+        {
+            SnapshotReader from(state, false);
+            const Result<Array<Entity>> owners = database.check_zone(1, from);
+            ASSERT_TRUE(owners.ok()) << owners.message();
+            ASSERT_TRUE(std::ranges::equal(*owners, all));
+        }
+        ASSERT_EQ(database.drop_zone(1), all.size());
+        ASSERT_EQ(database.num_rows(), others.size());
+        ASSERT_EQ(database.further_values(database.component<Tally>())->num_rows(), 0u);
+        std::vector<Entity> gone;
+        std::uint32_t num_placed = 0;
+        for (const Entity entity : all) {
+            const std::uint32_t fate = random.below(6);
+            if (fate == 0) entities.destroy(entity);
+            if (fate == 1) gone.push_back(entity);
+            if (fate == 2 || fate == 3) {
+                ASSERT_TRUE(database.insert(entity, 4 + fate, Position{}).ok());
+                give(entity, gained[entity] = random_held());
+            }
+            num_placed += fate > 3;
+            if (fate < 2) saved.erase(entity);
+        }
+        SnapshotReader from(state, round % 2 == 0);
+        const Result<std::uint32_t> placed = database.read_zone(1, from, gone);
+        ASSERT_TRUE(placed.ok()) << placed.message();
+        EXPECT_EQ(*placed, num_placed);
+        ASSERT_EQ(database.validate().message(), "");
+        ASSERT_EQ(database.num_rows(1), saved.size());
+        ASSERT_EQ(database.num_rows(), saved.size() + others.size());
+        for (auto& [entity, wanted] : saved) {
+            const auto more = gained.find(entity);
+            if (more != gained.end()) {
+                if (more->second.mass) wanted.mass = more->second.mass;
+                if (more->second.asleep) wanted.asleep = more->second.asleep;
+                wanted.tallies.insert(wanted.tallies.begin(), more->second.tallies.begin(), more->second.tallies.end());
+            }
+            ASSERT_EQ(held_by(entity), wanted) << entity.index();
+            ASSERT_EQ(database.find(entity).table->zone(), 1u);
+            ASSERT_EQ(database.has<Position>(entity), more != gained.end());
+            ASSERT_TRUE(database.has<Velocity>(entity));
+        }
+        database.destroy(all);
+        database.destroy(others);
+    }
+}
+
+TEST_F(ZoneState, a_zone_for_which_there_is_no_room_changes_nothing) {
+    Database small(entities, pool, {.capacity_rows = 10});
+    register_all(small);
+    std::vector<Entity> made(8), others(5);
+    ASSERT_TRUE(small.create<Mass>(std::span(made).first(4), 1).ok());
+    ASSERT_TRUE(small.create<Position>(std::span(made).last(4), 1).ok());
+    Snapshot state;
+    SnapshotWriter to(state);
+    small.write_zone(1, to);
+    ASSERT_EQ(small.drop_zone(1), 8u);
+    for (const bool masses : {true, false}) {
+        ASSERT_TRUE(small.create<Position>(others, 1).ok());
+        if (masses) ASSERT_TRUE(small.create<Position>(std::span(others).first(4), 1).ok());
+        SnapshotReader from(state);
+        const std::uint64_t num_rows = small.num_rows();
+        EXPECT_EQ(small.read_zone(1, from).ok(), !masses);
+        EXPECT_EQ(small.num_rows(), num_rows + (masses ? 0 : 8));
+        EXPECT_EQ(small.has<Mass>(made[0]), !masses);
+        EXPECT_EQ(small.validate().message(), "");
+        small.clear_zone(1);
+    }
+}
+
+TEST_F(DatabaseState, what_was_remembered_of_the_stamp_and_of_ways_of_rows_is_that_of_the_state) {
+    std::vector<Entity> made = make_masses(4, 1);
+    database.settle({.stamp = 20});
+    const Snapshot state = save(database);
+    database.settle({.stamp = 30});
+    for (int i = 0; i < 3; ++i) {
+        for (const Entity entity : std::span(made).first(2)) {  // the second takes the way of the first
+            ASSERT_TRUE(database.add(entity, Velocity{}).ok());
+            ASSERT_TRUE(database.add(entity, Asleep{}).ok());
+            ASSERT_TRUE(*database.remove<Velocity>(entity));
+        }
+        ASSERT_TRUE(load(database, state));
+        EXPECT_EQ(database.num_rows(), made.size());
+        EXPECT_EQ(database.validate().message(), "");
+        const Entity fresh = *database.create(Position{}, Mass{});
+        EXPECT_EQ(database.find(fresh).table->table().stamp(), 20u);
+        database.destroy(fresh);
+        if (i == 1) ASSERT_TRUE(load(database, state));
     }
 }
 

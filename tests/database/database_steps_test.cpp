@@ -70,6 +70,17 @@ TEST_F(Steps, tables_that_gave_their_memory_back_are_not_written_to_where_they_w
     expect_fish(made);
 }
 
+TEST_F(Steps, an_entity_that_is_made_when_its_table_has_gone_lies_in_a_new_one) {
+    for (int round = 0; round < 3; ++round) {
+        const Entity first = *database.create(Fish{1}, Position{}), second = *database.create(Fish{2}, Position{});
+        EXPECT_EQ(database.num_rows(), 2u);
+        EXPECT_EQ(database.get<&Fish::length>(database.find(second)), 2);
+        ASSERT_TRUE(database.destroy(first) && database.destroy(second));
+        for (int i = 0; i < 40; ++i) settle();  // empty tables go
+        EXPECT_TRUE(database.tables().empty());
+    }
+}
+
 TEST_F(Steps, the_dead_gain_nothing_while_their_rows_wait) {
     const std::vector<Entity> made = create_fish(10);
     std::vector<Entity> sleepers(2);

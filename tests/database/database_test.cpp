@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <vector>
@@ -492,6 +493,72 @@ TEST_F(Databases, further_values_of_a_type_that_comes_later_carry_the_stamp_of_t
     database.settle({.stamp = 8});
     ASSERT_TRUE(database.add(entity, Tally{}).ok());
     EXPECT_EQ(database.further_values(tally)->table().placed_stamp(0), 8u);
+}
+
+TEST_F(Databases, of_several_bits_each_that_flips_is_a_change_with_the_stamp_of_the_frame) {
+    std::vector<Entity> made(1);
+    ASSERT_TRUE((database.create<Asleep, Hungry>(made, 0).ok()));
+    const DatabaseRow at = database.find(made[0]);
+    std::uint64_t stamp = 10;
+    const auto expect_change = [&](auto change) {
+        database.settle({.stamp = ++stamp});
+        const std::uint64_t changes = database.num_structural_changes();
+        ASSERT_TRUE(change());
+        EXPECT_EQ(at.table->table().placed_stamp(0), stamp);
+        EXPECT_EQ(database.num_structural_changes(), changes + 1);
+    };
+    const auto add = [&](auto... values) { return [=, this] { return bool(database.add(made[0], values...)); }; };
+    const auto add_all = [&](auto... values) {
+        return [=, this] { return bool(database.add(std::span<const Entity>(made), values...)); };
+    };
+    expect_change(add(Disabled{Asleep{}}, Hungry{}));
+    expect_change(add(Disabled{Asleep{}}, Disabled{Hungry{}}));
+    expect_change(add(Asleep{}, Disabled{Hungry{}}));
+    expect_change(add_all(Asleep{}, Hungry{}));
+    expect_change([&] { return *database.remove<Asleep>(made[0]); });
+    expect_change([&] { return *database.remove<Asleep, Hungry>(made[0]); });
+    expect_change(add_all(Asleep{}, Disabled{Hungry{}}));
+    expect_change([&] { return *database.remove<Asleep, Hungry>(made[0]); });
+}
+
+TEST_F(Databases, rows_are_arranged_with_all_that_they_have_and_bits_are_set_for_a_whole_table) {
+    std::vector<Entity> made(70);
+    std::vector<Asleep> naps(70);
+    for (std::uint32_t i = 0; i < 70; ++i) naps[i].since = i;
+    ASSERT_TRUE(database.create<Asleep>(made, 0, naps).ok());
+    for (std::uint32_t i = 0; i < 70; i += 3) ASSERT_TRUE(*database.remove<Asleep>(made[i]));
+    std::vector<Entity> wanted = made;
+    std::reverse(wanted.begin(), wanted.end());
+    std::swap(wanted[3], wanted[50]);
+    const DatabaseTable& table = *database.find(made[0]).table;
+    database.settle({.stamp = 7});
+    std::uint64_t changes = database.num_structural_changes();
+    database.arrange(table, wanted);
+    EXPECT_TRUE(std::ranges::equal(table.entities(), wanted));
+    EXPECT_EQ(table.table().placed_stamp(0), 7u);
+    EXPECT_GT(database.num_structural_changes(), changes);
+    for (std::uint32_t i = 0; i < 70; ++i) {
+        ASSERT_EQ(database.has<Asleep>(made[i]), i % 3 != 0) << i;
+        ASSERT_EQ(database.get<&Asleep::since>(database.find(made[i])), i);
+    }
+    database.settle({.stamp = 8});
+    changes = database.num_structural_changes();
+    const std::uint64_t bits[] = {5, 2};
+    database.set_enabled(table, database.component<Asleep>(), bits);
+    for (std::uint32_t row = 0; row < 70; ++row)
+        ASSERT_EQ(database.has<Asleep>(wanted[row]), row == 0 || row == 2 || row == 65) << row;
+    EXPECT_EQ(table.table().placed_stamp(0), 8u);
+    EXPECT_GT(database.num_structural_changes(), changes);
+    EXPECT_EQ(database.validate().message(), "");
+}
+
+TEST_F(Databases, a_settle_with_an_earlier_stamp_does_not_lead_back) {
+    std::vector<Entity> made(2);
+    ASSERT_TRUE(database.create<Mass>(std::span(made).first(1), 0).ok());
+    database.settle({.stamp = 9});
+    database.settle({.stamp = 4});
+    ASSERT_TRUE(database.create<Asleep>(std::span(made).last(1), 1).ok());
+    for (const Entity entity : made) EXPECT_EQ(database.find(entity).table->table().stamp(), 9u);
 }
 
 TEST_F(Databases, bits_follow_their_rows) {
