@@ -256,5 +256,28 @@ TEST(RowIndexDeathTest, setting_without_reserving_is_a_bug) {
 }
 #endif
 
+TEST(RowIndex, room_for_lower_indices_does_not_hide_what_is_kept_of_higher_ones) {
+    RowIndex index(RowIndexKind::kPaged);
+    ASSERT_TRUE(index.reserve(1, 5000));
+    index.set(make_entity(4000, 1), 7);
+    ASSERT_TRUE(index.reserve(1, 10));
+    EXPECT_FALSE(index.is_free(3000, 4500));
+    EXPECT_TRUE(index.is_free(3000, 3999) && index.is_free(4001, 9000));
+    index.clear();
+    EXPECT_TRUE(index.is_free(0, 5000));
+    EXPECT_EQ(index.find(make_entity(4000, 1)), kNilRow);
+}
+
+TEST(RowIndex, the_range_of_many_indices_is_that_of_all_of_them) {
+    std::vector<Entity> entities;
+    for (std::uint32_t i = 0; i < 3000; ++i) entities.push_back(make_entity(10 + i, 1));
+    for (int order = 0; order < 3; ++order) {
+        const IndexRange range = index_range(entities);
+        EXPECT_EQ(range.lowest, 10u);
+        EXPECT_EQ(range.highest, 3009u);
+        std::rotate(entities.begin(), entities.begin() + 1100, entities.end());  // the ends are in other thousands
+    }
+}
+
 }  // namespace
 }  // namespace shoal

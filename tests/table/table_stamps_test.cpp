@@ -108,5 +108,20 @@ TEST(TableStamps, rows_that_are_removed_together_stamp_the_places_that_others_mo
     }
 }
 
+TEST(TableStamps, a_hole_that_a_row_leaves_is_marked) {
+    PagePool pool;
+    const Schema schema = uniform_schema(FieldType::kFloat, 1);
+    RowIndex index(RowIndexKind::kIdentity, &pool);
+    Table table(schema, pool);
+    table.attach_index(&index);
+    ASSERT_TRUE(index.reserve(100, 100) && table.reserve(101));
+    for (std::uint32_t i = 1; i <= 100; ++i) table.occupy(make_entity(i, 1));
+    for (const std::uint32_t row : {50u, 99u, 1u}) {
+        table.set_stamp(table.stamp() + 1);
+        table.remove(row);
+        EXPECT_EQ(table.placed_stamp(0), table.stamp()) << row;
+    }
+}
+
 }  // namespace
 }  // namespace shoal

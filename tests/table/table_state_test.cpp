@@ -65,6 +65,34 @@ TEST_F(TableState, loading_copies_only_the_rows_that_have_been_written_since_eig
     EXPECT_EQ(byte_of(table, 2), std::byte(5));
 }
 
+TEST_F(TableState, a_table_that_was_loaded_has_the_stamps_of_the_state_and_none_of_its_own) {
+    Table small(schema, pool);
+    small.set_stamp(5);
+    append_filled(small, 2 * kRowsPerStampBlock, Image(schema.struct_bytes()));
+    small.set_stamp(9);
+    small.write_element(1, kRowsPerStampBlock);
+    const Snapshot state = save(small);
+    for (const std::uint64_t later : {500u, 501u, 40u}) {
+        table.set_stamp(later);
+        for (std::uint32_t row = 0; row < table.num_rows(); row += 8) table.write_element(row % 3, row);
+        load(table, state, nullptr);
+        EXPECT_EQ(table.stamp(), 9u);
+        for (const std::uint32_t c : {0u, 1u, 2u}) {
+            EXPECT_EQ(table.written_stamp(c, 0), 5u);
+            EXPECT_EQ(table.written_stamp(c, 1), c == 1 ? 9u : 5u);
+            EXPECT_TRUE(table.written_since(0, 0, 8).is_empty());
+            EXPECT_EQ(table.written_since(c, 0, 9).is_empty(), c != 1);
+        }
+        append_filled(table, kRowsPerStampBlock, Image(schema.struct_bytes()));
+        for (const std::uint32_t c : {0u, 1u, 2u}) EXPECT_EQ(table.written_stamp(c, 2), 9u) << "not of rows before";
+        table.set_stamp(10);
+        table.write_element(2, 3);
+        EXPECT_EQ(table.written_stamp(2, 0), 10u);
+        EXPECT_EQ(table.written_since(2, 0, 10).count(), 1u);
+        append_filled(table, kRows - table.num_rows(), Image(schema.struct_bytes()));
+    }
+}
+
 TEST_F(TableState, loading_copies_all_blocks_where_rows_lie_elsewhere_than_the_present_state_says) {
     const Snapshot state = save(table);
     Table other(schema, pool);
