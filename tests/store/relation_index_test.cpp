@@ -128,6 +128,9 @@ TEST_P(RelationIndices, of_the_dead_the_referrers_are_forgotten_and_the_targets_
     EXPECT_EQ(hooks.get<&Hook::fish>(hooks.instance(made[3])), kNullEntity);
     EXPECT_TRUE(index.referrers(made[0]).empty());
     EXPECT_TRUE(index.validate());
+    EXPECT_TRUE(index.has_cleared());
+    index.refresh(dead);
+    EXPECT_FALSE(index.has_cleared());
 }
 
 TEST_P(RelationIndices, a_mirror_sees_rows_values_and_holes) {
