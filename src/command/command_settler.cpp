@@ -206,19 +206,22 @@ void CommandSettler::create_rows(std::uint32_t chunk, const CommandBatch& run) {
     const auto number_at = [&](std::size_t i) { return static_cast<std::size_t>(pending[i].id & kPendingNumberMask); };
     const std::size_t count = run.num_rows, first = number_at(0);
     bool is_one_zone = true, is_dense = true;
+    bool is_whole = bool(scratch_.made[first]);  // none is cancelled; without ids, none was created
     for (std::size_t i = 0; i < count; ++i) is_one_zone &= zones[i] == zones[0];
     for (std::size_t i = 0; i < count; ++i) is_dense &= number_at(i) == first + i;
-    if (is_one_zone && is_dense)
+    for (std::size_t i = 0; num_cancelled_ != 0 && i < count; ++i) is_whole &= bool(scratch_.made[number_at(i)]);
+    if (is_one_zone && is_dense && is_whole)
         return carry_out(chunk, run, {}, std::span(scratch_.made).subspan(first, count), zones[0]);
     Array<Entity>& made = scratch_.entities;
-    if (is_one_zone) {
+    if (is_one_zone && is_whole) {
         made.resize(count);
         for (std::size_t i = 0; i < count; ++i) made[i] = scratch_.made[number_at(i)];
         return carry_out(chunk, run, {}, made, zones[0]);
     }
     Array<std::uint32_t>& order = scratch_.order;
-    order.resize(count);
-    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    order.clear();
+    for (std::uint32_t i = 0; i < count; ++i)
+        if (scratch_.made[number_at(i)]) order.push_back(i);
     const auto zone_of = [&](std::uint32_t i) { return zones[i]; };
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         return zone_of(a) != zone_of(b) ? zone_of(a) < zone_of(b) : a < b;

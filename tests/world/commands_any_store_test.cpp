@@ -371,11 +371,17 @@ struct CommandsOfWorld : ::testing::Test {
 
 TEST_F(CommandsOfWorld, an_entity_whose_components_are_all_in_managers_gets_no_row_in_the_database) {
     world.manager<Hull>();
-    world.commands().create(5, Hull{3});
-    world.settle();
-    EXPECT_EQ(world.manager<Hull>().num_rows(), 1u);
+    for (const bool has_database : {false, true}) {
+        if (has_database) EXPECT_EQ(world.database().num_rows(), 0u);
+        const std::uint32_t num_before = world.manager<Hull>().num_rows();
+        world.commands().create(5, Hull{3});
+        world.commands().destroy(world.commands().create(5, Hull{4}));  // is never made
+        world.settle();
+        EXPECT_EQ(world.manager<Hull>().num_rows(), num_before + 1);
+        EXPECT_EQ(world.settle_statistics().last.num_created, 1u);
+        EXPECT_EQ(world.settle_statistics().last.num_dropped, 0u);
+    }
     EXPECT_EQ(world.database().num_rows(), 0u);
-    EXPECT_EQ(world.settle_statistics().last.num_created, 1u);
 }
 
 TEST_F(CommandsOfWorld, what_is_created_without_a_zone_lies_in_the_first_one) {
