@@ -149,9 +149,11 @@ TEST_P(AnyStore, random_commands_do_what_a_map_says) {
     for (std::int64_t frame = 0; frame < num_frames; ++frame) {
         Commands& commands = fleet.world.commands();
         std::vector<Values> made;
+        std::map<Entity, std::uint64_t> num_asked;  // commands about each entity
         for (int i = 0; i < 40; ++i) {
             const Entity entity = living.empty() ? kNullEntity : living[random.below(std::uint32_t(living.size()))];
             const std::uint32_t what = random.below(8);
+            if (what != 0) ++num_asked[entity];
             if (what == 0) {
                 Values values = kNothing;
                 values[0] = values[3] = i;
@@ -172,13 +174,21 @@ TEST_P(AnyStore, random_commands_do_what_a_map_says) {
         const std::vector<Entity> before = living;
         fleet.world.settle();
         living.clear();
+        std::uint64_t num_destroyed = 0, num_dropped = 0;
         for (const Entity entity : before) {
             ASSERT_EQ(fleet.entities.alive(entity), model[entity][0] != -9);
-            if (!fleet.entities.alive(entity))
-                model.erase(entity);
-            else
+            if (fleet.entities.alive(entity)) {
                 living.push_back(entity);
+                continue;
+            }
+            model.erase(entity);
+            ++num_destroyed;
+            num_dropped += num_asked[entity] - 1;  // all but the one that destroys it
         }
+        const SettleCounts& counts = fleet.world.settle_statistics().last;
+        ASSERT_EQ(counts.num_created, made.size());
+        ASSERT_EQ(counts.num_destroyed, num_destroyed);
+        ASSERT_EQ(counts.num_dropped, num_dropped);
         for (const Entity entity : fleet.world.manager<Born>().entities())
             if (model.count(entity) == 0) living.push_back(entity);
         ASSERT_EQ(living.size() - model.size(), made.size());
@@ -384,6 +394,76 @@ TEST_F(CommandsOfWorld, an_entity_whose_components_are_all_in_managers_gets_no_r
     EXPECT_EQ(world.database().num_rows(), 0u);
 }
 
+TEST_F(CommandsOfWorld, links_and_calls_of_a_later_chunk_come_after_all_of_an_earlier_one) {
+    TransformManager& places = world.transforms();
+    ASSERT_TRUE(places.add(std::span<const Entity>(made), Transform{}));
+    ASSERT_TRUE(world.manager<Mast>().add(made[2], Mast{}));
+    std::vector<int> called;
+    Commands& commands = world.commands();
+    commands.remove<ChildOf>(made[1]);  // it has no parent, which is no mistake
+    commands.add(made[0], ChildOf{made[1]});
+    commands.remove<Hull>(made[1]);
+    commands.call(made[0], [&](Entity) { called.push_back(1); });
+    world.query<With<Mast>>().for_each([&](Commands& of_loop) {
+        of_loop.add(made[2], ChildOf{made[1]});
+        of_loop.call(made[0], [&](Entity) { called.push_back(2); });
+    });
+    world.settle();
+    EXPECT_EQ(called, (std::vector<int>{1, 2}));
+    EXPECT_EQ(places.entity(places.first_child(places.instance(made[1]))), made[2]) << "linked last";
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 0u);
+    EXPECT_EQ(world.settle_statistics().last.num_moved, 2u) << "each link counts";
+    world.commands().remove<ChildOf>(made[0]);
+    world.settle();
+    EXPECT_EQ(world.settle_statistics().last.num_moved, 1u);
+    world.settle();
+    EXPECT_EQ(world.settle_statistics().last.num_moved, 0u);
+}
+
+TEST_F(CommandsOfWorld, calls_are_about_the_living_and_know_who_was_created) {
+    world.database();
+    int num_calls = 0;
+    Commands& commands = world.commands();
+    const Entity egg = commands.create(0, Hull{1});
+    commands.call(egg, made[1], [&](Entity self, Entity other) {
+        ++num_calls;
+        EXPECT_TRUE(entities.alive(self) && !is_pending(self));
+        EXPECT_EQ(other, made[1]);
+    });
+    commands.call(made[1], egg, [&](Entity self, Entity other) {
+        ++num_calls;
+        EXPECT_EQ(self, made[1]);
+        EXPECT_TRUE(entities.alive(other) && !is_pending(other));
+    });
+    commands.call(made[0], [&](Entity) { ADD_FAILURE() << "it is dead"; });
+    commands.destroy(made[0]);
+    world.settle();
+    EXPECT_EQ(num_calls, 2);
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u);
+}
+
+TEST_F(CommandsOfWorld, those_that_a_zone_has_no_room_for_stay_where_they_are) {
+    Database& database = world.database({.capacity_rows = 3});
+    Entity others[2];
+    ASSERT_TRUE(database.create<Anchored>(others, 1));
+    for (const Entity entity : made) ASSERT_TRUE(database.insert(entity, 2, Anchored{}));
+    for (const Entity entity : others) world.commands().move(entity, 3);
+    for (const Entity entity : made) world.commands().move(entity, 3);
+    {
+        const shoal_test::Logged logged;
+        world.settle();
+        ASSERT_EQ(logged.lines.size(), 1u);
+        EXPECT_EQ(logged.lines[0].find("commands to move 5 entities were dropped: "), 0u) << logged.lines[0];
+    }
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 5u);
+    EXPECT_EQ(world.settle_statistics().last.num_moved, 0u);
+    EXPECT_EQ(database.num_rows(1), 2u);
+    for (const Entity entity : made) world.commands().move(entity, 3);
+    world.settle();
+    EXPECT_EQ(world.settle_statistics().last.num_moved, 3u);
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 0u);
+}
+
 TEST_F(CommandsOfWorld, what_is_created_without_a_zone_lies_in_the_first_one) {
     Database& database = world.database({.first_zone = 3});
     database.component<Hull>();
@@ -542,14 +622,20 @@ struct Fickle : Sealed {
 TEST_F(CommandsOfWorld, what_a_store_refuses_after_others_were_changed_is_logged_as_carried_out_in_part) {
     world.make_store<Fickle>();
     const shoal_test::Logged logged;
-    world.commands().add(made[0], Hull{1}, Anchored{7});
-    world.settle();
-    EXPECT_TRUE(world.database().has<Anchored>(made[0]));
-    EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u);
-    ASSERT_EQ(logged.lines.size(), 1u);
-    EXPECT_NE(logged.lines[0].find("change 1 entities were carried out in part, not in all stores: "),
-              std::string::npos)
-        << logged.lines[0];
+    for (const bool by_two_commands : {false, true}) {
+        const Entity entity = made[by_two_commands];
+        if (by_two_commands)
+            world.commands().add(entity, Anchored{7}), world.commands().add(entity, Hull{1});
+        else
+            world.commands().add(entity, Hull{1}, Anchored{7});
+        world.settle();
+        EXPECT_TRUE(world.database().has<Anchored>(entity));
+        EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u);
+        ASSERT_EQ(logged.lines.size(), 1u + by_two_commands);
+        EXPECT_NE(logged.lines.back().find("change 1 entities were carried out in part, not in all stores: "),
+                  std::string::npos)
+            << logged.lines.back();
+    }
 }
 
 /// A store that counts the calls that give components.
