@@ -139,6 +139,7 @@ TEST_F(SpawnsToDatabases, an_entity_may_bring_several_values_of_a_type) {
     for (int round = 0; round < 3; ++round) {
         SpawnBatch tallies = batch(schema_of<Tally>(), owners, nullptr);
         tallies.columns = columns;
+        database.settle({.stamp = 10 + std::uint64_t(round)});
         database.begin_spawn();
         ASSERT_TRUE(database.spawn(tallies).ok());
         const bool brings_masses = round == 1;
@@ -152,6 +153,9 @@ TEST_F(SpawnsToDatabases, an_entity_may_bring_several_values_of_a_type) {
             std::vector<std::uint32_t> found;
             database.for_each_value<&Tally::number>(spawned_[entity], [&](std::uint32_t n) { found.push_back(n); });
             ASSERT_EQ(found, expected[entity]) << entity << " in round " << round;
+            if (more.empty()) continue;
+            ASSERT_EQ(database.find(spawned_[entity]).table->table().placed_stamp(0), 10u + std::uint32_t(round))
+                << "also in rows that stay where they are";
         }
         ASSERT_EQ(database.validate().message(), "");
     }
