@@ -63,8 +63,9 @@ private:
         const SourceItem* const other = others.find(item);
         return other != nullptr && is_compared(*other) && is_compared(item) ? other : nullptr;
     }
-    /// Returns whether both texts have the parent of an entity.
+    /// Returns whether both texts have the parent of an entity. A root has none.
     bool is_compared(const SourceItem& item) const {
+        if (item.parent == nullptr) return false;
         const SourceTree& tree = keys_before_.find(item) == &item ? before_ : after_;
         const SourceTree& others = &tree == &before_ ? after_ : before_;
         return counterpart(*item.parent, others) != nullptr;

@@ -102,6 +102,11 @@ TEST_F(SourceDiff, an_entity_with_another_parent_has_moved_and_may_have_changed)
               "- a/x\n+ b/x\n");
 }
 
+TEST_F(SourceDiff, an_entity_does_not_move_to_the_root_or_from_it) {
+    EXPECT_EQ(diff("_guid = \"x\" children = { y = {} }", "_guid = \"y\" children = { x = {} }"),
+              "y\n-   _guid = \"x\"\n+   _guid = \"y\"\n- x/y\n+ y/x\n");
+}
+
 TEST_F(SourceDiff, a_component_of_another_type_is_changed_as_a_whole) {
     EXPECT_EQ(
         diff("components = { a = { type = \"tag\" tag = \"x\" } }", "components = { a = { type = \"glow\" } }"),
