@@ -8,6 +8,7 @@
 #include "shoal/document/detail/number.h"
 #include "shoal/document/detail/read_options.h"
 #include "shoal/document/detail/scalar_text.h"
+#include "shoal/document/detail/token_list.h"
 #include "shoal/document/detail/utf8.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
@@ -68,6 +69,15 @@ bool is_not_finite(std::string_view word) {
            lower.starts_with("1.#");
 }
 
+/// What is between the tokens of SJSON; JSON has no comments, so it has the same.
+struct GapSyntax {
+    static std::size_t line_end_bytes(std::string_view text, std::size_t at) { return text[at] == '\n' ? 1 : 0; }
+    static std::size_t comment_end(std::string_view text, std::size_t at, bool /*begins_line*/) {
+        const char* const end = find_comment_end(text.data() + at, text.data() + text.size());
+        return end == nullptr ? at : static_cast<std::size_t>(end - text.data());
+    }
+};
+
 /// The common part of the readers of SJSON and JSON: the text, errors, strings, numbers, words.
 ///
 /// Functions take the position to read from. They return the position to continue from, or nullptr to stop after an
@@ -85,7 +95,9 @@ protected:
           options_(options),
           dialect_(dialect),
           begin_(diagnostics.text(file).empty() ? "" : diagnostics.text(file).data()),  // nullptr means stop
-          end_(begin_ + diagnostics.text(file).size()) {
+          end_(begin_ + diagnostics.text(file).size()),
+          tokens_(options.tokens, diagnostics.text(file),
+                  diagnostics.text(file).starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0) {
         SHOAL_ASSERT(file <= document_detail::kMaxFiles, "too many files in one Diagnostics");
     }
 
@@ -103,7 +115,6 @@ protected:
     const char* check_text() {
         constexpr std::size_t kTypicalBytesPerNode = 12;
         const std::string_view text(begin_, static_cast<std::size_t>(end_ - begin_));
-        if (options_.tokens != nullptr) options_.tokens->clear();
         if (text.size() >= std::numeric_limits<std::uint32_t>::max())
             return stop(begin_, "the text is larger than 4 GiB", "split it");
         const std::size_t invalid = find_invalid_byte(text);
@@ -119,6 +130,7 @@ protected:
     /// Returns the document if no error was reported.
     Result<Document> result() {
         if (failed_) return Status::error("the text has errors; the diagnostics say where");
+        tokens_.finish();
         return writer_.finish();
     }
 
@@ -137,16 +149,20 @@ protected:
     }
 
     SHOAL_INLINE void note(TokenKind kind, const char* begin, const char* end, bool is_unmarked = false) {
-        if (SHOAL_UNLIKELY(options_.tokens != nullptr)) keep_token(kind, begin, end, is_unmarked);
+        if (SHOAL_UNLIKELY(tokens_.is_wanted())) keep_token(kind, begin, end, is_unmarked);
     }
     /// Notes the value that begins at `p`; `after`: where reading goes on.
     SHOAL_INLINE const char* note_value(const char* p, const char* after) {
-        if (SHOAL_UNLIKELY(options_.tokens != nullptr) && after != nullptr)
+        if (SHOAL_UNLIKELY(tokens_.is_wanted()) && after != nullptr)
             keep_token(*p == '{' || *p == '[' ? TokenKind::kOpen : TokenKind::kScalar, p, after, false);
         return after;
     }
     SHOAL_NOINLINE void keep_token(TokenKind kind, const char* begin, const char* end, bool is_unmarked) {
-        options_.tokens->push_back({kind, false, is_unmarked, at(begin).offset, at(end).offset});
+        tokens_.add({.kind = kind,
+                     .is_unmarked = is_unmarked,
+                     .begin = at(begin).offset,
+                     .end = at(end).offset,
+                     .value = at(begin).offset});
     }
 
     /// Adds a key that ends at `end`, and reports a duplicate.
@@ -378,6 +394,7 @@ protected:
     Dialect dialect_;
     const char* begin_;
     const char* end_;
+    TokenList<GapSyntax> tokens_;
     NodeWriter writer_;
     bool failed_ = false;
     bool lost_ = false;
@@ -444,21 +461,14 @@ private:
     void reach_end() {
         if (at_open_root()) {
             writer_.close();
-            note(TokenKind::kClose, end_, end_);
+            note(TokenKind::kClose, end_, end_, true);
         }
         if (writer_.depth() > 0 && !lost_) report_unclosed();
     }
 
     const char* skip_comment(const char* p) {
-        const char second = p + 1 < end_ ? p[1] : '\0';
-        if (second == '/') {
-            const void* const line_end = std::memchr(p, '\n', static_cast<std::size_t>(end_ - p));
-            return line_end == nullptr ? end_ : static_cast<const char*>(line_end);
-        }
-        if (second != '*') return p;
-        const std::string_view rest(p + 2, static_cast<std::size_t>(end_ - p - 2));
-        const std::size_t close = rest.find("*/");
-        if (close != std::string_view::npos) return rest.data() + close + 2;
+        const char* const after = find_comment_end(p, end_);
+        if (after != nullptr) return after;
         if (!lost_) error(p, "the comment that opens here is never closed", "add \"*/\"").underline(2);
         lost_ = true;
         return nullptr;

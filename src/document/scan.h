@@ -69,6 +69,20 @@ SHOAL_INLINE const char* skip_space_runs(const char* p, const char* end, int bit
     return p;
 }
 
+/// Returns the end of the comment of SJSON that begins at `p`, without the line end; `p` if there is none, and nullptr
+/// if it is never closed.
+inline const char* find_comment_end(const char* p, const char* end) {
+    const char second = end - p > 1 && *p == '/' ? p[1] : '\0';
+    if (second == '/') {
+        const void* const line_end = std::memchr(p, '\n', static_cast<std::size_t>(end - p));
+        return line_end == nullptr ? end : static_cast<const char*>(line_end);
+    }
+    if (second != '*') return p;
+    const std::string_view rest(p + 2, static_cast<std::size_t>(end - p - 2));
+    const std::size_t close = rest.find("*/");
+    return close == std::string_view::npos ? nullptr : rest.data() + close + 2;
+}
+
 /// Returns the first quote, backslash or control character, or `end`. Eight bytes at a time.
 inline const char* find_string_stop(const char* p, const char* end) {
     constexpr std::uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;

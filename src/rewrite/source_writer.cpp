@@ -52,21 +52,6 @@ bool is_equal(Node node, const YamlScalar& scalar) {
     }
 }
 
-/// Returns the quoted text with its quotes; nothing if it does not end on the line.
-std::string_view quoted_at_start(std::string_view text) {
-    const char quote = text[0];
-    for (std::size_t at = 1; at < text.size() && text[at] != '\n'; ++at) {
-        if (text[at] == '\\' && quote == '"') {
-            ++at;
-            continue;
-        }
-        if (text[at] != quote) continue;
-        if (quote == '"' || at + 1 == text.size() || text[at + 1] != quote) return text.substr(0, at + 1);
-        ++at;
-    }
-    return {};
-}
-
 /// Returns whether a quoted string means `text`.
 bool means(std::string_view written, std::string_view text, SourceFormat format) {
     const std::string_view inside = written.substr(1, written.size() - 2);
@@ -76,47 +61,6 @@ bool means(std::string_view written, std::string_view text, SourceFormat format)
     const Result<Document> read =
         format == SourceFormat::kYaml ? read_yaml(file, diagnostics) : read_sjson(file, diagnostics);
     return read && read->root().is_string() && read->root().as_string() == text;
-}
-
-/// Returns whether a key or value of SJSON without quotes is `word`.
-bool has_word(std::string_view source, std::string_view word, bool is_key) {
-    std::size_t end = 0;
-    while (end < source.size() && static_cast<unsigned char>(source[end]) > ' ' &&
-           !is_one_of(source[end], is_key ? ",=:" : ",=:[]{}\"") &&
-           (is_key || !(source.substr(end).starts_with("//") || source.substr(end).starts_with("/*"))))
-        ++end;
-    return source.substr(0, end) == word;
-}
-
-std::string_view word_at_start(std::string_view text) {
-    const auto is_word = [](char c) {
-        return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_one_of(c, "+-._~");
-    };
-    return text.substr(0, static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_word) - text.begin()));
-}
-
-/// Returns the offset after an anchor or a tag. Names of anchors only have letters, digits, _ and -.
-std::size_t end_of_property(std::string_view text) {
-    constexpr std::string_view kName = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-";
-    const std::size_t end = text[0] == '&' ? text.find_first_not_of(kName, 1) : text.find_first_of(" \t\r\n,[]{}");
-    return std::min(end, text.size());
-}
-
-/// Removes one anchor or tag and the blanks after it. Returns false if there is none.
-bool remove_property(std::string_view& text, char sign) {
-    if (text.empty() || text[0] != sign) return false;
-    const std::size_t end = end_of_property(text);
-    const std::size_t next = std::min(text.find_first_not_of(" \t", end), text.size());
-    text.remove_prefix(next);
-    return true;
-}
-
-/// Returns the text after anchors, tags, and the lines and comments between these and their value.
-std::string_view skip_properties(std::string_view text) {
-    while (remove_property(text, '&') || remove_property(text, '!'))
-        while (!text.empty() && is_one_of(text[0], " \t\r\n#"))
-            text.remove_prefix(std::min(text[0] == '#' ? text.find('\n') : 1, text.size()));
-    return text;
 }
 
 constexpr std::size_t kMostPlain = 900;  // a key must end within 1,024 characters of its line
@@ -221,13 +165,103 @@ void append_yaml_text(std::string& out, std::string_view text, bool is_flow, boo
         append_double_quoted(out, text);
 }
 
+// --- where nodes come from -------------------------------------------------------------------------------------------
+
+/// Finds the tokens that nodes were read from.
+class Origins {
+public:
+    Origins(SourceFormat format, const Diagnostics& diagnostics, const SourceComments& comments)
+        : format_(format), diagnostics_(diagnostics), comments_(comments) {}
+
+    /// Returns the format of the text of a position; the written format if it is in no text.
+    SourceFormat format_of(SourcePosition position) const {
+        return position.file == 0 || position.file > diagnostics_.num_files()
+                   ? format_
+                   : source_format(diagnostics_.name(position.file));
+    }
+    bool is_yaml(SourcePosition position) const { return format_of(position) == SourceFormat::kYaml; }
+
+    /// Returns the token of a key, scalar, list or mapping, or nullptr. In YAML, a list or mapping may begin where its
+    /// first key or element does.
+    const TextToken* find(SourcePosition position, bool is_container) const {
+        const std::span<const TextToken> tokens = comments_.tokens(position.file);
+        const TextToken* found = nullptr;
+        for (auto at = std::ranges::lower_bound(tokens, position.offset, {}, &TextToken::begin);
+             at != tokens.end() && at->begin == position.offset; ++at) {
+            if (at->kind == TokenKind::kClose || at->kind == TokenKind::kComment) continue;
+            if (found == nullptr || (at->kind == TokenKind::kOpen) == is_container) found = &*at;
+            if ((found->kind == TokenKind::kOpen) == is_container) break;
+        }
+        return found;
+    }
+
+    /// Returns the text of a key or scalar, or the opening bracket, after the anchor and the tag; empty: there is none.
+    std::string_view text_at(SourcePosition position, bool is_container = false) const {
+        const TextToken* const token = find(position, is_container);
+        return token == nullptr ? std::string_view() : text(position.file, token->value, token->end);
+    }
+    std::string_view text_of(Node value) const { return text_at(value.position(), is_container(value)); }
+
+    /// Returns the anchor or the tag of a YAML value with its sign, & or !, or nothing.
+    std::string_view property_of(Node value, char sign) const {
+        const SourcePosition position = value.position();
+        const TextToken* const token = find(position, is_container(value));
+        if (token == nullptr || format_ != SourceFormat::kYaml || !is_yaml(position)) return {};
+        std::string_view rest = text(position.file, token->begin, token->value);
+        while (!rest.empty() && is_one_of(rest[0], "&!")) {
+            const std::string_view property = rest.substr(0, rest.find_first_of(" \t\r\n"));
+            if (property[0] == sign) return property;
+            rest.remove_prefix(std::min(rest.find_first_not_of(" \t", property.size()), rest.size()));
+        }
+        return {};
+    }
+
+    /// Returns what is between a token and the one before it: blanks, line ends, commas and signs.
+    std::string_view gap_before(std::uint32_t file, const TextToken& token) const {
+        const bool is_first = &token == comments_.tokens(file).data();
+        return text(file, is_first ? 0 : (&token - 1)->end, token.begin);
+    }
+
+    /// Returns the blanks before a token that is the first of its line; otherwise nothing.
+    std::string_view indentation_of(SourcePosition position, bool is_container) const {
+        const TextToken* const token = find(position, is_container);
+        if (token == nullptr || token->column == 0 || token->column == token->begin) return {};
+        const std::string_view blanks = text(position.file, token->begin - token->column - 1, token->begin);
+        const bool is_first = blanks[0] == '\n' && blanks.find_first_not_of(" \t", 1) == std::string_view::npos;
+        return is_first ? blanks.substr(1) : std::string_view();
+    }
+
+    /// Returns whether a line ends between two positions of one text.
+    bool has_line_end(SourcePosition first, SourcePosition second) const {
+        return text(first.file, first.offset, second.offset).find('\n') != std::string_view::npos;
+    }
+
+    /// Returns the text of a file; empty: there is none.
+    std::string_view whole_text(std::uint32_t file) const {
+        return file == 0 || file > diagnostics_.num_files() ? std::string_view() : diagnostics_.text(file);
+    }
+
+    bool is_comment_of_line(std::uint32_t file, const TextToken& token) const {
+        return token.kind == TokenKind::kComment && !text(file, token.begin, token.end).starts_with("/*");
+    }
+
+private:
+    std::string_view text(std::uint32_t file, std::uint32_t begin, std::uint32_t end) const {
+        return diagnostics_.text(file).substr(begin, end - begin);
+    }
+
+    SourceFormat format_;
+    const Diagnostics& diagnostics_;
+    const SourceComments& comments_;
+};
+
 // --- scalars and keys ------------------------------------------------------------------------------------------------
 
 /// Writes scalars and keys: as in their original text if possible, otherwise in the simplest form.
 class Speller {
 public:
-    Speller(SourceFormat format, const Diagnostics& diagnostics, bool bare_texts)
-        : format_(format), diagnostics_(diagnostics), bare_texts_(bare_texts) {}
+    Speller(SourceFormat format, const Origins& origins, bool bare_texts)
+        : format_(format), origins_(origins), bare_texts_(bare_texts) {}
 
     void append_key(std::string& out, Node child) const {
         const std::string_view key = child.key();
@@ -242,7 +276,7 @@ public:
 
     void append_scalar(std::string& out, Node node, const YamlContext& place = {}) const {
         if (node.is_string()) return append_text(out, node, place);
-        const std::string_view word = word_at_start(text_of_value(node.position()));
+        const std::string_view word = origins_.text_of(node);
         const bool is_same = !word.empty() && is_equal(node, read_yaml_scalar(word));
         if (is_same && (format_ == SourceFormat::kYaml || (node.is_number() && is_json_number(word))))
             out += word;
@@ -250,47 +284,6 @@ public:
             append_number(out, node);
         else
             out += node.is_null() ? "null" : node.as_bool() ? "true" : "false";
-    }
-
-    /// The text from a position on; empty: the position is in no text.
-    std::string_view text_from(SourcePosition position) const {
-        if (position.file == 0 || position.file > diagnostics_.num_files()) return {};
-        const std::string_view text = diagnostics_.text(position.file);
-        return position.offset >= text.size() ? std::string_view() : text.substr(position.offset);
-    }
-
-    /// The same after the anchor and the tag of YAML.
-    std::string_view text_of_value(SourcePosition position) const {
-        std::string_view text = text_from(position);
-        if (format_of(position) != SourceFormat::kYaml) return text;
-        // Text on a later line may be the next key, unless it is a bracket.
-        if (const std::string_view value = skip_properties(text); !value.empty() && is_one_of(value[0], "[{"))
-            return value;
-        while (remove_property(text, '&') || remove_property(text, '!')) {
-        }
-        return text;
-    }
-
-    SourceFormat format_of(SourcePosition position) const {
-        return position.file == 0 || position.file > diagnostics_.num_files()
-                   ? format_
-                   : source_format(diagnostics_.name(position.file));
-    }
-
-    /// Returns the anchor of a YAML value, or nothing.
-    std::string_view anchor_of(SourcePosition position) const {
-        std::string_view text = text_from(position);
-        if (format_ != SourceFormat::kYaml || format_of(position) != SourceFormat::kYaml) return {};
-        remove_property(text, '!');
-        return text.starts_with('&') ? text.substr(1, end_of_property(text) - 1) : std::string_view();
-    }
-
-    /// Returns the tag of a YAML value, or nothing.
-    std::string_view tag_of(SourcePosition position) const {
-        std::string_view text = text_from(position);
-        if (format_ != SourceFormat::kYaml || format_of(position) != SourceFormat::kYaml) return {};
-        remove_property(text, '&');
-        return text.starts_with('!') ? text.substr(0, end_of_property(text)) : std::string_view();
     }
 
 private:
@@ -306,24 +299,23 @@ private:
     /// Appends a string or key as in its text, if that is allowed here and means the same.
     bool append_as_written(std::string& out, std::string_view text, SourcePosition position, bool is_flow,
                            bool is_key) const {
-        const std::string_view source = text_of_value(position);
-        const SourceFormat from = format_of(position);
+        const std::string_view source = origins_.text_at(position);
+        const SourceFormat from = origins_.format_of(position);
         const bool to_yaml = format_ == SourceFormat::kYaml;
         if (source.empty() || to_yaml != (from == SourceFormat::kYaml)) return false;
         if (source[0] == '"' || (to_yaml && source[0] == '\'')) {
-            const std::string_view written = quoted_at_start(source);
-            if (written.size() < 2 || source.starts_with("\"\"\"") || written.find('\t') != std::string_view::npos)
-                return false;
-            if ((is_key && from == SourceFormat::kJson && format_ != from) || !means(written, text, from)) return false;
-            out += written;
+            const bool is_on_line = source.find_first_of("\t\n") == std::string_view::npos;
+            if (!is_on_line || source.starts_with("\"\"\"")) return false;
+            if ((is_key && from == SourceFormat::kJson && format_ != from) || !means(source, text, from)) return false;
+            out += source;
             return true;
         }
-        const bool is_plain = to_yaml && is_yaml_plain(text, is_flow) && source.starts_with(text) &&
+        const bool is_plain = to_yaml && is_yaml_plain(text, is_flow) && source == text &&
                               (is_key || read_yaml_scalar(text).meaning == YamlMeaning::kString);
         // At the beginning of a file, it would be read as a byte order mark.
         const bool begins_with_mark = text.starts_with(kByteOrderMark);
-        const bool is_bare = format_ == SourceFormat::kSjson && (is_key || bare_texts_) && !begins_with_mark &&
-                             has_word(source, text, is_key);
+        const bool is_bare =
+            format_ == SourceFormat::kSjson && (is_key || bare_texts_) && !begins_with_mark && source == text;
         if (!is_plain && !is_bare) return false;
         out += text;
         return !text.empty();
@@ -338,12 +330,11 @@ private:
             out.resize(begin);
             return append_yaml_text(out, text, place.is_flow, false);
         }
-        const std::string_view source = text_of_value(node.position());
+        const std::string_view source = origins_.text_of(node);
         const bool has_quotes = !source.empty() && is_one_of(source[0], "\"'") && !source.starts_with("\"\"\"");
         const std::string verbatim = concat("\"\"\"", text, "\"\"\"");
-        const std::size_t most_bytes = 2 * verbatim.size();  // with a carriage return before each line end
-        const bool was_verbatim = format_of(node.position()) == SourceFormat::kSjson && source.starts_with("\"\"\"") &&
-                                  with_line_feeds(source.substr(0, most_bytes)).starts_with(verbatim) &&
+        const bool was_verbatim = origins_.format_of(node.position()) == SourceFormat::kSjson &&
+                                  source.starts_with("\"\"\"") && with_line_feeds(source) == verbatim &&
                                   text.find("\r\n") == std::string_view::npos;
         if (format_ == SourceFormat::kSjson && (was_verbatim || (is_verbatim_text(text) && !has_quotes)))
             out += verbatim;
@@ -353,9 +344,8 @@ private:
 
     /// Appends a folded YAML text: the same lines, with the indentation needed here.
     bool append_folded(std::string& out, Node node, const YamlContext& place) const {
-        const std::string_view source = text_of_value(node.position());
-        if (place.is_flow || !source.starts_with('>') || format_of(node.position()) != SourceFormat::kYaml)
-            return false;
+        const std::string_view source = origins_.text_of(node);
+        if (place.is_flow || !source.starts_with('>') || !origins_.is_yaml(node.position())) return false;
         std::size_t begin = std::min(source.find('\n'), source.size() - 1) + 1;
         const std::string_view header = source.substr(0, source.find_first_of(" \t\r\n"));
         const std::size_t first = source.find_first_not_of(" \r\n", begin);
@@ -384,7 +374,7 @@ private:
     }
 
     SourceFormat format_;
-    const Diagnostics& diagnostics_;
+    const Origins& origins_;
     bool bare_texts_;
 };
 
@@ -401,7 +391,11 @@ class SourceWriter {
 public:
     SourceWriter(SourceFormat format, const Diagnostics& diagnostics, const SourceComments& comments,
                  const SourceLayout& layout)
-        : format_(format), comments_(comments), layout_(layout), speller_(format, diagnostics, layout.bare_texts) {}
+        : format_(format),
+          comments_(comments),
+          layout_(layout),
+          origins_(format, diagnostics, comments),
+          speller_(format, origins_, layout.bare_texts) {}
 
     std::string write(Node root) {
         choose_signs(root);
@@ -510,7 +504,7 @@ private:
         if (is_json() || is_yaml()) sign_ = ": ";
         commas_ = is_json() || is_yaml();
         if (!layout_.keeps_signs || format_ != SourceFormat::kSjson ||
-            speller_.format_of(root.position()) != SourceFormat::kSjson)
+            origins_.format_of(root.position()) != SourceFormat::kSjson)
             return;
         signs_file_ = root.position().file;
         if (const Node child = first_with_sign(root)) sign_ = sign_in_text(child);
@@ -532,10 +526,12 @@ private:
     std::string_view sign_in_text(Node child) const {
         const SourcePosition key = child.key_position(), value = child.position();
         if (!child.has_key() || !keeps_signs_of(key) || value.file != key.file || value.offset <= key.offset) return {};
-        const std::string_view text = speller_.text_from(key).substr(0, value.offset - key.offset);
-        const std::size_t sign = text.find_last_not_of(" \t");
-        if (sign == std::string_view::npos || sign == 0 || (text[sign] != ':' && text[sign] != '=')) return {};
-        return text.substr(text.find_last_not_of(" \t", sign - 1) + 1);
+        const TextToken* const token = origins_.find(value, is_container(child));
+        if (token == nullptr) return {};
+        const std::string_view gap = origins_.gap_before(value.file, *token);
+        const std::size_t sign = gap.find_last_not_of(" \t");
+        if (sign == std::string_view::npos || (gap[sign] != ':' && gap[sign] != '=')) return {};
+        return gap.substr(sign == 0 ? 0 : gap.find_last_not_of(" \t", sign - 1) + 1);
     }
 
     std::string_view sign_of(Node child) const {
@@ -551,13 +547,11 @@ private:
             const SourcePosition second = child.has_key() ? child.key_position() : child.position();
             const bool has_text = keeps_signs_of(first) && second.file == first.file && second.offset > first.offset;
             before = child;
-            if (!has_text) continue;
-            const std::string_view text = speller_.text_from(first).substr(0, second.offset - first.offset);
-            const std::size_t last = text.find_last_not_of(" \t\r\n");
-            if (last == std::string_view::npos) continue;
-            if (text[last] == ',') return 1;
-            const std::string_view line = text.substr(0, last + 1).substr(text.rfind('\n', last) + 1);
-            if (line.find("//") == std::string_view::npos && !line.ends_with("*/")) return 0;
+            const TextToken* const token =
+                has_text ? origins_.find(second, !child.has_key() && is_container(child)) : nullptr;
+            if (token == nullptr) continue;
+            if (origins_.gap_before(second.file, *token).find(',') != std::string_view::npos) return 1;
+            if ((token - 1)->kind != TokenKind::kComment) return 0;
         }
         return -1;
     }
@@ -570,25 +564,24 @@ private:
     // --- values on one line ------------------------------------------------------------------------------------------
 
     Shape shape_of(Node node) const {
-        const std::string_view text = speller_.text_of_value(node.position());
-        if (text.empty()) return Shape::kUnknown;
-        if (text[0] != (node.is_mapping() ? '{' : '['))
-            return speller_.format_of(node.position()) == SourceFormat::kYaml ? Shape::kLines : Shape::kUnknown;
-        const bool was_yaml = speller_.format_of(node.position()) == SourceFormat::kYaml;
-        std::size_t next = text.find_first_not_of(" \t\r,", 1);
-        while (!was_yaml && next < text.size() && text.substr(next).starts_with("/*"))
-            next = text.find_first_not_of(" \t\r,", std::min(text.find("*/", next + 2), text.size() - 2) + 2);
-        const std::string_view rest = text.substr(std::min(next, text.size()));
-        const bool is_end = rest.starts_with('\n') || rest.starts_with(was_yaml ? "#" : "//");
-        return is_end ? Shape::kLines : Shape::kOneLine;
+        const SourcePosition position = node.position();
+        const TextToken* token = origins_.find(position, true);
+        if (token == nullptr) return Shape::kUnknown;
+        if (!origins_.text_of(node).starts_with(node.is_mapping() ? '{' : '['))
+            return origins_.is_yaml(position) ? Shape::kLines : Shape::kUnknown;
+        do {
+            ++token;
+            const bool ends_line = origins_.gap_before(position.file, *token).find('\n') != std::string_view::npos;
+            if (ends_line || origins_.is_comment_of_line(position.file, *token)) return Shape::kLines;
+        } while (token->kind == TokenKind::kComment);
+        return Shape::kOneLine;
     }
 
     /// Returns whether a value begins on the line on which the previous value begins.
     bool is_on_line_of(Node before, Node node) const {
         const SourcePosition first = before.position(), second = node.position();
-        const std::string_view text = speller_.text_from(first);
-        if (first.file != second.file || second.offset < first.offset || text.empty()) return false;
-        return text.substr(0, second.offset - first.offset).find('\n') == std::string_view::npos;
+        return first.file != 0 && first.file == second.file && second.offset >= first.offset &&
+               !origins_.has_line_end(first, second);
     }
 
     /// Returns whether a list on several lines has several values on a line.
@@ -612,8 +605,8 @@ private:
         if (!node.is_list() || std::any_of(node.begin(), node.end(), is_container)) return false;
         const bool has_lines = shape_of(node) == Shape::kLines;
         if (!has_lines) return std::all_of(node.begin(), node.end(), [](Node child) { return child.is_number(); });
-        const bool has_marks = speller_.text_of_value(node.position()).starts_with('[');
-        const bool was_yaml = speller_.format_of(node.position()) == SourceFormat::kYaml;
+        const bool has_marks = origins_.text_of(node).starts_with('[');
+        const bool was_yaml = origins_.is_yaml(node.position());
         return has_marks && ((is_yaml() && was_yaml) || has_rows(node));
     }
 
@@ -625,8 +618,7 @@ private:
         const bool has_only_numbers =
             std::all_of(node.begin(), node.end(), [](Node child) { return child.is_number(); });
         if (shape == Shape::kLines) {
-            const bool has_marks =
-                !speller_.text_of_value(node.position()).empty() && speller_.text_of_value(node.position())[0] == '[';
+            const bool has_marks = origins_.text_of(node).starts_with('[');
             return node.is_list() && has_only_numbers && node.size() <= kMostNumbersOnLine &&
                    (has_marks || !is_yaml()) && !has_rows(node);
         }
@@ -638,9 +630,9 @@ private:
     /// Returns whether a text is written on several lines: not if it was in quotes, in a format with other forms.
     bool takes_lines(Node node) const {
         if (!node.is_string() || node.as_string().find('\n') == std::string_view::npos) return false;
-        const std::string_view text = speller_.text_of_value(node.position());
+        const std::string_view text = origins_.text_of(node);
         const bool has_quotes = text.starts_with('"') && !text.starts_with("\"\"\"");
-        return !has_quotes || speller_.format_of(node.position()) == SourceFormat::kJson;
+        return !has_quotes || origins_.format_of(node.position()) == SourceFormat::kJson;
     }
 
     /// Appends a value on one line. Returns false if it is longer than `most` bytes, or needs several lines.
@@ -775,16 +767,21 @@ private:
 
     // --- YAML --------------------------------------------------------------------------------------------------------
 
+    std::string_view anchor_of(Node node) const {
+        const std::string_view anchor = origins_.property_of(node, '&');
+        return anchor.substr(anchor.empty() ? 0 : 1);
+    }
+
     /// Other tags only repeat what the value shows.
     std::string_view tag_to_keep(Node node) const {
-        const std::string_view tag = node.is_list() ? speller_.tag_of(node.position()) : std::string_view();
+        const std::string_view tag = node.is_list() ? origins_.property_of(node, '!') : std::string_view();
         return tag == "!!pairs" || tag == "!!omap" ? tag : std::string_view();
     }
 
     /// Appends the anchor and the tag of a value. If the same value was written above, appends its alias and returns
     /// true.
     bool yaml_anchor(std::string& out, Node node) {
-        if (const std::string_view name = speller_.anchor_of(node.position()); !name.empty()) {
+        if (const std::string_view name = anchor_of(node); !name.empty()) {
             const auto last =
                 std::find_if(anchors_.rbegin(), anchors_.rend(), [&](const auto& a) { return a.first == name; });
             if (last != anchors_.rend() && last->second.position() == node.position() && equal(last->second, node)) {
@@ -812,8 +809,7 @@ private:
 
     /// An element's first node is on the line of the dash. Writes the comments of that node above the line.
     void yaml_first_comments(Node node, std::size_t depth) {
-        while (is_container(node) && node.size() > 0 && speller_.anchor_of(node.position()).empty() &&
-               tag_to_keep(node).empty()) {
+        while (is_container(node) && node.size() > 0 && anchor_of(node).empty() && tag_to_keep(node).empty()) {
             if (const NodeComments* const inside = comments_.inside(node)) lines(inside->at_start, depth);
             node = *node.begin();
             if (const NodeComments* const around = comments_.around(node)) lines(around->before, depth);
@@ -874,9 +870,8 @@ private:
     /// Returns whether a YAML null was written as nothing.
     bool is_unsaid(Node node) const {
         const SourcePosition position = node.position();
-        const std::string_view text = speller_.text_of_value(position);
-        return node.is_null() && position.file != 0 && speller_.format_of(position) == SourceFormat::kYaml &&
-               speller_.anchor_of(position).empty() &&
+        const std::string_view text = origins_.text_of(node);
+        return node.is_null() && position.file != 0 && origins_.is_yaml(position) && anchor_of(node).empty() &&
                (text.empty() || (text[0] != '~' && text[0] != 'n' && text[0] != 'N'));
     }
 
@@ -920,7 +915,7 @@ private:
     Node first_indented(Node child, bool has_bracket) const {
         const bool is_block = is_container(child) && child.size() > 0 && shape_of(child) == Shape::kLines;
         if (!has_bracket && !is_block) return {};
-        const std::string_view text = speller_.text_of_value(child.position());
+        const std::string_view text = origins_.text_of(child);
         if (is_yaml() && (!child.is_mapping() || text.starts_with('{'))) return {};
         const Node indented = has_bracket ? child : *child.begin();
         return indented.has_key() || is_container(indented) ? indented : Node();
@@ -928,21 +923,17 @@ private:
 
     /// Takes the indentation of the first indented line of the root's text.
     void choose_indent(Node root) {
-        const bool is_same = speller_.format_of(root.position()) == format_ && root.position().file != 0;
-        const std::string_view text = is_same ? speller_.text_from(root.position()) : std::string_view();
+        const bool is_same = origins_.format_of(root.position()) == format_ && root.position().file != 0;
         unit_ = layout_.indent > 0 ? std::string(layout_.indent, ' ') : format_ == SourceFormat::kSjson ? "\t" : "  ";
-        if (layout_.indent > 0 || !is_container(root) || text.empty() || (is_yaml() && !root.is_mapping())) return;
-        const bool has_bracket = !is_yaml() && (text[0] == '{' || text[0] == '[');
+        if (layout_.indent > 0 || !is_container(root) || !is_same || (is_yaml() && !root.is_mapping())) return;
+        const bool has_bracket = !is_yaml() && !origins_.text_of(root).empty();
         if (has_bracket && !keeps_braces(root)) return;  // the braces are removed, and one level with them
         for (const Node child : root) {
             const Node indented = first_indented(child, has_bracket);
             if (!indented || indented.position().file != root.position().file) continue;
-            const std::uint32_t offset =
-                indented.has_key() ? indented.key_position().offset : indented.position().offset;
-            if (offset <= root.position().offset) continue;
-            const std::size_t at = offset - root.position().offset, before = text.find_last_not_of(" \t", at - 1);
-            if (before == std::string_view::npos || text[before] != '\n') continue;
-            const std::string_view blanks = text.substr(before + 1, at - before - 1);
+            const SourcePosition begin = indented.has_key() ? indented.key_position() : indented.position();
+            if (begin.offset <= root.position().offset) continue;
+            const std::string_view blanks = origins_.indentation_of(begin, !indented.has_key());
             if (blanks.empty() || (blanks[0] == '\t' && is_yaml())) continue;
             if (blanks.find_first_not_of(blanks[0]) != std::string_view::npos) continue;
             unit_ = blanks[0] == '\t' ? "\t" : std::string(std::min<std::size_t>(blanks.size(), 8), ' ');
@@ -952,7 +943,7 @@ private:
 
     /// Takes line ends from the first line of the root's text, and its byte order mark, if it has one.
     void take_line_ends(Node root) {
-        const std::string_view text = speller_.text_from({root.position().file, 0});
+        const std::string_view text = origins_.whole_text(root.position().file);
         const std::size_t end = std::min(text.find('\n'), text.size());
         if (end > 0 && end < text.size() && text[end - 1] == '\r') {
             std::string lines;
@@ -962,14 +953,14 @@ private:
             }
             out_ = std::move(lines);
         }
-        if (text.starts_with(kByteOrderMark) && speller_.format_of(root.position()) == format_)
+        if (text.starts_with(kByteOrderMark) && origins_.format_of(root.position()) == format_)
             out_.insert(0, kByteOrderMark);
     }
 
     /// Returns whether the root is written with its brackets: in JSON; a list in SJSON; SJSON braces that are kept.
     bool keeps_braces(Node root) const {
         if (is_json() || !root.is_mapping()) return !is_yaml();
-        return keeps_signs_of(root.position()) && speller_.text_from(root.position()).starts_with('{');
+        return keeps_signs_of(root.position()) && origins_.text_of(root).starts_with('{');
     }
 
     /// In SJSON, the root mapping has no braces.
@@ -1004,6 +995,7 @@ private:
     SourceFormat format_;
     const SourceComments& comments_;
     SourceLayout layout_;
+    Origins origins_;
     Speller speller_;
     std::string unit_;               // the text of one level of indentation
     std::string_view sign_ = " = ";  // the sign between keys and values that do not keep their own

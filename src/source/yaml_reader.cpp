@@ -1,5 +1,6 @@
 #include "shoal/base/text.h"
 #include "shoal/document/detail/scalar_text.h"
+#include "shoal/document/detail/token_list.h"
 #include "shoal/document/detail/utf8.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/source/detail/yaml.h"
@@ -82,6 +83,35 @@ std::size_t line_break_bytes(std::string_view text) {
     return 0;
 }
 
+/// What is between the tokens: the parser does not give comments.
+struct GapSyntax {
+    static std::size_t line_end_bytes(std::string_view text, std::size_t at) {
+        return line_break_bytes(text.substr(at));
+    }
+    static std::size_t comment_end(std::string_view text, std::size_t at, bool begins_line) {
+        if (text[at] != '#' || (!begins_line && static_cast<unsigned char>(text[at - 1]) > ' ')) return at;
+        while (at < text.size() && line_end_bytes(text, at) == 0) ++at;
+        return at;
+    }
+};
+
+/// Returns the length of the anchor or tag at the start of a text; 0: there is none. Names of anchors only have
+/// letters, digits, _ and -.
+std::size_t property_bytes(std::string_view text) {
+    constexpr std::string_view kName = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-";
+    if (text.empty() || (text[0] != '&' && text[0] != '!')) return 0;
+    const std::size_t end = text[0] == '&' ? text.find_first_not_of(kName, 1) : text.find_first_of(" \t\r\n,[]{}");
+    return std::min(end, text.size());
+}
+
+/// Returns the length of the anchor, the tag and the blanks after them on their line.
+std::size_t properties_bytes(std::string_view text) {
+    std::size_t at = 0;
+    while (const std::size_t num_bytes = property_bytes(text.substr(at)))
+        at = std::min(text.find_first_not_of(" \t", at + num_bytes), text.size());
+    return at;
+}
+
 /// Reads one text, event by event.
 class YamlReader {
 public:
@@ -91,7 +121,8 @@ public:
           options_(options),
           text_(diagnostics.text(file)),
           bom_bytes_(text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0),
-          marks_(text_.substr(bom_bytes_)) {}
+          marks_(text_.substr(bom_bytes_)),
+          tokens_(options.tokens, text_, bom_bytes_) {}
     ~YamlReader() {
         if (is_initialized_) yaml_parser_delete(&parser_);
     }
@@ -99,13 +130,13 @@ public:
     YamlReader& operator=(const YamlReader&) = delete;
 
     Result<Document> read() {
-        if (options_.tokens != nullptr) options_.tokens->clear();
         if (check_text() && !read_events()) failed_ = true;
         if (failed_) return Status::error("the text has errors; the diagnostics say where");
         if (builder_.num_nodes() == 0) {
             builder_.begin_mapping({file_, static_cast<std::uint32_t>(bom_bytes_)});
             builder_.end();
         }
+        tokens_.finish();
         return builder_.finish();
     }
 
@@ -113,6 +144,7 @@ private:
     /// An open list or mapping.
     struct Open {
         bool is_mapping = false;
+        bool is_unmarked = false;  ///< without brackets
         bool is_pairs = false;     ///< a list of mappings with one key each
         bool expects_key = false;  ///< in a mapping
         std::uint32_t num_children = 0;
@@ -170,7 +202,7 @@ private:
         while (!has_ended_) {
             Event event;
             if (yaml_parser_parse(&parser_, &event.event) == 0) return syntax_error();
-            if (options_.tokens != nullptr) note_token(event.event);
+            if (tokens_.is_wanted()) note_token(event.event);
             if (!read_event(event.event)) return false;
         }
         return true;
@@ -180,12 +212,20 @@ private:
     void note_token(const yaml_event_t& event) {
         const bool is_key = !open_.empty() && open_.back().is_mapping && open_.back().expects_key;
         const auto add = [&](TokenKind kind, bool is_unmarked) {
-            const std::uint32_t begin = at(event.start_mark).offset;
-            const std::uint32_t end = is_unmarked ? begin : at(event.end_mark).offset;
-            options_.tokens->push_back({kind, event.type == YAML_ALIAS_EVENT, is_unmarked, begin, end});
+            TextToken token{.kind = kind, .is_alias = event.type == YAML_ALIAS_EVENT, .is_unmarked = is_unmarked};
+            token.begin = token.value = at(event.start_mark).offset;
+            token.end = is_unmarked ? token.begin : at(event.end_mark).offset;
+            if (kind == TokenKind::kOpen && token.end > token.begin)
+                token.value = token.end - 1;
+            else if (kind != TokenKind::kClose)
+                token.value += static_cast<std::uint32_t>(properties_bytes(text_.substr(token.begin)));
+            if (kind == TokenKind::kScalar) token.value = std::min(token.value, token.end);
+            tokens_.add(token);
         };
         switch (event.type) {
             case YAML_SCALAR_EVENT:
+                add(is_key ? TokenKind::kKey : TokenKind::kScalar, false);
+                return note_comment_of_block(event);
             case YAML_ALIAS_EVENT:
                 return add(is_key ? TokenKind::kKey : TokenKind::kScalar, false);
             case YAML_MAPPING_START_EVENT:
@@ -194,10 +234,20 @@ private:
                 return add(TokenKind::kOpen, event.data.sequence_start.style == YAML_BLOCK_SEQUENCE_STYLE);
             case YAML_MAPPING_END_EVENT:
             case YAML_SEQUENCE_END_EVENT:
-                return add(TokenKind::kClose, false);
+                return add(TokenKind::kClose, open_.back().is_unmarked);
             default:
                 return;
         }
+    }
+
+    /// A comment may follow the sign that begins a text of several lines.
+    void note_comment_of_block(const yaml_event_t& event) {
+        const yaml_scalar_style_t style = event.data.scalar.style;
+        if (style != YAML_LITERAL_SCALAR_STYLE && style != YAML_FOLDED_SCALAR_STYLE) return;
+        const TextToken token = options_.tokens->back();
+        const std::string_view text = text_.substr(token.value, token.end - token.value);
+        const std::size_t comment = text.substr(0, text.find('\n')).find(" #");
+        if (comment != std::string_view::npos) tokens_.add_inside(token.value + comment + 1);
     }
 
     /// Returns false if the rest would be misread.
@@ -210,9 +260,11 @@ private:
                 end_document(event);
                 return true;
             case YAML_MAPPING_START_EVENT:
-                return begin(event, true, text_of(event.data.mapping_start.tag), event.data.mapping_start.anchor);
+                return begin(event, text_of(event.data.mapping_start.tag), event.data.mapping_start.anchor,
+                             event.data.mapping_start.style == YAML_BLOCK_MAPPING_STYLE);
             case YAML_SEQUENCE_START_EVENT:
-                return begin(event, false, text_of(event.data.sequence_start.tag), event.data.sequence_start.anchor);
+                return begin(event, text_of(event.data.sequence_start.tag), event.data.sequence_start.anchor,
+                             event.data.sequence_start.style == YAML_BLOCK_SEQUENCE_STYLE);
             case YAML_MAPPING_END_EVENT:
             case YAML_SEQUENCE_END_EVENT:
                 end();
@@ -288,7 +340,8 @@ private:
         if (height + 1 > parent.height) parent.height = height + 1;
     }
 
-    bool begin(const yaml_event_t& event, bool is_mapping, std::string_view tag, const yaml_char_t* anchor) {
+    bool begin(const yaml_event_t& event, std::string_view tag, const yaml_char_t* anchor, bool is_unmarked) {
+        const bool is_mapping = event.type == YAML_MAPPING_START_EVENT;
         const SourcePosition position = at(event.start_mark);
         const std::string_view what = is_mapping ? "a mapping" : "a list";
         if (!check_place(position, what, is_mapping)) return false;
@@ -305,6 +358,7 @@ private:
                         is_mapping ? "a mapping has the tag !!map or none"
                                    : "a list has the tag !!seq, !!pairs, !!omap or none");
         opened.is_mapping = opened.expects_key = is_mapping;
+        opened.is_unmarked = is_unmarked;
         opened.node = builder_.num_nodes();
         opened.position = position;
         opened.anchor = text_of(anchor);
@@ -494,6 +548,7 @@ private:
     std::string_view text_;
     std::size_t bom_bytes_;
     MarkCursor marks_;
+    TokenList<GapSyntax> tokens_;
     yaml_parser_t parser_;
     bool is_initialized_ = false;
     bool failed_ = false;

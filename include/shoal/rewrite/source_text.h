@@ -25,6 +25,7 @@
 #include "shoal/document/detail/read_options.h"
 #include "shoal/source/detail/source_files.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,7 +57,7 @@ struct NodeComments {
     bool after_blank_line = false;  ///< an empty line precedes it
 };
 
-/// The comments of any number of texts.
+/// The comments and the tokens of any number of texts.
 class SourceComments {
 public:
     /// The comments before and after a child of a list or mapping, or the root; nullptr: none. Lifetime: until the
@@ -68,10 +69,14 @@ public:
     SHOAL_API NodeComments& change_around(Node node);
     SHOAL_API NodeComments& change_inside(Node node);
 
-    /// Returns only the comments of a tree.
+    /// Returns only the comments of a tree, and all tokens.
     SHOAL_API SourceComments of(Node root) const;
     /// All comments, in no particular order. Lifetime: until the next change.
     SHOAL_API std::vector<const Comment*> all() const;
+
+    /// The tokens of a file in text order; none if it was not read with its comments.
+    SHOAL_API std::span<const TextToken> tokens(std::uint32_t file) const;
+    SHOAL_API void keep_tokens(std::uint32_t file, std::vector<TextToken> tokens);
 
 private:
     friend class CommentReader;
@@ -80,9 +85,10 @@ private:
 
     HashMap<std::uint64_t, std::uint32_t> indices_{Owner("source comments")};  // by position: index into entries_
     std::vector<NodeComments> entries_;
+    std::vector<std::vector<TextToken>> tokens_;  // by file
 };
 
-/// Reads a file of `diagnostics` in the format of its name, and adds its comments.
+/// Reads a file of `diagnostics` in the format of its name, and adds its comments and tokens.
 /// Errors: `diagnostics` gets one or more errors, and there are no document and no comments.
 SHOAL_API Result<Document> read_source_text(std::uint32_t file, Diagnostics& diagnostics, SourceComments& comments,
                                             const ReadOptions& options = {});
@@ -105,7 +111,7 @@ struct SourceLayout {
 /// mappings inside. Aliases of YAML stay aliases in YAML. Lines end like the first line of the root's source text,
 /// with \n or \r\n; a byte order mark is kept if the format is the same.
 /// Requires: `node` is not none, and lists and mappings are nested at most 1,000 deep.
-/// Lifetime: `diagnostics` has the source texts of the nodes.
+/// Lifetime: `diagnostics` has the source texts of the nodes, and `comments` what read_source_text() added for them.
 SHOAL_API std::string write_source_text(Node node, SourceFormat format, const Diagnostics& diagnostics,
                                         const SourceComments& comments, const SourceLayout& layout = {});
 

@@ -1,7 +1,7 @@
 #pragma once
 // Options of all readers. Each reader uses those of its format, and ignores the others.
 //
-//     { coral  =  [4  2]  }          tokens: open, key, open, scalar, scalar, close, close
+//     { coral  =  [4  2]  /* two */ }      tokens: open, key, open, scalar, scalar, close, comment, close
 //
 // Thread: a value.
 
@@ -12,15 +12,18 @@
 
 namespace shoal {
 
-enum class TokenKind : std::uint8_t { kKey, kScalar, kOpen, kClose };
+enum class TokenKind : std::uint8_t { kKey, kScalar, kOpen, kClose, kComment };
 
-/// A key, a value or a bracket of a text. Comments can only be between tokens.
+/// A key, a value, a bracket or a comment of a text. Between tokens are only blanks, line ends, commas and signs.
 struct TextToken {
     TokenKind kind;
-    bool is_alias;        ///< a value of YAML that refers to an earlier one
-    bool is_unmarked;     ///< a list or mapping without brackets: `begin` and `end` are equal
-    std::uint32_t begin;  ///< offsets in the text
-    std::uint32_t end;
+    bool is_alias = false;           ///< a value of YAML that refers to an earlier one
+    bool is_unmarked = false;        ///< of a list or mapping without brackets: `begin` and `end` are equal
+    std::uint8_t num_line_ends = 0;  ///< between it and the token before it that is not unmarked; at most 2
+    std::uint32_t begin = 0;         ///< offsets in the text
+    std::uint32_t end = 0;
+    std::uint32_t value = 0;   ///< offset of what follows the anchor and the tag of YAML; otherwise `begin`
+    std::uint32_t column = 0;  ///< bytes from the start of its line to `begin`
 };
 
 struct ReadOptions {
