@@ -4,8 +4,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
-#include "shoal/source/detail/entity_key.h"
-#include "shoal/source/detail/source_keys.h"
+#include "shoal/source/detail/source_grammar.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,10 +16,18 @@ constexpr std::uint8_t kFirstList = static_cast<std::uint8_t>(SourceKey::kCompon
 static_assert(kFirstList + static_cast<int>(ItemRole::kEntities) - 1 == static_cast<int>(SourceKey::kEntities),
               "the roles of items in lists are in the order of the keys of these lists");
 
-/// Returns the key of a list. Requires: not kMember or kBeside.
-const KeyMeaning& meaning_of(ItemRole place) { return kSourceKeys[kFirstList + static_cast<int>(place) - 1]; }
+bool is_list(ItemRole place) { return place != ItemRole::kMember && place != ItemRole::kBeside; }
 
-bool has_deletions(ItemRole place) { return meaning_of(place).value == KeyValue::kDeletions; }
+/// Returns the key of a list. Requires: is_list(place).
+SourceKey list_key(ItemRole place) { return static_cast<SourceKey>(kFirstList + static_cast<int>(place) - 1); }
+
+/// Returns the role of what is in a key; kMember if it is no list.
+ItemRole role_in(SourceKey key) {
+    const bool has_items = key >= SourceKey::kComponents && key <= SourceKey::kEntities;
+    return has_items ? static_cast<ItemRole>(static_cast<int>(key) - kFirstList + 1) : ItemRole::kMember;
+}
+
+bool has_both(Node level) { return level.find("units") && level.find("entities"); }
 
 std::uint64_t index_key(const SourceItem* parent, ItemRole place, std::string_view key) {
     const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(parent));
@@ -66,7 +73,7 @@ SourceItem& SourceTreeBuilder::add(SourceItem& parent, SourceItem item) {
 
 namespace {
 
-class TextReader {
+class TextReader : private GrammarUser {
 public:
     explicit TextReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
@@ -75,7 +82,7 @@ public:
     std::optional<SourceTree> read(Node root) {
         const std::size_t num_errors = diagnostics_.num_errors();
         if (!root.is_mapping()) {
-            refuse(root, "a source", "write one entity, or a level with `entities`");
+            refuse_kind(root, "a source", "write one entity, or a level with `entities`");
             return std::nullopt;
         }
         SourceItem& item = builder_.root();
@@ -83,9 +90,9 @@ public:
         item.position = root.position();
         item.kind = is_level_text(root) ? ItemKind::kLevel : ItemKind::kEntity;
         if (item.kind == ItemKind::kEntity) {
-            std::string_view name;
-            item.key = key_in(root, name);
-            if (item.key.empty()) item.key = ".";
+            SourceEntry entry;
+            grammar_.read_key(root, SourceKey::kChildren, entry);
+            item.key = entry.key.empty() ? "." : entry.key;
         }
         read_entity(item);
         if (diagnostics_.num_errors() != num_errors) return std::nullopt;
@@ -93,7 +100,23 @@ public:
     }
 
 private:
-    void refuse(Node node, std::string_view what, std::string hint) {
+    bool refuse(EntryProblem problem, Node node, SourceKey /*list*/) override {
+        if (problem == EntryProblem::kNoList)
+            diagnostics_.error(node.position(), concat("`", node.key(), "` is ", kind_name(node.kind())),
+                               "write a list, or a mapping by GUID or name");
+        if (problem == EntryProblem::kKind)
+            refuse_kind(node, "an element of this list", "write a mapping with a `_guid`");
+        if (problem == EntryProblem::kNoTarget) refuse_nameless(node);
+        return problem == EntryProblem::kEmptyKey;
+    }
+    std::string_view keep(std::string_view key) override { return builder_.keep(key); }
+
+    void refuse_nameless(Node element) {
+        diagnostics_.error(element.position(), "an element of this list does not say what it is about",
+                           "give it a `_guid`");
+    }
+
+    void refuse_kind(Node node, std::string_view what, std::string hint) {
         diagnostics_.error(node.position(), concat(what, " is a mapping, this is ", kind_name(node.kind())),
                            std::move(hint));
     }
@@ -111,128 +134,83 @@ private:
         return added;
     }
 
-    std::string_view plain_key(std::string_view key) {
-        return normal_key(without_hash(key), [&](std::string_view text) { return builder_.keep(text); });
-    }
-
-    /// Returns the key in an element of a list, and the name of the key's member; empty if there is none.
-    std::string_view key_in(Node element, std::string_view& name) {
-        for (const SourceKey wanted : kGuidKeys) {
-            const Node guid = element.find(key_name(wanted));
-            if (!guid || !guid.is_string()) continue;
-            name = key_name(wanted);
-            return plain_key(guid.as_string());
-        }
-        return {};
-    }
-
     void read_entity(SourceItem& item) {
-        const Node node = item.text;
-        const bool is_level = item.kind == ItemKind::kLevel;
-        const bool is_short = !is_level && short_form_.has(node);
-        const bool has_both = is_level && node.find("units") && node.find("entities");
-        for (const Node child : node) {
-            const std::string_view key = child.key();
-            if (!item.key_name.empty() && key == item.key_name) continue;
-            ItemRole place = place_of_key(key, is_level);
-            if (place == ItemRole::kUnits && !has_both) place = ItemRole::kEntities;
-            if (is_short && !is_entity_key(key))
-                add_component(item, entry(ItemRole::kComponents, child, ItemForm::kShort));
+        const bool is_level = item.kind == ItemKind::kLevel, has_units = is_level && has_both(item.text);
+        grammar_.each_key(item.text, is_level, [&](Node child, KeyUse use, std::size_t row) {
+            if (!item.key_name.empty() && child.key() == item.key_name) return;
+            ItemRole place = use == KeyUse::kKnown ? role_in(static_cast<SourceKey>(row)) : ItemRole::kMember;
+            if (place == ItemRole::kUnits && !has_units) place = ItemRole::kEntities;
+            if (use == KeyUse::kComponent)
+                add_component(item,
+                              item_of({grammar_.plain_key(child.key()), child.key_position(), child, ItemForm::kShort},
+                                      ItemRole::kComponents));
             else if (place == ItemRole::kMember)
                 add_member(item, ItemRole::kMember, child);
             else
                 read_entries(item, place, child);
-        }
+        });
     }
 
-    /// Returns an item for a child of a mapping.
-    SourceItem entry(ItemRole place, Node node, ItemForm form) {
+    static SourceItem item_of(const SourceEntry& entry, ItemRole place) {
         SourceItem item;
-        item.key = plain_key(node.key());
+        item.key = entry.key;
+        item.key_name = entry.key_name;
         item.place = place;
-        item.form = form;
-        item.text = node;
-        item.position = node.key_position();
+        item.form = entry.form;
+        item.text = entry.text;
+        item.position = entry.has_key() ? entry.position : entry.text.position();
         return item;
     }
 
+    /// Elements without a key are numbered from 0; for components, the type is the key.
     void read_entries(SourceItem& parent, ItemRole place, Node list) {
-        if (list.is_null()) return;
-        if (!list.is_list() && !list.is_mapping()) {
-            diagnostics_.error(list.position(), concat("`", list.key(), "` is ", kind_name(list.kind())),
-                               "write a list, or a mapping by GUID or name");
-            return;
-        }
         std::uint32_t num_counted = 0;
-        for (const Node child : list)
-            if (list.is_mapping())
-                add_entry(parent, entry(place, child, ItemForm::kByKey));
-            else
-                read_element(parent, place, child, num_counted);
-    }
-
-    /// Reads an element of a list. Elements without a key are numbered from 0.
-    void read_element(SourceItem& parent, ItemRole place, Node element, std::uint32_t& num_counted) {
-        SourceItem item;
-        item.place = place;
-        item.form = ItemForm::kElement;
-        item.text = element;
-        item.position = element.position();
-        if (has_deletions(place) && element.is_string()) {
-            item.key = plain_key(element.as_string());
-            return add_entry(parent, std::move(item));
-        }
-        if (!element.is_mapping()) return refuse(element, "an element of this list", "write a mapping with a `_guid`");
-        item.key = key_in(element, item.key_name);
-        if (item.key.empty()) item.key_name = {};
-        if (!item.key_name.empty()) item.position = element.find(item.key_name).position();
-        if (item.key.empty() && place == ItemRole::kComponents) item.key = type_in(element, true);
-        const bool may_be_counted = meaning_of(place).value == KeyValue::kNewEntities;
-        if (item.key.empty() && may_be_counted) item.key = builder_.keep(concat('[', num_counted++, ']'));
-        if (!item.key.empty()) return add_entry(parent, std::move(item));
-        diagnostics_.error(element.position(), "an element of this list does not say what it is about",
-                           "give it a `_guid`");
+        grammar_.each_entry(list, list_key(place), [&](const SourceEntry& entry) {
+            SourceItem item = item_of(entry, place);
+            const bool is_nameless = !entry.has_key() && entry.text.is_mapping();
+            if (is_nameless && place == ItemRole::kComponents)
+                item.key = grammar_.read_component(entry.text).type_name(true);
+            else if (is_nameless)
+                item.key = builder_.keep(concat('[', num_counted++, ']'));
+            if (is_nameless && item.key.empty()) return refuse_nameless(entry.text);
+            add_entry(parent, std::move(item));
+        });
     }
 
     void add_entry(SourceItem& parent, SourceItem item) {
-        if (has_components(meaning_of(item.place))) return add_component(parent, std::move(item));
+        const KeyMeaning& list = meaning_of(list_key(item.place));
+        if (has_components(list)) return add_component(parent, std::move(item));
         const Node node = item.text;
-        item.kind = has_deletions(item.place) ? ItemKind::kDeletion : ItemKind::kEntity;
+        item.kind = list.value == KeyValue::kDeletions ? ItemKind::kDeletion : ItemKind::kEntity;
         if (item.kind == ItemKind::kEntity && !node.is_mapping())
-            return refuse(node, "an entity", "write { ... } with `components`, `children` or `prefab`");
-        std::string_view name;
-        if (item.form == ItemForm::kByKey && node.is_mapping() && key_in(node, name) == item.key) item.key_name = name;
+            return refuse_kind(node, "an entity", "write { ... } with `components`, `children` or `prefab`");
+        if (item.form == ItemForm::kByKey && node.is_mapping()) {
+            SourceEntry inside;
+            grammar_.read_key(node, list_key(item.place), inside);
+            if (inside.key == item.key) item.key_name = inside.key_name;
+        }
         SourceItem* const added = add(parent, std::move(item));
         if (added != nullptr && added->kind == ItemKind::kEntity) read_entity(*added);
     }
 
-    static std::string_view type_in(Node component, bool with_plain) {
-        if (!component.is_mapping()) return {};
-        for (const SourceKey key : kTypeKeys) {
-            if (key == SourceKey::kPlainType && !with_plain && !component.find("data")) continue;
-            if (const Node type = component.find(key_name(key)); type && type.is_string()) return type.as_string();
-        }
-        return {};
-    }
-
     void add_component(SourceItem& parent, SourceItem item) {
         const Node node = item.text;
-        const bool is_short = item.form == ItemForm::kShort, declares = item.place == ItemRole::kComponents;
+        const bool declares = item.place == ItemRole::kComponents;
+        ComponentText text;
+        if (item.form != ItemForm::kShort && node.is_mapping()) text = grammar_.read_component(node);
         item.kind = ItemKind::kComponent;
-        item.type = is_short ? item.key : type_in(node, declares);
+        item.type = text.type_name(declares);
         if (item.type.empty() && declares) item.type = item.key;
         if (!node.is_mapping() && !node.is_null()) item.value = node;
         SourceItem* const added = add(parent, std::move(item));
         if (added == nullptr || !node.is_mapping()) return;
-        const Node data = is_short ? Node() : node.find("data");
-        const bool is_wrapped = data && (data.is_mapping() || data.is_null());
         for (const Node child : node) {
-            if (!is_short && says_key_or_type(*added, child)) continue;
-            if (is_wrapped && child.key() == "data") continue;
-            add_member(*added, is_wrapped ? ItemRole::kBeside : ItemRole::kMember, child);
+            if (added->form != ItemForm::kShort && says_key_or_type(*added, child)) continue;
+            if (text.is_wrapped() && child.key() == "data") continue;
+            add_member(*added, text.is_wrapped() ? ItemRole::kBeside : ItemRole::kMember, child);
         }
-        if (is_wrapped)
-            for (const Node child : data) add_member(*added, ItemRole::kMember, child);
+        if (text.is_wrapped())
+            for (const Node child : text.data) add_member(*added, ItemRole::kMember, child);
     }
 
     void add_member(SourceItem& parent, ItemRole place, Node node) {
@@ -249,35 +227,21 @@ private:
 
     Diagnostics& diagnostics_;
     SourceTreeBuilder builder_;
-    ShortForm short_form_;
+    SourceGrammar grammar_{*this};
 };
 
 }  // namespace
 
-ItemRole place_of_key(std::string_view key, bool of_level) {
-    for (std::size_t i = 1; i < kNumItemRoles - 1; ++i) {
-        const auto role = static_cast<ItemRole>(i);
-        if (meaning_of(role).name == key && has_meaning(meaning_of(role), of_level)) return role;
-    }
-    return ItemRole::kMember;
-}
-
 Node list_in(const SourceItem& entity, ItemRole place) {
     const bool of_level = entity.kind == ItemKind::kLevel;
-    if (!entity.text || !entity.text.is_mapping()) return {};
-    const bool has_both = of_level && entity.text.find("units") && entity.text.find("entities");
-    for (const Node child : entity.text) {
-        ItemRole own = place_of_key(child.key(), of_level);
-        if (own == ItemRole::kUnits && !has_both) own = ItemRole::kEntities;
-        if (own == place) return child;
-    }
-    return {};
+    if (!entity.text || !is_list(place) || !has_meaning(meaning_of(list_key(place)), of_level)) return {};
+    const bool is_missing = place == ItemRole::kUnits && !has_both(entity.text);
+    const Node list = is_missing ? Node() : entity.text.find(role_name(place));
+    return !list && place == ItemRole::kEntities ? entity.text.find("units") : list;
 }
 
 Node data_of(const SourceItem& component) {
-    if (component.form == ItemForm::kShort || !component.text || !component.text.is_mapping()) return {};
-    const Node data = component.text.find("data");
-    return data && (data.is_mapping() || data.is_null()) ? data : Node();
+    return component.form == ItemForm::kShort || !component.text ? Node() : wrapped_fields(component.text);
 }
 
 bool says_key_or_type(const SourceItem& component, Node child) {
@@ -285,9 +249,8 @@ bool says_key_or_type(const SourceItem& component, Node child) {
     if (key == "_guid" || (!component.key_name.empty() && key == component.key_name)) return true;
     if (!child.is_string()) return false;
     if (key == "_type") return true;
-    const Node data = component.text.find("data");
-    const bool is_wrapped = data && (data.is_mapping() || data.is_null());
-    return key == "type" && (component.place == ItemRole::kComponents || is_wrapped) && !component.text.find("_type");
+    const bool may_be_type = component.place == ItemRole::kComponents || wrapped_fields(component.text);
+    return key == "type" && may_be_type && !component.text.find("_type");
 }
 
 std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
@@ -408,10 +371,7 @@ bool same_item(const SourceTree& a, const SourceItem& in_a, const SourceTree& b,
 
 // --- names ---------------------------------------------------------------------------------------------------------
 
-std::string_view role_name(ItemRole place) {
-    const bool is_list = place != ItemRole::kMember && place != ItemRole::kBeside;
-    return is_list ? meaning_of(place).name : std::string_view();
-}
+std::string_view role_name(ItemRole place) { return is_list(place) ? key_name(list_key(place)) : std::string_view(); }
 
 const SourceItem& entity_of(const SourceItem& item) {
     const SourceItem* at = &item;

@@ -38,9 +38,6 @@ private:
     SourceTree tree_;
 };
 
-/// Returns the role of the items in a key of an entity or level; kMember for keys without items.
-ItemRole place_of_key(std::string_view key, bool of_level);
-
 inline constexpr std::size_t kNumItemRoles = static_cast<std::size_t>(ItemRole::kBeside) + 1;
 
 /// Returns the node that contains the items of a role in the text of an entity or level; none if it is missing.

@@ -198,7 +198,8 @@ public:
     /// Returns the text of a key or scalar, or the opening bracket, after the anchor and the tag; empty: there is none.
     std::string_view text_at(SourcePosition position, bool is_container = false) const {
         const TextToken* const token = find(position, is_container);
-        return token == nullptr ? std::string_view() : text(position.file, token->value, token->end);
+        const bool has_text = token != nullptr && token->value < token->end;
+        return has_text ? text(position.file, token->value, token->end) : std::string_view();
     }
     std::string_view text_of(Node value) const { return text_at(value.position(), is_container(value)); }
 

@@ -12,7 +12,7 @@
 #include "source/compile_tree.h"
 #include "source/entity_order.h"
 #include "source/field_reader.h"
-#include "source/key_predictor.h"
+#include "shoal/source/detail/key_predictor.h"
 #include "source/layers.h"
 #include "source/reference_index.h"
 #include "source/source_versions.h"

@@ -4,12 +4,10 @@
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
-#include "shoal/source/detail/entity_key.h"
-#include "shoal/source/detail/source_keys.h"
+#include "shoal/source/detail/source_grammar.h"
 #include "source/arena.h"
 #include "source/child_editor.h"
 #include "source/compile_tree.h"
-#include "source/key_predictor.h"
 
 #include <algorithm>
 #include <deque>
@@ -34,14 +32,6 @@ struct EntityText {
     Node operator[](SourceKey key) const { return keys[static_cast<std::size_t>(key)]; }
 };
 
-/// A child or component in a list or mapping: its key and position.
-struct Entry {
-    std::string_view key;
-    SourcePosition position;
-    Node value;
-    bool has_key = true;  ///< false: an element of a list without a key; `key` is empty
-};
-
 constexpr std::string_view kHintForLinks =
     "give the folder that it leads to as a root, put the file into one, or follow links (--follow-links)";
 constexpr std::size_t kMaxComponentsPerEntity = 1024;
@@ -63,19 +53,6 @@ std::string folder_of(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     if (slash == std::string::npos) return ".";
     return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::vector<std::string_view> names_of(std::span<const KeyMeaning> keys) {
-    std::vector<std::string_view> names;
-    for (const KeyMeaning& key : keys) names.push_back(key.name);
-    return names;
-}
-
-/// Returns the built-in keys, then the renamed ones.
-std::vector<std::string_view> entity_keys(const ComposeOptions& options) {
-    std::vector<std::string_view> keys = names_of(kSourceKeys);
-    for (const RenamedKey& renamed : options.renamed_keys) keys.push_back(renamed.from);
-    return keys;
 }
 
 bool contains(const std::vector<std::string>& texts, std::string_view text) {
@@ -242,17 +219,15 @@ struct Composition::Memory {
     std::deque<Document> documents;
 };
 
-class Composer {
+class Composer : private GrammarUser {
 public:
     Composer(const ComposeOptions& options, Diagnostics& diagnostics)
         : options_(options),
           diagnostics_(diagnostics),
           roots_(options),
           arena_(result_.memory_->arena),
-          entity_keys_(entity_keys(options)),
-          short_form_(options.renamed_keys),
+          grammar_(*this, options.renamed_keys),
           renamed_components_(options.renamed_keys.size()),
-          wrapper_keys_(names_of(kComponentKeys)),
           max_search_steps_(std::min(options.max_entities, std::uint64_t(1) << 32) * kSearchStepsPerEntity +
                             kLeastSearchSteps) {}
 
@@ -356,8 +331,8 @@ private:
         if (result_.is_level_) {
             compose_level(root);
         } else {
-            Entry entry{{}, root.position(), root};
-            entry.key = guid_of(root, SourceKey::kChildren, entry.position);
+            SourceEntry entry{{}, root.position(), root};
+            grammar_.read_key(root, SourceKey::kChildren, entry);
             if (entry.key.empty()) entry.key = ".";
             const MergedEntity* entity = merge(root, entry, nullptr);
             if (entity != nullptr) {
@@ -594,29 +569,16 @@ private:
     }
 
     void read_keys(Node node, bool of_level, EntityText& text) {
-        constexpr int kNumKeys = static_cast<int>(std::size(kSourceKeys));
-        const bool is_short = !of_level && short_form_.has(node);
-        int index = -1;
-        for (const Node child : node) {
-            index = entity_keys_.find(child.key(), index);
-            const bool is_known = index >= kNumKeys || (index >= 0 && has_meaning(kSourceKeys[index], of_level));
-            if (!is_known) {
-                if (is_short && !contains(options_.ignored_keys, child.key()))
-                    text.components.push_back(child);
-                else
-                    unknown_key(child, of_level, text);
-                continue;
-            }
-            if (index >= kNumKeys) {
-                const auto renamed = static_cast<std::size_t>(index - kNumKeys);
-                if (!read_renamed_key(renamed, child, of_level, text)) unknown_key(child, of_level, text);
-                continue;
-            }
-            text.keys[index] = child;
-            if (static_cast<SourceKey>(index) == SourceKey::kVersions) read_versions(child, node);
-            if (static_cast<SourceKey>(index) == SourceKey::kEditor && !is_only_name(child))
+        grammar_.each_key(node, of_level, [&](Node child, KeyUse use, std::size_t row) {
+            if (use == KeyUse::kComponent && !contains(options_.ignored_keys, child.key()))
+                return text.components.push_back(child);
+            if (use == KeyUse::kRenamed && read_renamed_key(row, child, of_level, text)) return;
+            if (use != KeyUse::kKnown) return unknown_key(child, of_level, text);
+            text.keys[row] = child;
+            if (static_cast<SourceKey>(row) == SourceKey::kVersions) read_versions(child, node);
+            if (static_cast<SourceKey>(row) == SourceKey::kEditor && !is_only_name(child))
                 unknown_key(child, of_level, text);
-        }
+        });
         if (text[SourceKey::kType] || text[SourceKey::kPlainType]) check_type(of_level, text);
     }
 
@@ -728,71 +690,38 @@ private:
         entity.name = name.as_string();
     }
 
-    /// Returns the GUID in an element of a list; empty if there is none.
-    std::string_view guid_of(Node node, SourceKey list, SourcePosition& position) {
-        for (const SourceKey wanted : kGuidKeys) {
-            const std::string_view key = key_name(wanted);
-            const Node guid = node.find(key);
-            if (!guid || guid.is_null()) continue;
-            if (guid.is_string()) {
-                position = guid.position();
-                return plain_key(guid.as_string());
-            }
-            const bool may_be_field = has_components(meaning_of(list)) && wanted != SourceKey::kGuid;
-            if (!may_be_field) wrong_kind(guid, key, "a string");
+    bool refuse(EntryProblem problem, Node node, SourceKey list) override {
+        const std::string_view name = key_name(list);
+        const bool deletes = meaning_of(list).value == KeyValue::kDeletions;
+        const auto refuse_entry = [&](SourcePosition position, std::string_view what, std::string_view hint) {
+            diagnostics_.error(position, concat("an element of `", name, "` ", what), std::string(hint));
+        };
+        switch (problem) {
+            case EntryProblem::kNoList:
+                wrong_kind(node, name, "a list, or a mapping by GUID or name");
+                break;
+            case EntryProblem::kKind:
+                refuse_entry(node.position(), concat("is ", kind_name(node.kind())),
+                             deletes ? "write a GUID or name" : "write a mapping");
+                break;
+            case EntryProblem::kKeyKind:
+                wrong_kind(node, node.key(), "a string");
+                break;
+            case EntryProblem::kNoTarget:
+                refuse_entry(node.position(), "does not name its target", "give it a `_guid`");
+                break;
+            case EntryProblem::kEmptyKey:
+                refuse_entry(node.key_position(), "has an empty key", "give it a GUID or a name");
+                break;
         }
-        return {};
+        return false;
     }
-
-    bool entry_of_list(Node item, SourceKey key, Entry& entry) {
-        const KeyValue value = meaning_of(key).value;
-        const bool deletes = value == KeyValue::kDeletions;
-        entry = {{}, item.position(), item};
-        if (deletes && item.is_string()) {
-            entry.key = plain_key(item.as_string());
-            return true;
-        }
-        if (!item.is_mapping()) {
-            diagnostics_.error(item.position(),
-                               concat("an element of `", key_name(key), "` is ", kind_name(item.kind())),
-                               deletes ? "write a GUID or name" : "write a mapping");
-            return false;
-        }
-        entry.key = guid_of(item, key, entry.position);
-        if (!entry.key.empty()) return true;
-        const bool needs_target = value != KeyValue::kNewComponents && value != KeyValue::kNewEntities;
-        if (needs_target)
-            diagnostics_.error(item.position(), concat("an element of `", key_name(key), "` does not name its target"),
-                               "give it a `_guid`");
-        entry.has_key = false;
-        return !needs_target;
-    }
-
-    /// Calls visit(entry) for each element of a list, or each member of a mapping.
-    template <class Visit>
-    void each_entry(Node list, SourceKey key, Visit&& visit) {
-        if (!list || list.is_null()) return;
-        if (!list.is_list() && !list.is_mapping())
-            return wrong_kind(list, key_name(key), "a list, or a mapping by GUID or name");
-        Entry entry;
-        for (const Node child : list) {
-            if (list.is_list()) {
-                if (entry_of_list(child, key, entry)) visit(entry);
-                continue;
-            }
-            entry = {plain_key(child.key()), child.key_position(), child};
-            if (entry.key.empty())
-                diagnostics_.error(child.key_position(), concat("an element of `", key_name(key), "` has an empty key"),
-                                   "give it a GUID or a name");
-            else
-                visit(entry);
-        }
-    }
+    std::string_view keep(std::string_view key) override { return arena_.copy(key); }
 
     // --- entities ----------------------------------------------------------------------------------------------------
 
     /// Merges the text `node` with its prefab, or into `modified` if it is an element of `modified_children`.
-    const MergedEntity* merge(Node node, const Entry& entry, const MergedEntity* modified) {
+    const MergedEntity* merge(Node node, const SourceEntry& entry, const MergedEntity* modified) {
         if (!node.is_mapping()) {
             diagnostics_.error(node.position(), concat("an entity is a mapping, this is ", kind_name(node.kind())),
                                "write { ... } with `components`, `children` or `prefab`");
@@ -810,7 +739,7 @@ private:
         return result;
     }
 
-    const MergedEntity* merge_within_depth(Node node, const Entry& entry, const MergedEntity* modified) {
+    const MergedEntity* merge_within_depth(Node node, const SourceEntry& entry, const MergedEntity* modified) {
         EntityText text;
         read_keys(node, false, text);
         Draft draft;
@@ -870,7 +799,7 @@ private:
             return refuse(concat("children more than ", options_.max_depth, " deep"));
     }
 
-    void stale(const Entry& entry, SourceKey key, const Draft& draft, std::string_view what) {
+    void stale(const SourceEntry& entry, SourceKey key, const Draft& draft, std::string_view what) {
         if (draft.base_failed || too_large_) return;
         const std::string_view named_type = current_type(entry.key);
         const auto is_of_type = [&](const MergedComponent& c) { return result_.types_[c.type] == named_type; };
@@ -984,26 +913,16 @@ private:
     bool read_component(Node value, bool declares, ComponentLayer& layer, Node& type) {
         layer.value = layer.fields = value;
         if (!value.is_mapping()) return true;
-        Node keys[kComponentKeys.size()];
-        int index = -1;
-        bool has_others = false;
-        for (const Node child : value) {
-            index = wrapper_keys_.find(child.key(), index);
-            if (index >= 0)
-                keys[index] = child;
-            else
-                has_others = true;
-        }
-        const auto key = [&](SourceKey wanted) { return keys[static_cast<std::size_t>(wanted)]; };
-        type = key(SourceKey::kType);
-        const Node plain_type = key(SourceKey::kPlainType);
+        const ComponentText text = grammar_.read_component(value);
+        const Node plain_type = text.plain_type;
+        type = text.type;
         const SourceKey type_key = type ? SourceKey::kType : SourceKey::kPlainType;
         layer.consumed_keys = consumed_bit(SourceKey::kGuid) | consumed_bit(SourceKey::kType);
-        if (const Node data = key(SourceKey::kData)) {
-            if (!data.is_mapping() && !data.is_null()) return wrong_kind(data, "data", "a mapping of fields"), false;
-            layer.fields = data;
+        if (text.data) {
+            if (!text.is_wrapped()) return wrong_kind(text.data, "data", "a mapping of fields"), false;
+            layer.fields = text.data;
             layer.consumed_keys |= consumed_bit(SourceKey::kData);
-            layer.has_other_keys = has_others;
+            layer.has_other_keys = text.has_others;
             if (type && type.is_string() && plain_type && plain_type.is_string() &&
                 type.as_string() != plain_type.as_string()) {
                 diagnostics_.error(
@@ -1055,7 +974,8 @@ private:
                 fields.add(text.fields[j].field, text.fields[j].node);
             }
             result_.memory_->documents.push_back(fields.finish());
-            const Entry entry{first.component, first.node.key_position(), result_.memory_->documents.back().root()};
+            const SourceEntry entry{first.component, first.node.key_position(),
+                                    result_.memory_->documents.back().root()};
             if (find_component(entry.key) < 0)
                 add_component(entry);
             else
@@ -1077,19 +997,19 @@ private:
     }
 
     /// `has_only_fields`: the key is the type, and the value has no keys except fields.
-    void add_component(const Entry& entry, bool has_only_fields = false) {
+    void add_component(const SourceEntry& entry, bool has_only_fields = false) {
         ComponentLayer layer;
         Node type;
         if (has_only_fields)
-            set_fields(layer, entry.value);
-        else if (!read_component(entry.value, true, layer, type))
+            set_fields(layer, entry.text);
+        else if (!read_component(entry.text, true, layer, type))
             return;
-        if (!entry.has_key && !type) {
+        if (!entry.has_key() && !type) {
             diagnostics_.error(entry.position, "a component in a list has no type", "give it a `type`");
             return;
         }
         MergedComponent component;
-        component.key = entry.has_key ? entry.key : type.as_string();
+        component.key = entry.has_key() ? entry.key : type.as_string();
         component.position = entry.position;
         for (const MergedComponent& other : components_) {
             if (other.key != component.key) continue;
@@ -1114,14 +1034,14 @@ private:
         components_.push_back(component);
     }
 
-    void modify_component(const Entry& entry, const Draft& draft) {
+    void modify_component(const SourceEntry& entry, const Draft& draft) {
         const int index = find_component(entry.key);
         if (index < 0) return stale(entry, SourceKey::kModifiedComponents, draft, "component");
         MergedComponent& component = components_[static_cast<std::size_t>(index)];
         ComponentLayer layer;
         Node type;
-        if (entry.value.is_null()) return;
-        if (!read_component(entry.value, false, layer, type)) return;
+        if (entry.text.is_null()) return;
+        if (!read_component(entry.text, false, layer, type)) return;
         const std::string_view type_name = result_.types_[component.type];
         if (type && current_type(type.as_string(), type.position()) != type_name) {
             diagnostics_
@@ -1148,7 +1068,7 @@ private:
         component.top = arena_.make<ComponentLayer>(layer);
     }
 
-    void delete_component(const Entry& entry, const Draft& draft) {
+    void delete_component(const SourceEntry& entry, const Draft& draft) {
         const int index = find_component(entry.key);
         if (index < 0) return stale(entry, SourceKey::kDeletedComponents, draft, "component");
         warn_of_old_word(entry.key, entry.position, result_.types_[components_[static_cast<std::size_t>(index)].type]);
@@ -1161,11 +1081,12 @@ private:
         if (!added && !deleted && !modified && text.fields.empty() && text.components.empty()) return;
         components_.assign(entity.components.begin(), entity.components.end());
         for (const Node component : text.components)
-            add_component({without_hash(component.key()), component.key_position(), component}, true);
-        each_entry(added, SourceKey::kComponents, [&](const Entry& entry) { add_component(entry); });
-        each_entry(deleted, SourceKey::kDeletedComponents, [&](const Entry& entry) { delete_component(entry, draft); });
-        each_entry(modified, SourceKey::kModifiedComponents,
-                   [&](const Entry& entry) { modify_component(entry, draft); });
+            add_component({without_hash(component.key()), component.key_position(), component, ItemForm::kShort}, true);
+        grammar_.each_entry(added, SourceKey::kComponents, [&](const SourceEntry& entry) { add_component(entry); });
+        grammar_.each_entry(deleted, SourceKey::kDeletedComponents,
+                            [&](const SourceEntry& entry) { delete_component(entry, draft); });
+        grammar_.each_entry(modified, SourceKey::kModifiedComponents,
+                            [&](const SourceEntry& entry) { modify_component(entry, draft); });
         if (!text.fields.empty()) add_renamed_fields(text, draft);
         entity.components = arena_.copy(std::span<const MergedComponent>(components_));
     }
@@ -1177,12 +1098,12 @@ private:
         std::vector<SourcePosition> keys;  // of the added children
         keys.reserve(list.size());
         std::uint32_t place = 0;
-        each_entry(list, key, [&](const Entry& found) {
-            Entry entry = found;
-            if (!entry.has_key) entry.key = arena_.copy(concat('[', place, ']'));
+        grammar_.each_entry(list, key, [&](const SourceEntry& found) {
+            SourceEntry entry = found;
+            if (!entry.has_key()) entry.key = arena_.copy(concat('[', place, ']'));
             ++place;
             if (key != SourceKey::kChildren) options_.progress.tell("entities merged", place, list.size());
-            const MergedEntity* const child = merge(entry.value, entry, nullptr);
+            const MergedEntity* const child = merge(entry.text, entry, nullptr);
             if (child == nullptr) return;
             children.push_back(child);
             keys.push_back(entry.position);
@@ -1213,7 +1134,7 @@ private:
     }
 
     /// Warns that a key also matches another descendant.
-    void warn_of_other(const Entry& entry, SourceKey key, const Draft& draft, std::uint32_t found) {
+    void warn_of_other(const SourceEntry& entry, SourceKey key, const Draft& draft, std::uint32_t found) {
         ChildEditor& editor = *draft.editor;
         const std::string path = editor.path_of(found), other = editor.path_of(editor.other());
         diagnostics_
@@ -1226,7 +1147,7 @@ private:
     }
 
     /// Finds the target of an entry of `modified_children` or `deleted_children`.
-    std::uint32_t find_child(const Entry& entry, SourceKey key, const Draft& draft) {
+    std::uint32_t find_child(const SourceEntry& entry, SourceKey key, const Draft& draft) {
         const std::uint32_t found = draft.editor->find(entry.key);
         if (found != ChildEditor::kNone) {
             if (draft.editor->other() != ChildEditor::kNone) warn_of_other(entry, key, draft, found);
@@ -1245,19 +1166,19 @@ private:
         return ChildEditor::kNone;
     }
 
-    void delete_child(const Entry& entry, Draft& draft) {
+    void delete_child(const SourceEntry& entry, Draft& draft) {
         if (const std::uint32_t found = find_child(entry, SourceKey::kDeletedChildren, draft);
             found != ChildEditor::kNone)
             draft.editor->remove(found);
     }
 
-    void modify_child(const Entry& entry, Draft& draft) {
+    void modify_child(const SourceEntry& entry, Draft& draft) {
         const std::uint32_t found = find_child(entry, SourceKey::kModifiedChildren, draft);
         if (found == ChildEditor::kNone) return;
         const MergedEntity* const target = draft.editor->entity(found);
-        Entry kept = entry;
+        SourceEntry kept = entry;
         kept.key = target->key;
-        if (const MergedEntity* const changed = merge(entry.value, kept, target)) draft.editor->replace(found, changed);
+        if (const MergedEntity* const changed = merge(entry.text, kept, target)) draft.editor->replace(found, changed);
     }
 
     void merge_children(const EntityText& text, MergedEntity& entity, Draft& draft) {
@@ -1273,16 +1194,14 @@ private:
             ChildEditor editor(children, arena_, search_steps_, max_search_steps_,
                                [this](MergedEntity& changed) { count(changed); });
             draft.editor = &editor;
-            each_entry(deleted, SourceKey::kDeletedChildren, [&](const Entry& entry) { delete_child(entry, draft); });
-            each_entry(modified, SourceKey::kModifiedChildren, [&](const Entry& entry) { modify_child(entry, draft); });
+            grammar_.each_entry(deleted, SourceKey::kDeletedChildren,
+                                [&](const SourceEntry& entry) { delete_child(entry, draft); });
+            grammar_.each_entry(modified, SourceKey::kModifiedChildren,
+                                [&](const SourceEntry& entry) { modify_child(entry, draft); });
             draft.editor = nullptr;
             children = editor.finish();
         }
         entity.children = arena_.copy(std::span<const MergedEntity* const>(children));
-    }
-
-    std::string_view plain_key(std::string_view key) {
-        return normal_key(without_hash(key), [&](std::string_view text) { return arena_.copy(text); });
     }
 
     const ComposeOptions& options_;
@@ -1300,10 +1219,8 @@ private:
     std::string_view last_prefab_name_;
     const MergedEntity* last_prefab_ = nullptr;
 
-    KeyPredictor entity_keys_;
-    ShortForm short_form_;
+    SourceGrammar grammar_;
     std::vector<std::string_view> renamed_components_;  // by renamed key: copies in the composition
-    KeyPredictor wrapper_keys_;
     HashMap<std::string_view, std::uint32_t> type_by_name_{Owner("composer")};
     std::uint32_t last_type_ = 0;
     std::vector<MergedComponent> components_;  // of the entity being merged

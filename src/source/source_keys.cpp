@@ -35,15 +35,4 @@ bool is_key_of_short_form(std::string_view key) {
     return true;
 }
 
-bool ShortForm::has(Node entity) {
-    return std::all_of(entity.begin(), entity.end(), [&](Node child) {
-        const auto [may_have, is_new] = may_have_.insert(child.key(), false);
-        if (!is_new) return *may_have;
-        std::string_view key = child.key();
-        for (const RenamedKey& renamed : renamed_keys_)
-            if (renamed.from == key) key = renamed.to;
-        return *may_have = is_key_of_short_form(key);
-    });
-}
-
 }  // namespace shoal

@@ -19,6 +19,7 @@
 #include "shoal/document/detail/document.h"
 #include "shoal/rewrite/source_text.h"
 #include "shoal/source/detail/composer.h"
+#include "shoal/source/detail/source_grammar.h"
 
 #include <optional>
 #include <string>
@@ -47,13 +48,6 @@ enum class ItemRole : std::uint8_t {
     kUnits,     ///< of a level that also has `entities`
     kEntities,  ///< of a level, also when written as `units`
     kBeside,    ///< keys besides the `data` of a component
-};
-
-/// The syntax of an item.
-enum class ItemForm : std::uint8_t {
-    kByKey,    ///< with its key before it
-    kElement,  ///< in a list, with its key inside
-    kShort,    ///< a component as a key of an entity in the short form
 };
 
 struct SourceItem {

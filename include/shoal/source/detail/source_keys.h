@@ -1,6 +1,5 @@
 #pragma once
-// The keys of levels, entities and components that have a meaning, in one table: for the composer, source trees and the
-// JSON Schema. Also whether an entity is in the short form.
+// The keys of levels, entities and components that have a meaning, in one table: for source_grammar.h and the JSON Schema.
 //
 //     data  _guid  _type  type  guid  id  editor  name  prefab  components ... entities  _versions
 //     [--------- kComponentKeys --------]                       [------ lists --------]
@@ -8,7 +7,6 @@
 //
 // Thread: any thread.
 
-#include "shoal/base/detail/hash_map.h"
 #include "shoal/document/detail/document.h"
 #include "shoal/source/detail/source_rules.h"
 
@@ -120,18 +118,5 @@ SHOAL_API bool is_level_text(Node root);
 /// Returns whether an entity in the short form may have a key: not one that defines how an entity is built, nor one
 /// that looks like a misspelling of such a key.
 SHOAL_API bool is_key_of_short_form(std::string_view key);
-
-/// Distinguishes entities in the short form, whose own keys are component types, from the long form. A key that the
-/// short form does not allow makes it the long form, so that a misspelled key is reported.
-/// Lifetime: keys passed to it must outlive it. Cost: each distinct word is checked once.
-class ShortForm {
-public:
-    explicit ShortForm(std::span<const RenamedKey> renamed_keys = {}) : renamed_keys_(renamed_keys) {}
-    SHOAL_API bool has(Node entity);
-
-private:
-    std::span<const RenamedKey> renamed_keys_;
-    HashMap<std::string_view, bool> may_have_{Owner("short form")};
-};
 
 }  // namespace shoal

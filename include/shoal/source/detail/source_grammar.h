@@ -1,0 +1,140 @@
+#pragma once
+// Reads levels, entities and components from the nodes of a text, piece by piece: for the composer, which merges each
+// piece at once, and for source trees, which keep all of them.
+//
+//     entities = [                                      each_key(): `entities`, which is known
+//         { _guid = "a1"  glow = { power = 2 } }        each_entry(): a1; each_key(): `glow`, a component
+//         { id = "b1"  components = {                   each_entry(): b1; each_key(): `components`
+//             lamp = { _type = "glow"  data = {} }      each_entry(): lamp; read_component(): glow, wrapped fields
+//         } }
+//     ]
+//
+// Thread: one thread at a time per SourceGrammar.
+
+#include "shoal/base/detail/hash_map.h"
+#include "shoal/source/detail/entity_key.h"
+#include "shoal/source/detail/key_predictor.h"
+#include "shoal/source/detail/source_keys.h"
+
+#include <span>
+#include <string_view>
+
+namespace shoal {
+
+/// What a key of a level or entity stands for.
+enum class KeyUse : std::uint8_t {
+    kKnown,      ///< itself: a row of kSourceKeys
+    kRenamed,    ///< another key: a row of the renamed keys
+    kComponent,  ///< a component of an entity in the short form
+    kUnknown,
+};
+
+/// The syntax of an entity, a component or a deletion.
+enum class ItemForm : std::uint8_t {
+    kByKey,    ///< with its key before it
+    kElement,  ///< in a list, with its key inside
+    kShort,    ///< a component as a key of an entity in the short form
+};
+
+/// A member or element of a list of entities, components or deletions.
+struct SourceEntry {
+    std::string_view key;     ///< GUID or name in its normal form; empty in an element without a key
+    SourcePosition position;  ///< of the key, or of an element without one
+    Node text;
+    ItemForm form = ItemForm::kByKey;
+    std::string_view key_name{};  ///< the key that gives it in an element: `_guid`, `guid` or `id`; empty: none
+
+    bool has_key() const { return form != ItemForm::kElement || !key.empty(); }
+};
+
+/// The keys of a component in the long form that are not fields. A missing one is none.
+struct ComponentText {
+    Node type, plain_type, data;  ///< `_type`, `type`, `data`
+    bool has_others = false;      ///< keys that kComponentKeys does not have
+
+    /// Returns whether the fields are in `data`, which is a mapping or null.
+    bool is_wrapped() const { return data && (data.is_mapping() || data.is_null()); }
+    /// Returns the type that the text names; empty: none. `declares`: `type` names it even if there is no `data`.
+    SHOAL_API std::string_view type_name(bool declares) const;
+};
+
+/// Returns the `data` with the fields of a component; none if they are in the component itself.
+SHOAL_API Node wrapped_fields(Node component);
+
+/// What is wrong with an entry, and the node that is.
+enum class EntryProblem : std::uint8_t {
+    kNoList,    ///< the entries are in neither a list nor a mapping
+    kKind,      ///< an element is not a mapping, nor a text that is deleted
+    kKeyKind,   ///< a key in an element is not a text
+    kNoTarget,  ///< an element of changes or deletions has no key
+    kEmptyKey,  ///< a key of a mapping is empty
+};
+
+/// Reports problems, and keeps texts.
+class GrammarUser {
+public:
+    /// Returns whether the entry is used anyway. `list`: what it is an entry of.
+    virtual bool refuse(EntryProblem problem, Node node, SourceKey list) = 0;
+    /// Returns a copy of a key. Lifetime: as long as entries are used.
+    virtual std::string_view keep(std::string_view key) = 0;
+
+protected:
+    ~GrammarUser() = default;
+};
+
+class SourceGrammar {
+public:
+    /// Lifetime: `user` and `renamed_keys` must outlive it, and so must the keys of the nodes that it reads.
+    SHOAL_API explicit SourceGrammar(GrammarUser& user, std::span<const RenamedKey> renamed_keys = {});
+
+    /// Calls visit(child, use, row) for each key of a level or entity.
+    template <class Visit>
+    void each_key(Node node, bool of_level, Visit&& visit) {
+        const bool is_short = !of_level && is_short_form(node);
+        int row = -1;
+        for (const Node child : node) {
+            row = keys_.find(child.key(), row);
+            const auto known = static_cast<std::size_t>(row);
+            if (row >= static_cast<int>(std::size(kSourceKeys)))
+                visit(child, KeyUse::kRenamed, known - std::size(kSourceKeys));
+            else if (row >= 0 && has_meaning(kSourceKeys[known], of_level))
+                visit(child, KeyUse::kKnown, known);
+            else
+                visit(child, is_short ? KeyUse::kComponent : KeyUse::kUnknown, std::size_t(0));
+        }
+    }
+
+    /// Calls visit(entry) for each element of a list, or each member of a mapping. `list` may be none or null.
+    template <class Visit>
+    void each_entry(Node list, SourceKey key, Visit&& visit) {
+        if (!has_entries(list, key)) return;
+        const bool is_list = list.is_list();
+        SourceEntry entry;
+        for (const Node child : list)
+            if (is_list ? read_element(child, key, entry) : read_member(child, key, entry)) visit(entry);
+    }
+
+    /// Reads the key of an entity or component in `element` into `entry`; leaves it if there is none.
+    SHOAL_API void read_key(Node element, SourceKey list, SourceEntry& entry);
+    /// Requires: a mapping.
+    SHOAL_API ComponentText read_component(Node component);
+
+    /// Returns a key without `#`, and with its GUIDs in lower case.
+    std::string_view plain_key(std::string_view key) {
+        return normal_key(without_hash(key), [&](std::string_view text) { return user_.keep(text); });
+    }
+
+private:
+    SHOAL_API bool is_short_form(Node entity);
+    SHOAL_API bool has_entries(Node list, SourceKey key);
+    SHOAL_API bool read_element(Node element, SourceKey list, SourceEntry& entry);
+    SHOAL_API bool read_member(Node member, SourceKey list, SourceEntry& entry);
+
+    GrammarUser& user_;
+    std::span<const RenamedKey> renamed_keys_;
+    KeyPredictor keys_;                                                  // kSourceKeys, then the renamed keys
+    KeyPredictor component_keys_;                                        // kComponentKeys
+    HashMap<std::string_view, bool> is_short_{Owner("source grammar")};  // whether entities with a key may be short
+};
+
+}  // namespace shoal
