@@ -186,11 +186,13 @@ public:
     const TextToken* find(SourcePosition position, bool is_container) const {
         const std::span<const TextToken> tokens = comments_.tokens(position.file);
         const TextToken* found = nullptr;
-        for (auto at = std::ranges::lower_bound(tokens, position.offset, {}, &TextToken::begin);
-             at != tokens.end() && at->begin == position.offset; ++at) {
-            if (at->kind == TokenKind::kClose || at->kind == TokenKind::kComment) continue;
-            if (found == nullptr || (at->kind == TokenKind::kOpen) == is_container) found = &*at;
-            if ((found->kind == TokenKind::kOpen) == is_container) break;
+        for (std::size_t i = first_from(tokens, position.offset);
+             i < tokens.size() && tokens[i].begin == position.offset; ++i) {
+            const TextToken& token = tokens[i];
+            if (token.kind == TokenKind::kClose || token.kind == TokenKind::kComment) continue;
+            const bool is_wanted = (token.kind == TokenKind::kOpen) == is_container;
+            if (is_wanted || found == nullptr) found = &token;
+            if (is_wanted) break;
         }
         return found;
     }
@@ -247,6 +249,16 @@ public:
     }
 
 private:
+    /// Returns the index of the first token that begins at an offset or after it. Most are near the last one.
+    std::size_t first_from(std::span<const TextToken> tokens, std::uint32_t offset) const {
+        constexpr std::size_t kNear = 8;
+        const auto begins_before = [&](std::size_t i) { return i < tokens.size() && tokens[i].begin < offset; };
+        for (std::size_t i = near_; i < near_ + kNear && (i == 0 || begins_before(i - 1)); ++i)
+            if (!begins_before(i)) return near_ = i;
+        const auto at = std::ranges::lower_bound(tokens, offset, {}, &TextToken::begin);
+        return near_ = static_cast<std::size_t>(at - tokens.begin());
+    }
+
     std::string_view text(std::uint32_t file, std::uint32_t begin, std::uint32_t end) const {
         return diagnostics_.text(file).substr(begin, end - begin);
     }
@@ -254,6 +266,7 @@ private:
     SourceFormat format_;
     const Diagnostics& diagnostics_;
     const SourceComments& comments_;
+    mutable std::size_t near_ = 0;  // the token that was found last
 };
 
 // --- scalars and keys ------------------------------------------------------------------------------------------------

@@ -125,7 +125,7 @@ TEST_F(Composer, a_source_is_one_entity_or_a_level_with_a_list_or_mapping) {  //
     EXPECT_EQ(outline("one.sjson"), "a1 \"Bob\" glow{}\n");
     file("plain.sjson", "components = { glow = {} }");
     EXPECT_EQ(outline("plain.sjson"), ". glow{}\n");
-    file("list.sjson", R"(units = [ { _guid = "a" } { id = "b" editor = { name = "N" } } { } ])");
+    file("list.sjson", R"(units = [ { id = "c" guid = "d" _guid = "a" } { id = "b" editor = { name = "N" } } { } ])");
     options.rules.ignored_keys = {"editor"};
     EXPECT_EQ(outline("list.sjson"), "a\nb \"N\"\n[2]\n");
     file("mapping.sjson", "entities = { a = {} \"#b\" = {} }");
