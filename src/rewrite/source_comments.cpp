@@ -49,11 +49,6 @@ std::span<const TextToken> SourceComments::tokens(std::uint32_t file) const {
     return file < tokens_.size() ? std::span<const TextToken>(tokens_[file]) : std::span<const TextToken>();
 }
 
-void SourceComments::keep_tokens(std::uint32_t file, std::vector<TextToken> tokens) {
-    if (tokens_.size() <= file) tokens_.resize(file + 1);
-    tokens_[file] = std::move(tokens);
-}
-
 SourceComments SourceComments::of(Node root) const {
     SourceComments result;
     result.tokens_ = tokens_;
@@ -80,9 +75,12 @@ SourceComments SourceComments::of(Node root) const {
 /// Decides which node each comment of a text belongs to.
 class CommentReader {
 public:
-    CommentReader(std::uint32_t file, std::string_view text, std::span<const TextToken> tokens,
-                  SourceComments& comments)
-        : file_(file), text_(text), tokens_(tokens), comments_(comments) {}
+    CommentReader(std::uint32_t file, std::string_view text, std::vector<TextToken> tokens, SourceComments& comments)
+        : file_(file), text_(text), comments_(comments) {
+        if (comments.tokens_.size() <= file) comments.tokens_.resize(file + 1);
+        comments.tokens_[file] = std::move(tokens);
+        tokens_ = comments.tokens(file);
+    }
 
     void read(Node root) {
         for (std::size_t i = 0; i < tokens_.size(); ++i) {
@@ -279,9 +277,7 @@ Result<Document> read_source_text(std::uint32_t file, Diagnostics& diagnostics, 
     ReadOptions with_tokens = options;
     with_tokens.tokens = &tokens;
     Result<Document> document = read_document(file, diagnostics, with_tokens);
-    if (!document) return document;
-    CommentReader(file, diagnostics.text(file), tokens, comments).read(document->root());
-    comments.keep_tokens(file, std::move(tokens));
+    if (document) CommentReader(file, diagnostics.text(file), std::move(tokens), comments).read(document->root());
     return document;
 }
 

@@ -76,7 +76,6 @@ public:
 
     /// The tokens of a file in text order; none if it was not read with its comments.
     SHOAL_API std::span<const TextToken> tokens(std::uint32_t file) const;
-    SHOAL_API void keep_tokens(std::uint32_t file, std::vector<TextToken> tokens);
 
 private:
     friend class CommentReader;

@@ -16,7 +16,7 @@ namespace shoal {
 template <class Syntax>
 class TokenList {
 public:
-    /// `tokens`: nullptr if nobody wants them. `begin`: after a byte order mark.
+    /// `tokens`: nullptr if they are not wanted. `begin`: the offset after a byte order mark.
     TokenList(std::vector<TextToken>* tokens, std::string_view text, std::size_t begin)
         : tokens_(tokens), text_(text), cursor_(begin), line_(begin) {
         if (tokens != nullptr) tokens->clear();

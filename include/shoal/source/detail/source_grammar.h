@@ -61,7 +61,7 @@ struct ComponentText {
 /// Returns the `data` with the fields of a component; none if they are in the component itself.
 SHOAL_API Node wrapped_fields(Node component);
 
-/// What is wrong with an entry, and the node that is.
+/// What is wrong with a list of entries or an entry.
 enum class EntryProblem : std::uint8_t {
     kNoList,    ///< the entries are in neither a list nor a mapping
     kKind,      ///< an element is not a mapping, nor a text that is deleted
@@ -70,10 +70,10 @@ enum class EntryProblem : std::uint8_t {
     kEmptyKey,  ///< a key of a mapping is empty
 };
 
-/// Reports problems, and keeps texts.
+/// Reports problems for a SourceGrammar, and stores keys that differ from those in the text.
 class GrammarUser {
 public:
-    /// Returns whether the entry is used anyway. `list`: what it is an entry of.
+    /// Reports a problem of a node. Returns whether the entry is used anyway. `list`: the key of its list.
     virtual bool refuse(EntryProblem problem, Node node, SourceKey list) = 0;
     /// Returns a copy of a key. Lifetime: as long as entries are used.
     virtual std::string_view keep(std::string_view key) = 0;
@@ -87,7 +87,7 @@ public:
     /// Lifetime: `user` and `renamed_keys` must outlive it, and so must the keys of the nodes that it reads.
     SHOAL_API explicit SourceGrammar(GrammarUser& user, std::span<const RenamedKey> renamed_keys = {});
 
-    /// Calls visit(child, use, row) for each key of a level or entity.
+    /// Calls visit(child, use, row) for each key of a level or entity. `row`: of the table that KeyUse names.
     template <class Visit>
     void each_key(Node node, bool of_level, Visit&& visit) {
         const bool is_short = !of_level && is_short_form(node);
