@@ -335,12 +335,13 @@ private:
     void write_entity(const SourceItem& item, ItemForm form, bool needs_guid) {
         out_.begin_mapping(place_of(item.text));
         if (needs_guid) out_.string("_guid", item.key);
-        if (!item.key_name.empty() && item.form == form) out_.member(item.text.find(item.key_name));
+        const std::string_view own_key = needs_guid ? "_guid" : item.form == form ? item.key_name : std::string_view();
+        if (!needs_guid && !own_key.empty()) out_.member(item.text.find(own_key));
         const bool is_short = can_be_short(item);
         bool is_done[kNumItemRoles] = {};
         for (const SourceItem* child : item.children) {
             bool& done = is_done[static_cast<std::size_t>(child->place)];
-            if (needs_guid && child->key == "_guid" && child->place == ItemRole::kMember) continue;
+            if (!own_key.empty() && child->key == own_key && child->place == ItemRole::kMember) continue;
             if (child->place == ItemRole::kMember)
                 write_entry(*child, ItemForm::kByKey);
             else if (is_short)

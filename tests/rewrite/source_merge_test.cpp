@@ -73,6 +73,12 @@ TEST_F(SourceMerge, a_short_form_becomes_long_when_it_must) {
               "components = { glow = 2 }\nchildren = { x = {} }\n");
 }
 
+TEST_F(SourceMerge, a_key_inside_that_differs_from_the_key_before_it_is_not_written_beside_another) {
+    const std::string list = "entities = [ { guid = \"c\" glow = 1 } ]";
+    const std::string both = merge(list, list, "entities = { c = { guid = \"y\" glow = 1 } }");
+    EXPECT_NE(both.find("a.sjson:1:1: error: the two texts are written so differently"), std::string::npos) << both;
+}
+
 TEST_F(SourceMerge, a_type_that_one_side_has_changed_is_changed) {
     const auto lamp = [](std::string_view type, int power) {
         return concat("components = { lamp = { _type = \"", type, "\"  power = ", power, " } }\n");
