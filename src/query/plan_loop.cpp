@@ -426,7 +426,9 @@ bool is_plain(const PlanState& plan, const LoopFunction& function) {
 }
 
 /// Calls the function for a table of a plain loop, and marks what it writes. It does the work of PlanLoop::run_part()
-/// and mark_part(), and little else. It is copied, so that its members are in registers.
+/// and mark_part(), and little else. It is copied, so that its members are in registers. Most loops write to one column:
+/// for `kWritesOne`, marking a small table is a store and not a loop.
+template <bool kWritesOne>
 struct PlainVisit {
     const LoopFunction& function;
     FoundRows& found;
@@ -440,7 +442,8 @@ struct PlainVisit {
     /// Requires: the table has rows.
     SHOAL_INLINE void visit(Table& table, const std::uint16_t* of_fields) const {
         // Marks before the call, so that nothing is left to do if the function throws.
-        if (SHOAL_UNLIKELY(!table.mark_only_block(of_fields, num_written))) return visit_large(table, of_fields);
+        const std::size_t count = kWritesOne ? 1 : num_written;
+        if (SHOAL_UNLIKELY(!table.mark_only_block(of_fields, count))) return visit_large(table, of_fields);
         show(table, of_fields);
     }
 
@@ -465,15 +468,21 @@ __attribute__((noinline)) void run_plain(const PlanState& plan, const LoopFuncti
     const LoopScope scope;
     plan.refresh();
     const std::uint16_t* const columns = plan.noted_columns.empty() ? nullptr : plan.columns_of(std::uint32_t(0));
-    const PlainVisit visit{function, found, columns, plan.written.size(), plan.num_noted()};
-    if (!has_database) {
-        Table& table = plan.places.stores[plan.alone].rows->table();
-        if (table.num_rows() != 0) visit.visit(table, plan.columns_of(nullptr));
-    } else if (SHOAL_UNLIKELY(plan.in_zones)) {
-        plan.match[0].for_each_table(plan.zones_now(), PlainVisit(visit));
-    } else {
-        plan.match[0].for_each_table(visit);
-    }
+    const auto run = [&]<bool kWritesOne>(PlainVisit<kWritesOne> visit) {
+        if (!has_database) {
+            Table& table = plan.places.stores[plan.alone].rows->table();
+            if (table.num_rows() != 0) visit.visit(table, plan.columns_of(nullptr));
+        } else if (SHOAL_UNLIKELY(plan.in_zones)) {
+            plan.match[0].for_each_table(plan.zones_now(), visit);
+        } else {
+            plan.match[0].for_each_table(visit);
+        }
+    };
+    const std::size_t num_written = plan.written.size(), num_noted = plan.num_noted();
+    if (num_written == 1)
+        run(PlainVisit<true>{function, found, columns, num_written, num_noted});
+    else
+        run(PlainVisit<false>{function, found, columns, num_written, num_noted});
 }
 
 /// Calls visit(loop) for the loop of a plan, and for the loop over further values.

@@ -115,6 +115,8 @@ public:
         const ComponentType type = plan_.types[of_values];
         PlanState further(plan_.terms);
         if (plan_.terms.size() > 1) further = plan_;
+        // The table of the further values drives this loop, and not the database.
+        if (further.places.has_database()) further.places.stores[further.places.database].is_driver = false;
         const std::uint8_t number = further.places.add({.store = &plan_.database(),
                                                         .rows = plan_.database().further_values(type),
                                                         .is_required = true,
@@ -308,8 +310,7 @@ QueryPlan::QueryPlan(std::span<const PlanStore> stores, std::span<const PlanTerm
     }
     state_->directory = stores[0].store->component_directory();
     state_->any_database = database;
-    // Each row of a manager is visited. In a database, further values have a table, which drives a loop of its own.
-    if (stores.size() == 1 && database == nullptr) state_->places.stores[0].is_driver = true;
+    if (stores.size() == 1) state_->places.stores[0].is_driver = true;  // each of its rows is visited
     maker.complete();
     maker.plan_further();
 }
