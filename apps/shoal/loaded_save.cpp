@@ -184,7 +184,7 @@ std::string name_of_left_out(const std::vector<std::string>& scopes) {
                   has_commands ? "the commands that wait" : "");
 }
 
-/// Loads what can be loaded without blobs, if none are given, and notes the rest.
+/// Loads a save. If no blobs are given, leaves out the parts that refer to blobs, and notes them in `left_out`.
 Status load_world(const std::string& path, LoadedSave& save, Diagnostics& diagnostics) {
     MissingResources missing;
     if (save.world.library() == nullptr) {

@@ -95,7 +95,7 @@ std::size_t read_start(const std::string& path, std::span<std::byte> start);
 /// Returns whether a file starts like a blob; false if it cannot be read.
 bool is_blob_file(Files& files, const std::string& path);
 
-/// Reports a blob in place of a source. Returns whether it is one.
+/// Reports an error if the file is a blob rather than a source. Returns whether it is a blob.
 bool refuse_blob(Files& files, const std::string& path, const std::string& name, shoal::Diagnostics& diagnostics);
 
 /// Prints the diagnostics, also as JSON if requested. Returns 1, the exit code.

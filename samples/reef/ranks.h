@@ -1,5 +1,5 @@
 #pragma once
-// The sea over several processes, which may be on several machines: each has some of the tiles.
+// The sea, divided among several processes, which may run on several machines: each has some of the tiles.
 //
 //     reef --ranks 4     starts itself four times with mpirun; the first prints the results of all
 //

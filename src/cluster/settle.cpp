@@ -61,7 +61,7 @@ std::vector<ClusterBody::Name> ClusterBody::take_deaths() {
     return dead;
 }
 
-/// Destroys the copies of entities that died at their owners.
+/// Destroys the copies of entities that died on the ranks that own them.
 void ClusterBody::destroy_named(std::span<const Name> dead) {
     std::vector<Entity> entities;
     for (const Name name : dead)

@@ -428,8 +428,8 @@ void CommandSettler::change_rows(std::uint32_t chunk, const CommandBatch& run) {
     carry_out(chunk, run, changed.size() == run.num_rows ? std::span<const std::uint32_t>() : order, changed, kNoZone);
 }
 
-/// Adds and removes components of entities, as listed in scratch_.changes. Errors: a store refuses. Then nothing has
-/// changed, unless `has_begun_`: another store was changed before.
+/// Adds and removes components of entities, as listed in scratch_.changes. Errors: a store refuses. If `has_begun_` is
+/// set, another store has already been changed; otherwise nothing has changed.
 Status CommandSettler::change_together(std::span<const Entity> entities) {
     has_begun_ = false;
     if (!refused_) return refused_;

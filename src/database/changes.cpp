@@ -47,7 +47,7 @@ Status Database::list_changes(std::span<const ComponentChange> changes, bool are
                               std::span<const Entity> entities) {
     given_.clear();
     removed_.clear();
-    for (const ComponentChange& one : changes)  // before anything is changed
+    for (const ComponentChange& one : changes)  // checks all types before anything is changed
         if (const Result<ComponentType> type = find_changed(*one.component); !type) return type.status();
     for (const ComponentChange& one : changes) {
         const auto is_same = [&](const ComponentChange& other) { return other.component->id() == one.component->id(); };

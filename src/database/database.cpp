@@ -470,7 +470,7 @@ bool Database::only_disables(std::span<const ComponentType> components) const {
     return std::ranges::all_of(components, is_enableable);
 }
 
-/// Disables component types and returns how many entities had any of them. Requires: only_disables().
+/// Disables the components of these types and returns how many entities had any of them. Requires: only_disables().
 std::uint32_t Database::disable_in_place(std::span<const Entity> entities, std::span<const ComponentType> components) {
     selection_->require_empty();
     if (components.size() == 1) return RowBits::set_all(*this, entities, components[0], false).num_flipped;

@@ -8,9 +8,9 @@
 
 namespace shoal {
 
-/// The part of the world that is shown, and the plot that shows it. Pixels count from the top left of the page.
+/// The part of the world that is shown, and the plot that shows it. Pixels are counted from the top left of the page.
 struct PictureView {
-    double left = 0, bottom = 0;  ///< metres, of the plot's corner
+    double left = 0, bottom = 0;  ///< the plot's bottom left corner, in metres
     double metres_per_pixel = 1;
     double plot_width = 0, plot_height = 0;  ///< pixels
 
@@ -40,8 +40,8 @@ inline constexpr std::uint32_t kNumShades = 7;
 /// once. Draw it with round caps.
 std::string dots_path(std::span<const Vec2> points, const PictureView& view);
 
-/// Returns path data with a line for each link, in tenths of a pixel. Identical links are drawn once,
-/// and those without a length or not finite are skipped; of more than `most`, the longest are drawn.
+/// Returns path data with a line for each link, in tenths of a pixel. Identical links are drawn once; links that have
+/// no length or are not finite are skipped; if there are more than `most`, the longest are drawn.
 std::string links_path(std::span<const PictureLink> links, const PictureView& view, std::size_t most);
 
 /// The number of points of a layer in each cell of a grid over the plot.

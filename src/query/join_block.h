@@ -142,7 +142,8 @@ private:
             combine(link + 1, table, words_of_all, visit);
         });
     }
-    /// Calls visit(table, words) for each table in a list that has `visited` rows.
+    /// Calls visit(table, words) for each table that holds some of the rows set in `visited`; `words` has a bit for
+    /// each of these rows. Shape: `tables` by row of the block.
     template <class Visit>
     static void for_each_of(DatabaseTable* const* tables, const std::uint64_t* visited, Visit&& visit) {
         std::uint64_t left[kWords], here[kWords];

@@ -810,7 +810,8 @@ private:
         const auto rows = changes_.list_rows().subspan(list.first_after, list.num_after);  // ascending
         return static_cast<std::uint32_t>(std::ranges::lower_bound(rows, row) - rows.begin());
     }
-    /// Returns the values in the order of the newer version. Values of the program stay in front of their successors.
+    /// Returns the values in the order of the newer version. Values that the program added stay in front of the
+    /// source's values that they preceded.
     static Array<Image> in_order(const NewList& list, std::uint32_t num_places) {
         struct OrderedValue {
             std::uint32_t place;

@@ -88,7 +88,7 @@ private:
     const EntityManager& entities_;
     DeathFollower deaths_;
     BitSet is_known_{Owner("spawn log")};     // by entity index: whether copies may have it
-    Array<Entity> dead_{Owner("spawn log")};  // ascending: noted, and still in the copies
+    Array<Entity> dead_{Owner("spawn log")};  // ascending; noted as dead, but still in the copies
     std::size_t num_known_ = 0;               // entities in all copies
     HashMap<std::uint64_t, SpawnedCopies*> by_version_{Owner("spawn log")};
 };

@@ -94,7 +94,7 @@ public:
     /// database in the state. The state is refused if a file cannot be read.
     void save(SnapshotWriter& to, std::string_view store) const;
     /// Prepares the zones of a state for load(): checks everything, unless the state is trusted,
-    /// and writes files. Nothing of the world changes. Errors: the state is invalid, or takes more memory than allowed;
+    /// and writes files. Nothing in the world changes. Errors: the state is invalid, or takes more memory than allowed;
     /// a file cannot be written.
     Status prepare(SnapshotReader& from, Loaded& loaded) const;
     /// Takes over the prepared files, and removes the old ones.

@@ -25,7 +25,7 @@ inline Link& link_of(lua_State* lua) {
     return *static_cast<Link*>(user);
 }
 
-/// A script's handle of a column, batch, query or channel: an index into an array of the state, and a serial number.
+/// A script's handle to a column, batch, query or channel: an index into an array of the state, and a serial number.
 struct Token {
     std::uint32_t slot = 0;
     std::uint32_t serial = 0;

@@ -170,7 +170,8 @@ Result<AddCounts> TransformManager::add(std::span<const Entity> entities, std::s
     return work_->add(entities, locals, parents);
 }
 
-/// Makes appended rows roots. They are clean, unless a few rows wait behind a larger suffix.
+/// Makes appended rows roots. If there are at least as many of them as rows in the suffix, all rows become clean;
+/// otherwise they join the suffix.
 void TransformManager::Work::admit(RowRange rows) {
     if (rows.size() >= rows.begin - manager_.num_clean_) leave_all();
     std::fill(extents() + rows.begin, extents() + rows.end, 1u);

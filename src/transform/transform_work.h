@@ -256,7 +256,7 @@ private:
     Table& table_;
     Array<std::uint32_t> moved_{Owner("transform manager")};
     std::uint32_t tick_ = 0;
-    std::uint32_t pending_ = 0;                      // the mark of a row that is set again in this tick
+    std::uint32_t pending_ = 0;                      // mark of a row set in this tick and in the frame before
     std::uint32_t frame_begins_[kStillFrames] = {};  // first ticks of this frame, the one before it, ...
     std::uint32_t batch_depth_ = 0;
     bool ended_frame_ = false;  // since the last settle

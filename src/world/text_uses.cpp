@@ -109,7 +109,7 @@ void TextUses::mark_properties(const StateRows& rows) {
 
 // --- commands and events -----------------------------------------------------------------------------------------
 
-/// Marks every eight bytes that are the id of a text.
+/// Marks every aligned group of eight bytes that is the id of a text.
 void TextUses::mark_words(std::span<const std::byte> bytes) {
     for (std::size_t i = 0; i + sizeof(StringId) <= bytes.size(); i += sizeof(StringId))
         mark(read_as<StringId>(bytes.data() + i));

@@ -1,6 +1,6 @@
 #pragma once
 // Messages for users, sent through one hook. The default hook writes `shoal: warning: text` to standard error.
-// Thread: set the hook before other threads start. Any thread may log, so the hook is called from any thread.
+// Thread: set the hook before other threads start. Any thread may log, so the hook may be called from any thread.
 
 #include "shoal/base/detail/config.h"
 

@@ -136,11 +136,11 @@ private:
 };
 
 namespace detail {
-/// Its address identifies a type of events, as TypedSlot identifies a type of components.
+/// Its address identifies an event type, as TypedSlot identifies a component type.
 template <class T>
 inline char event_type = 0;
 
-/// The name of a type of events in saves, as the compiler writes it.
+/// The name of an event type in saves, as the compiler writes it.
 template <class T>
 constexpr std::string_view event_name() {
     const std::string_view text = __PRETTY_FUNCTION__;  // ... [with T = Name; ...] or [T = Name]

@@ -105,8 +105,9 @@ public:
     /// columns have one element per entity. Errors: no ids, no memory or a full table; no entity was made.
     SHOAL_API Status create(std::span<Entity> out, const Archetype& type, Zone zone,
                             std::span<const ComponentValues> values = {});
-    /// With defaults, with one value of each type for all, or with a span of values, one per entity. Without a `zone`
-    /// argument, here and below, the entities are put into the first zone (see DatabaseOptions).
+    /// The same, with default values, with one value of each type for all entities, or with a span of values, one per
+    /// entity. Without a `zone` argument, here and below, the entities are put into the first zone (see
+    /// DatabaseOptions).
     template <DescribedComponent... Ts>
     Status create(std::span<Entity> out)
         requires(sizeof...(Ts) > 0)
@@ -439,8 +440,8 @@ public:
     SHOAL_API void list_tables(const Schema& component, Array<ComponentTable>& tables) override;
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
-    /// Includes the numbers of tables and archetypes, which decide in which order queries visit rows; outside of a
-    /// directory also the waiting commands: see command/detail/saved_commands.h.
+    /// Includes the numbers of tables and archetypes, which decide the order in which queries visit rows. A database
+    /// outside of a directory also saves its waiting commands: see command/detail/saved_commands.h.
     SHOAL_API void save(SnapshotWriter& to) const override;
     /// The same as Store::load(). It is also an error if this database lacks one of the component types.
     SHOAL_API Status load(SnapshotReader& from) override;

@@ -11,9 +11,9 @@
 //
 // The server is a service of the world: at the end of a frame, it answers the requests that came during the frame.
 // Programs may send the page's requests: docs/formats/inspector.md lists them, and GET /api/openapi.json describes them
-// to tools. It is served on 127.0.0.1. Another address needs a token, which every request must have.
-// Requests from other pages in the browser are refused. Fields of entities can be edited through their
-// stores, as by World::set(); `allow_edits` disables this.
+// to tools. It is served on 127.0.0.1. To serve on another address, set a token, which every request must then have.
+// Requests from other pages in the browser are refused. Fields of entities can be edited through their stores, as by
+// World::set(); `allow_edits` disables this.
 //
 // Cost: one reading of the clock in each frame, and 4 bytes of memory for each spawned entity; with the page open, at
 // most one percent of the time for each thing that it watches. Thread: as for the world. A world has at most one server
@@ -48,11 +48,11 @@ protected:
 
 struct ServerOptions {
     std::uint16_t port = 0;             ///< 0: a free one
-    std::string address = "127.0.0.1";  ///< an address of this machine; addresses other than this one need a token
+    std::string address = "127.0.0.1";  ///< an address of this machine; any other than 127.0.0.1 requires a token
     std::string token{};                ///< if not empty, requests must have it
     std::string name = "world";         ///< the name of the world on the page
     bool allow_edits = true;            ///< edits of fields and passes, and going back; pausing is always allowed
-    std::uint32_t keep_frames = 0;      ///< frames kept for going back; 0: until the page asks for some
+    std::uint32_t keep_frames = 0;      ///< frames kept for going back; 0: none until the page asks for some
     bool begin_paused = false;          ///< pauses at the end of the first frame
     ServerHost* host = nullptr;         ///< Lifetime: as long as the server
     std::string page_folder{};          ///< for development: where to read the page's files from

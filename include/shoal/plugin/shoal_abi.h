@@ -173,7 +173,7 @@ typedef struct shoal_pass_definition {
     uint32_t size, every_frames;                        /* 0 or 1: in every frame */
     const char* name;                                   /* unique among the passes and groups of the world */
     const char* query;                                  /* "&wheel, !broken": see text_query.h; NULL: called once */
-    const char* const* columns;                         /* "wheel.speed", "body.position.x" of a split one */
+    const char* const* columns;                         /* "wheel.speed"; "body.position.x": a part of a split field */
     const char *const *reads, *const *writes;           /* component types that it accesses besides the query */
     const char *const *reads_from, *const *writes_to;   /* channels of events */
     const char *const *runs_after, *const *runs_before; /* names of passes */
@@ -265,7 +265,7 @@ typedef struct shoal_host {
     uint32_t (*add_observer)(shoal_world*, uint32_t kind, const shoal_component*, const char* field,
                              shoal_observer_function run, void* context, shoal_error*);
     int (*remove_observer)(shoal_world*, uint32_t observer, shoal_error*);
-    uint64_t (*random_for_key)(const shoal_pass*, uint64_t key); /* passes; a generator, the same on every machine */
+    uint64_t (*random_for_key)(const shoal_pass*, uint64_t key); /* passes; returns a generator */
     uint64_t (*random_next)(uint64_t* generator);
     float (*random_unit)(uint64_t* generator); /* in [0, 1) */
     /* Passes. Calls run(context, begin, end) for runs of 0 to num_rows - 1 on all workers; `pass`: the caller's, or

@@ -166,9 +166,10 @@ public:
     SHOAL_API void add_constraint(ConstraintFunction function, void* context);
     /// Removes the first constraint that was added with this context. Requires: there is one.
     SHOAL_API void remove_constraint(void* context);
-    /// Moves a node to a world pose, sheared or not, until the next compute(). The nodes below it follow when the
-    /// constraint function returns, or in apply_constraints() if called elsewhere, except those that are moved
-    /// themselves. Requires: `world` is finite, and the entity's world pose can be inverted.
+    /// Moves a node to a world pose, sheared or not, until the next compute(). The nodes below it, except those that
+    /// are moved themselves, follow when the constraint function returns; if this is called outside of a constraint
+    /// function, they follow in apply_constraints(). Requires: `world` is finite, and the entity's world pose can be
+    /// inverted.
     SHOAL_API void set_node_world(Instance instance, std::uint32_t node, const Matrix3x4& world);
     /// Calls the constraints in order and, after each of them, computes the nodes below those that it moved. Returns
     /// how many matrices it computed.

@@ -305,8 +305,8 @@ public:
     }
 
     /// Calls `function` with a Batch, and a Commands& before it if it takes one, for all rows, and marks the written
-    /// fields. A batch is a run of consecutive rows: of a table or a chunk of it; in a join, rows that are consecutive
-    /// in all stores, perhaps only one.
+    /// fields. A batch is a run of consecutive rows of a table, or of a chunk of it. In a join, the rows are
+    /// consecutive in all stores, so a batch may be a single row.
     template <class Function>
     void for_each_batch(Function&& function) const {
         static_assert(

@@ -89,7 +89,7 @@ struct ReloadReport {
     std::uint64_t num_components_added = 0;     ///< to entities that stay
     std::uint64_t num_components_removed = 0;   ///< from entities that stay
     std::uint64_t num_fields = 0;               ///< written with new values: of entities that stay, and of singletons
-    std::uint64_t num_enabled_or_disabled = 0;  ///< their enableable components that were enabled or disabled
+    std::uint64_t num_enabled_or_disabled = 0;  ///< components of entities that stay
     std::uint64_t num_linked = 0;               ///< entities that stay and have another parent now, or none
     std::uint32_t num_schemas = 0;              ///< component types whose fields have changed
     std::uint64_t num_left_out = 0;             ///< changes whose target the program has destroyed or removed

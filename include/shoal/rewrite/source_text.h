@@ -97,8 +97,8 @@ struct SourceLayout {
     /// Spaces for each level; 0: as in the root's source text if that has the same format, otherwise a tab in
     /// SJSON, two spaces in JSON and YAML.
     std::uint32_t indent = 0;
-    /// SJSON: keeps `:` or `=`, commas, and the braces of the root as in the root's source text; parts from other texts
-    /// get the same signs. Otherwise ` = `, no commas and no braces.
+    /// SJSON: keeps the punctuation of the root's source text: `:` or `=`, commas, and the braces of the root. Parts
+    /// from other texts are written in the same way. Otherwise ` = `, no commas and no braces.
     bool keeps_signs = false;
     bool bare_texts = false;  ///< SJSON: strings that were read without quotes are written without, as in schema files
 };

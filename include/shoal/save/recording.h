@@ -60,7 +60,7 @@ public:
         world_.step(dt);
     }
     bool is_recording() const { return work_ != nullptr; }
-    /// Why the recording ended early. The step that ended it has logged it too.
+    /// Why the recording ended early. The step at which the recording ended has also logged this error.
     const Status& status() const { return status_; }
     /// Ends the file, and flushes it to the disk. Errors: status(), or the file cannot be flushed.
     SHOAL_API Status stop();

@@ -15,9 +15,9 @@
 // The hash covers what passes can see, now or later: values, bit by bit; which entities have them; the order of rows,
 // in which loops visit them; links between rows; which entities live; and the next random numbers. It does not cover
 // bytes between fields, opaque fields, table numbers and capacities, empty tables and stores, stamps, and which
-// transforms are known to have moved. So a world that was saved and loaded, or taken back to a kept frame, has the hash
-// that it had. Events, the next ids, and when passes are due are not covered either, only their effects.
-// Rows of unloaded zones are not covered.
+// transforms are known to have moved. So a world that was saved and loaded, or taken back to a kept frame, has the same
+// hash as before. Events, the next ids, and when passes are due are not covered either, only their effects. Rows of
+// unloaded zones are not covered.
 // Thread: the structural thread of the world, while no passes run.
 
 #include "shoal/base/detail/array.h"

@@ -93,7 +93,7 @@ public:
     /// called one at a time, because a Lua state is single-threaded.
     SHOAL_API Status register_components(ComponentRegistry& registry) const;
 
-    /// In the order of loading.
+    /// Scripts are numbered in the order in which they were loaded.
     SHOAL_API std::size_t num_scripts() const;
     /// Requires: index < num_scripts().
     SHOAL_API ScriptInfo script(std::size_t index) const;

@@ -55,7 +55,8 @@ struct SourceInputs {
 SHOAL_API std::string compiler_version(std::string_view program);
 /// Returns the hash of `rules`, except for their positions in schema files.
 SHOAL_API std::uint64_t rules_hash(const SourceRules& rules);
-/// Returns the hash of everything about a component type that affects text or blob; 0 if there is no schema.
+/// Returns the hash of everything about a component type that affects how texts are read or what the blob contains; 0
+/// if there is no schema.
 SHOAL_API std::uint64_t type_hash(const ComponentRegistry& registry, std::string_view name);
 
 /// Returns the inputs that a blob was made from. `roots` are the folders that it was compiled with.

@@ -326,7 +326,7 @@ public:
     /// state/snapshot.h; most stores forward to OwnedRows::save() and load().
     /// By default, refuses, because it does not know what there is.
     SHOAL_API virtual void save(SnapshotWriter& to) const;
-    /// Replaces the contents by what save() wrote. The entity manager was loaded before. The data may be
+    /// Replaces the contents with what save() wrote. The entity manager has already been loaded. The data may be
     /// corrupt:
     /// it must do no harm. Errors: no memory, or it does not fit; the store is then consistent and has no rows.
     SHOAL_API virtual Status load(SnapshotReader& from);

@@ -47,8 +47,8 @@ struct CommandPart {
     static constexpr std::uint32_t kAllFields = 0xFFFFFFFF;
 };
 
-/// Returns a schema of the same name with one field of a component, at the beginning of the struct, for values that set
-/// the field. Requires: the field is plain bytes.
+/// Returns a schema with the component's name and only this field, at offset 0, for values that set the field.
+/// Requires: the field is plain bytes.
 SHOAL_API Schema make_field_schema(const Schema& component, std::uint32_t field);
 template <auto kMember>
 const Schema& field_schema_of() {

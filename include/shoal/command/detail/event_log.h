@@ -27,8 +27,8 @@ struct EventCursor {
     EventBuffer* buffer;
 };
 
-/// By number of the channel, modulo their count.
 inline constexpr std::size_t kNumEventCursors = 4;
+/// Shape: by channel number modulo kNumEventCursors.
 extern SHOAL_API constinit thread_local EventCursor event_cursors[kNumEventCursors];
 
 class EventLog {

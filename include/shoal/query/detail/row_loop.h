@@ -245,7 +245,7 @@ private:
             std::uint32_t end = rows.end - first < 64 ? rows.end : first + 64;
             std::uint64_t bits = lookup.word(first / 64);
             if (bits == ~std::uint64_t(0)) {
-                // Consecutive full words are one loop.
+                // Consecutive full words are visited in one loop.
                 while (end != rows.end && lookup.word(end / 64) == ~std::uint64_t(0))
                     end = rows.end - end < 64 ? rows.end : end + 64;
                 for (std::size_t row = begin; row < end; ++row)

@@ -429,8 +429,8 @@ constexpr bool reads_none_but() {
                                    !Term::kIsOfParent && !Term::kIsSingleton);
 }
 
-/// Whether a query visits each value of a `many` type: it reads fields of one such type, or has no other terms. An
-/// entity is visited as often as it has values.
+/// Whether a query visits each value of a `many` type: it reads fields of exactly one such type, or its only term
+/// requires one. An entity is visited once for each of its values.
 template <class... Terms>
 inline constexpr bool kVisitsEachValue =
     (reads_many<Terms>() || ...) && (reads_none_but<Terms, typename ManyOf<Terms...>::Type>() && ...);

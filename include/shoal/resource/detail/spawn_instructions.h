@@ -11,7 +11,7 @@ namespace shoal {
 
 /// Returns the zone that a blob names for each entity or one of its ancestors; kNoZone: none. Empty: it names no zones.
 SHOAL_API Array<Zone> named_zones(const Blob& blob);
-/// Returns the entities of a blob whose component of a type is disabled at first. `registry` knows the older names of
+/// Returns the entities of a blob for which this component is initially disabled. `registry` knows the older names of
 /// the type; nullptr: none.
 SHOAL_API BitSet find_disabled_entities(const Blob& blob, ComponentId component,
                                         const ComponentRegistry* registry = nullptr);

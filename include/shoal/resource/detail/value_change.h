@@ -38,7 +38,7 @@ SHOAL_API void compute_values(MigrationStep& step, std::span<const NamedType> fr
                               void (*convert)(void* context, const std::byte* const* olds, std::byte* const* news,
                                               std::size_t num_rows),
                               void* context);
-/// Two to four floats became a vector. Errors of the step: they are not floats. Requires: two to four.
+/// Two to four floats became a vector. Errors of the step: one of the fields is not a float. Requires: two to four.
 SHOAL_API void join_values(MigrationStep& step, std::vector<std::string> from, std::string_view to);
 
 }  // namespace shoal

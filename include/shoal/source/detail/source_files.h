@@ -85,7 +85,7 @@ enum class SourceFormat : std::uint8_t { kSjson, kJson, kYaml };
 /// Returns the format of a file name: JSON (.json), YAML (.yaml, .yml), otherwise SJSON.
 SHOAL_API SourceFormat source_format(std::string_view file_name);
 
-/// Reads a file of `diagnostics` in the format of its name.
+/// Reads a file of `diagnostics` in the format that its name indicates.
 /// Errors: one or more in `diagnostics`, and no document.
 SHOAL_API Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 

@@ -46,8 +46,8 @@ SHOAL_INLINE void assign_value(To&& to, From&& from) {
         to = std::forward<From>(from);
 }
 
-/// Copies a value of a field number by number: the compiler can then remove unused ones, which it does not do for
-/// struct copies.
+/// Copies the value of a field one number at a time, so that the compiler can remove the copies of unused numbers,
+/// which it does not do for struct copies.
 template <class T>
 SHOAL_INLINE void copy_numbers(T& to, const T& from) {
     const auto copy_each = [](auto* out, const auto* in, auto... indices)

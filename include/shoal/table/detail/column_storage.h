@@ -5,8 +5,8 @@
 //
 // A small table is in a block of a slab that it shares with others. At 64 KiB of rows it is promoted to a range of
 // address space of its own; from then on growing copies nothing and moves no address. An empty table that reserves
-// 256 KiB to 16 MiB of rows at once gets a block in 2 MiB pages, and is promoted when it outgrows that. A column's room
-// is a multiple of 64 bytes: a vector loop may run past the last row up to there.
+// 256 KiB to 16 MiB of rows at once gets a block in 2 MiB pages, and is promoted when it outgrows that. The room of a
+// column is a multiple of 64 bytes, so a vector loop may run past the last row to the end of the room.
 // Rows are only elements here: callers that move them repair the index, links and stamps.
 // Thread: as for the table.
 

@@ -9,7 +9,7 @@
 //     services          what they mark: old values, for observers, and overrides of spawns, for reloads
 //
 // Ids elsewhere, in variables of the program or in opaque fields, are not seen.
-// Thread: the structural thread of the world; const calls of its stores.
+// Thread: the structural thread of the world. Only const functions of its stores are called.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/hash_map.h"
