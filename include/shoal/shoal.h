@@ -1,6 +1,6 @@
 #pragma once
-// The whole runtime, for programs that do not mind what it costs to compile; the header of one room compiles faster.
-// Lists the headers that no other header brings.
+// The whole runtime, for programs that do not mind the time that it takes to compile; the header of a single room
+// compiles faster. Only headers that no other header includes are listed.
 
 #include "shoal/base/clock.h"
 #include "shoal/base/file_watch.h"

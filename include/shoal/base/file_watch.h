@@ -8,9 +8,9 @@
 //
 // A file changes when its stamp does (size, times, inode), or when it appears or disappears. The system reports when
 // something has happened in the folders of the files; only then are the stamps read. They are also read once a second
-// in any case, for file systems of other machines, and more often if the system cannot report.
-// An editor may write a file piece by piece, or write another one and rename it. Therefore a change is reported when
-// all files have rested for kRestMs; a missing file is waited for until kGoneMs have passed.
+// in any case, for file systems on other machines, and more often if the system cannot report.
+// An editor may write a file piece by piece, or write a temporary file and rename it. Therefore a change is reported
+// when all files have rested for kRestMs; a missing file is waited for until kGoneMs have passed.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/file.h"
@@ -40,7 +40,7 @@ public:
     /// to read the files; see wall_clock_ns().
     SHOAL_API void set(std::vector<std::string> paths, std::int64_t wall_ns = INT64_MAX);
     /// Whether a file has changed since set(), or since the last call that returned true. Never waits.
-    /// Cost: a system call; a few per file after something has happened in their folders.
+    /// Cost: a system call; after something has happened in the folders, a few calls per file.
     SHOAL_API bool has_changed();
     std::size_t num_files() const { return files_.size(); }
 
@@ -57,9 +57,9 @@ private:
 
     FileWatchOptions options_;
     int watch_ = -1;
-    bool all_folders_ = false;  // the system watches all of them
+    bool all_folders_ = false;  // the system watches the folders of all files
     bool lacks_folders_ = false;
-    bool is_restless_ = false;  // a change is not reported yet
+    bool is_restless_ = false;  // a change has not been reported yet
     std::int64_t last_change_ns_ = 0, last_look_ns_ = 0;
     std::vector<File> files_;  // by path
 };

@@ -78,7 +78,8 @@ inline Vec3 normalized(Vec3 a) {
 
 /// Rotates by `b`, then by `a`. Normalise the result of many products: its length drifts.
 SHOAL_API Quaternion operator*(Quaternion a, Quaternion b);
-/// The rotation with length 1 in the same direction; the identity if there is none. Only such rotations rotate vectors.
+/// The rotation with length 1 in the same direction; the identity if there is none. Only a rotation of length 1 rotates
+/// vectors.
 SHOAL_API Quaternion normalized(Quaternion q);
 SHOAL_API Vec3 rotated(Quaternion q, Vec3 v);
 /// Rotates about `axis`, of any length, by the right-hand rule. Units: radians. Like all functions here, it returns the

@@ -21,20 +21,21 @@
 // and the entities that it owns. Entities in no zone are local to each rank.
 //
 // Halos. A rank has read-only copies of the zones within `reach` of its own: the same rows, in the same order. Only the
-// columns that a pass declares to read there are kept up to date. The pass "halo" receives them before the first pass
-// that reads them, while passes that visit only own zones run on other workers. A pass that declares a write to a halo
-// is refused. Commands about an entity in a halo are carried out by its owner in the same settle.
+// columns that a pass declares to read there are kept up to date. The pass "halo" receives these columns before the
+// first pass that reads them, while passes that visit only own zones run on other workers. A pass that declares a write
+// to a halo is refused. Commands about an entity in a halo are carried out by the rank that owns the entity, in the
+// same settle.
 //
 // Crossing. An entity that was moved to a zone of another rank is sent there, whole, when the world settles. New rows
 // of a zone are ordered by name, so that loops visit rows in the same order however zones are divided.
 //
 // Names. Ids differ between ranks. Each entity also has a name, which is the same on all ranks: the zone of its birth
 // and a count. Use it in place of the id where a number decides something: frame.random_for(cluster.name(entity)).
-// References in rows remain valid. If this rank has no copy of the target, they refer to an entity without components,
-// which dies when the target dies, or when no row refers to it any more.
+// References in rows remain valid. If this rank has no copy of the target, the references are to an entity without
+// components, which dies when the target dies, or when no row refers to it any more.
 //
-// The result does not depend on the ranks if the passes do not: docs/guide/more_than_one_machine.md lists the rules,
-// and what is not supported.
+// The result does not depend on the number of ranks if no pass depends on it: docs/guide/more_than_one_machine.md lists
+// the rules, and what is not supported.
 // Errors: an error in a settle (an invalid message, out of memory) ends all ranks with a message.
 // Requires: all ranks make the calls marked "Collective", in the same order; after start(), World::step() and settle()
 // are collective too. MPI was initialised with MPI_THREAD_SERIALIZED if the world has several workers. After structural
@@ -93,7 +94,7 @@ class Cluster final : public WorldService {
 public:
     /// Collective. Requires: the schedule has no passes yet; the world has no other Cluster; `comm` outlives it.
     /// Errors, which status() returns: the ranks differ in their programs, schemas, options, widths of ids or versions;
-    /// the message has the difference.
+    /// the message names the difference.
     SHOAL_API Cluster(World& world, MPI_Comm comm, const ClusterOptions& options);
     /// Collective. Requires: no pass or query names its zones any more.
     SHOAL_API ~Cluster() override;
@@ -118,9 +119,9 @@ public:
     /// Returns the name of an entity, or 0 if it has none here. The name is the same on all ranks, and for any number
     /// of ranks.
     SHOAL_API std::uint64_t name(Entity entity) const;
-    /// Returns the names of the rows of a table, in a pass: quicker than name() where rows are visited in their order.
-    /// Shape: by row; empty before start(), and for a table in a zone that is neither own nor copied.
-    /// Lifetime: until the world settles.
+    /// Returns the names of the rows of a table, in a pass: faster than name() if rows are visited in order. Shape: by
+    /// row; empty before start(), and for a table in a zone that is neither own nor copied. Lifetime: until the world
+    /// settles.
     SHOAL_API std::span<const std::uint64_t> names(const DatabaseTable& table) const;
     /// Returns the entity with a name, or null if there is none here.
     SHOAL_API Entity find(std::uint64_t name) const;
@@ -164,9 +165,9 @@ public:
     /// Errors: a file cannot be written, on any rank; the world has not settled since structural calls. An older
     /// checkpoint in the folder then remains intact, even one of the same frame.
     SHOAL_API Status checkpoint(const std::string& folder) const;
-    /// Call it instead of start(): reads the zones from a checkpoint, which any number of ranks may have written. The
-    /// ranks' entities in these zones are destroyed. Collective. Errors: a file is missing, damaged, or from another
-    /// program; the world is unchanged.
+    /// To be called instead of start(). Reads the zones from a checkpoint, which any number of ranks may have written.
+    /// The ranks' entities in these zones are destroyed. Collective. Errors: a file is missing, damaged, or from
+    /// another program; the world is unchanged.
     SHOAL_API Status restore(const std::string& folder);
 
     SHOAL_API ClusterStatistics statistics() const;

@@ -12,16 +12,16 @@
 //     pass 0, loop 0    chunk 0: create destroy ...    chunk 1: add ...       a log per chunk, no locks; the chunks
 //     pass 1, loop 0    chunk 0: ...                                          depend only on the numbers of rows
 //
-// create() returns a *pending* entity. Later commands of the same chunk, and the entity fields of the values that they
-// bring, may refer to it; for everything else it is a dead entity. Do not keep it: after 64 settles that create
+// create() returns a *pending* entity. Later commands of the same chunk, and the entity fields of their values, may
+// refer to the pending entity; for everything else it is a dead entity. Do not keep it: after 64 settles that create
 // entities, its number is reused.
 //
 // Commands belong to the world, or to the directory of the stores (see component_directory.h); a database without
-// a world has its own. They reach whichever store keeps a component type: a database, a manager, the transforms, the
-// owners, or a store of another class that has Store::add_values(). A component type that no store keeps yet is kept
-// in the database of the world, which makes one if it has none. An entity that is created only with components of
-// other stores gets no row in a database, and no zone. An entity that is created without components gets a row in the
-// first database, if there is one.
+// a world has its own. A command reaches the store that keeps its component type: a database, a manager, the
+// transforms, the owners, or a store of another class that has Store::add_values(). A component type that no store
+// keeps yet is kept in the database of the world, which makes one if it has none. An entity that is created only with
+// components of other stores gets no row in a database, and no zone. An entity that is created without components gets
+// a row in the first database, if there is one.
 // Other changes have a component type too, or are calls:
 //
 //     commands.add(sword, ChildOf{hand});  // links transforms; remove<ChildOf> unlinks them
@@ -35,9 +35,9 @@
 //     commands.call(boat, [&](Entity self) { crews.hire(self, 12); });
 //
 // The rules. All logs together are one list, ordered by pass (its place in the schedule; commands from outside of
-// schedules come first), then by loop of the pass, by chunk, and by time in the chunk. It does not depend on the number
-// of workers. Settling destroys entities, creates entities, spawns and copies, moves, adds and removes components, then
-// sets fields, and finally makes the calls. Pending entities get their ids in the order of the list.
+// schedules come first), then by loop of the pass, by chunk, and by time in the chunk. This order does not depend on
+// the number of workers. Settling destroys entities, creates entities, spawns and copies, moves, adds and removes
+// components, then sets fields, and finally makes the calls. Pending entities get their ids in the order of the list.
 //   - An entity that a command destroys is destroyed once, whatever other commands it has. A pending entity that
 //     is destroyed is never created.
 //   - Of several moves of an entity, the last one counts.
@@ -107,7 +107,7 @@ public:
     void create(std::span<Entity> out, const Ts&... values) {
         for (Entity& entity : out) entity = create(values...);
     }
-    /// The same for the component types of an archetype of a database; those without a value get their defaults.
+    /// The same for the component types of an archetype of a database; components without a value get their defaults.
     /// Requires: the values are plain bytes.
     Entity create(const Database& database, const Archetype& type, Zone zone = kNoZone,
                   std::span<const ComponentValues> values = {}) {
@@ -157,7 +157,7 @@ public:
         recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, component, nullptr);
     }
 
-    /// Sets a field of a component that the entity has when the world settles, through its store, as World::set() does.
+    /// Sets a field through its store, as World::set() does, if the entity has the component when the world settles.
     template <auto kMember>
     SHOAL_INLINE void set(Entity entity, const ValueOf<kMember>& value) {
         using Mistake = detail::FieldMistake;
@@ -182,37 +182,38 @@ public:
     /// `zone` are as in SpawnOptions::root_poses and zone. Copies of one blob in one zone are spawned in one call.
     ///
     /// The last two overloads replace values of the blob in the copy, as SpawnOptions::overrides does:
-    /// commands.spawn(level, kNoZone, {{"lamp", "light.range", 9}}). They may refer to pending entities. Such a copy is
-    /// spawned in a separate call. If an override matches nothing, a line is logged when the world settles, and that
-    /// copy is dropped; the others are spawned. Pending commands are saved with their overrides. A command is dropped
-    /// at once, with a line in the log, if the copy of an override is neither 0 nor all, or its value cannot be saved
-    /// (see check_override()). Requires: a world; the blob outlives the settle.
+    /// commands.spawn(level, kNoZone, {{"lamp", "light.range", 9}}). The new values may refer to pending entities. Such
+    /// a copy is spawned in a separate call. If an override matches nothing, a line is logged when the world settles,
+    /// and that copy is dropped; the others are spawned. Pending commands are saved with their overrides. A command is
+    /// dropped at once, with a line in the log, if an override is for a copy other than 0 or all, or if its value
+    /// cannot be saved (see check_override()). Requires: a world; the blob outlives the settle.
     Entity spawn(const Blob& blob) { return record_spawn(detail::kSpawnList, kNoZone, &blob, {}, nullptr); }
     SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone);
     SHOAL_API Entity spawn(const Blob& blob, Zone zone, Array<SpawnOverride> overrides);
     SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone, Array<SpawnOverride> overrides);
-    /// Requests a copy of an entity, with all of its components and the entities below it, as copy() makes it, and
-    /// returns the pending entity that becomes the copy. `pose` is its pose in the world.
+    /// Requests a copy of an entity, with all of its components and the entities below it, in the same way as
+    /// shoal::copy(), and returns the pending entity that becomes the copy. `pose` is the pose of the copy in the
+    /// world.
     /// Requires: a world.
     Entity copy(Entity original) { return record_spawn(detail::kCopyList, kNoZone, nullptr, original, nullptr); }
     SHOAL_API Entity copy(Entity original, const RootPose& pose);
 
     /// Replaces the name of an entity; the empty text removes it (see components/debug_name.h). Unlike with a command
-    /// that adds a DebugName, the world keeps the text. It is carried out with the calls, in the order of the list;
-    /// if the world refuses the text, a line is logged. Requires: a world.
+    /// that adds a DebugName, the world keeps the text. The command is carried out with the calls, in the order of the
+    /// list; if the world refuses the text, a line is logged. Requires: a world.
     SHOAL_API void name(Entity entity, std::string_view name);
-    /// Adds a tag to an entity, unless it has the tag, or removes one, in the same way (see components/tag.h).
+    /// Adds a tag to an entity that does not have the tag, or removes a tag, in the same way (see components/tag.h).
     SHOAL_API void tag(Entity entity, std::string_view tag);
     SHOAL_API void untag(Entity entity, std::string_view tag);
 
     /// Calls function(entity) when all other commands are carried out, in the order of the list; the entity is then no
-    /// longer pending. The function may do what a destruction callback may (see world.h). It is copied.
+    /// longer pending. The function is copied. It may do what a destruction callback may (see world.h).
     template <class Function>
         requires std::is_invocable_v<Function&, Entity>
     void call(Entity entity, Function function) {
         record_call(entity, kNullEntity, std::move(function));
     }
-    /// The same with two entities: function(entity, other). `other` is null if it is pending and was not created.
+    /// The same with two entities: function(entity, other). `other` is null if it was pending and has not been created.
     template <class Function>
         requires std::is_invocable_v<Function&, Entity, Entity>
     void call(Entity entity, Entity other, Function function) {
@@ -250,7 +251,7 @@ private:
     SHOAL_INLINE static bool has_room(const detail::CommandCursor& cursor, const detail::CommandList& list) {
         return SHOAL_LIKELY(cursor.list == &list && cursor.num_rows != cursor.capacity);
     }
-    /// Adds a row to a list for which the cursor has no room, perhaps because it belongs to another list.
+    /// Adds a row to a list for which the cursor has no room, for example because the cursor belongs to another list.
     SHOAL_INLINE static detail::NewRow add_row_slowly(detail::CommandRecorder& recorder, detail::CommandCursor& cursor,
                                                       const detail::CommandList& list) {
         if (cursor.list != nullptr && cursor.list != &list) return recorder.add_row(list);

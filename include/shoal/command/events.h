@@ -26,8 +26,8 @@
 //
 // Writing. The function of a query.writing(hits) gets an EventWriter, whose position the compiler keeps in registers,
 // and a pass with this query declares writes(hits). In other loops, an EventWriter is a local variable for the rows of
-// a chunk. Code that writes few events calls hits.write() anywhere: it takes twice as long, because it counts in
-// memory.
+// a chunk. Code that writes few events may call hits.write() anywhere. This call takes twice as long, because its
+// position is in memory.
 //
 //     schedule.add("weigh", {reads(bodies), writes(hits)}, [&](PassContext&) {
 //         EventWriter<Collision> to(hits);
@@ -39,9 +39,9 @@
 //
 // A channel keeps its memory: writing and reading allocate nothing once frames are alike. Memory that recent frames
 // did not need is released.
-// Thread: a function of a loop writes to the list of its chunk: no lock for an event, one for a block of 4 or 32 KiB.
-// Loops of queries and for_rows() have chunks; a thread that a pass has started in another way must not write. Outside
-// of passes, one thread at a time writes. Any number of passes read at once.
+// Thread: a function of a loop writes to the list of its chunk, without a lock for an event, and with one for each
+// block of 4 or 32 KiB. Loops of queries and for_rows() have chunks; a thread that a pass has started in another way
+// must not write. Outside of passes, one thread at a time writes. Any number of passes read at once.
 
 #include "shoal/command/detail/event_log.h"
 

@@ -116,7 +116,7 @@ public:
         if (rows_ == nullptr) return read_property<T>(shape(), {words_, shape().num_words()}, out);
         return read_property<T>(shape(), joined_words(), out);
     }
-    /// Returns all of its words, including those of further parts.
+    /// Returns all words of the value, including the words of further parts.
     SHOAL_API Array<std::uint32_t> joined_words() const;
 
 private:
@@ -255,9 +255,11 @@ private:
 /// Errors: another component type is called "properties", or it has another compile function.
 SHOAL_API Status add_properties(ComponentRegistry& registry);
 
-/// Returns the properties of a directory, or nullptr if no store keeps Properties, or a store of another class does.
+/// Returns the properties of a directory; nullptr if no store keeps Properties, or if a store of another class keeps
+/// them.
 SHOAL_API PropertyManager* find_properties(const ComponentDirectory& directory);
-/// Whether a PropertyManager keeps the named values, or can be made to: no store of another class keeps Properties.
+/// Whether a PropertyManager keeps the named values, or can be made for them: no store of another class keeps
+/// Properties.
 SHOAL_API bool can_keep_properties(const ComponentDirectory& directory);
 
 }  // namespace shoal

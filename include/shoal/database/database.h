@@ -33,10 +33,10 @@
 // All calls take effect at once; rows of entities that were destroyed elsewhere are removed at
 // settle(). Passes ask for changes through Commands; see commands.h. A call may be given spans of any table's columns.
 // The destructor of a component may destroy other entities. During a call for many entities that removes components or
-// moves rows, it may do so only one at a time, and may change nothing else. Setting a component must not change the
-// database. An assertion fails in calls that would leave rows inconsistent. Thread: structural calls from one thread at
-// a time, and not while a loop or a world's schedule runs (see DatabaseLock; asserted); const calls from any thread
-// between them.
+// moves rows, it may destroy only one entity at a time, and may change nothing else. Setting a component must not
+// change the database. An assertion fails in calls that would leave rows inconsistent. Thread: structural calls from
+// one thread at a time, and not while a loop or a world's schedule runs (see DatabaseLock; asserted); const calls from
+// any thread between them.
 
 #include "shoal/database/detail/archetype_graph.h"
 #include "shoal/database/detail/component_slots.h"
@@ -71,7 +71,7 @@ public:
 
     /// Registers a component type, or returns the one that is already registered.
     /// Errors: another type has this name (the message shows both), the schema declares both `many` and `enableable`,
-    /// or another store of the same world keeps it.
+    /// or another store of the same world keeps the type.
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
     /// The same for a C++ type. Requires: none of these errors occurs.
     template <class T>
@@ -82,7 +82,8 @@ public:
     template <class T>
     ComponentType find_component() const;
     const Schema& schema(ComponentType component) const { return graph_.schema(component); }
-    /// Ends the program unless this is one of its component types; the message names `asked_for`, if it is not null.
+    /// Ends the program unless this is a component type of the database; the message names `asked_for` if that is not
+    /// null.
     void require_component(ComponentType component, Entity asked_for = {}) const {
         graph_.require(component, asked_for);
     }
@@ -241,7 +242,7 @@ public:
     template <DescribedComponent T>
     Result<bool> remove_value(Entity entity, std::uint32_t index);
 
-    /// Moves entities to a zone and returns how many were in another. Errors: as above.
+    /// Moves entities to a zone and returns how many were in another zone. Errors: as above.
     SHOAL_API Result<std::uint32_t> move(std::span<const Entity> entities, Zone zone);
     SHOAL_API Result<bool> move(Entity entity, Zone zone);
 
@@ -318,8 +319,8 @@ public:
     /// Calls visit(field) for each value of an entity, in list order.
     template <auto kMember, class Visit>
     void for_each_value(Entity entity, Visit&& visit) const;
-    /// Returns the rows of the values after the first of each entity, for queries; nullptr if the component type is
-    /// not `many`. Requires: no structural call is made through the result. Lifetime: the database.
+    /// Returns the rows of all values except the first one of each entity, for queries; nullptr if the component type
+    /// is not `many`. Requires: no structural call is made through the result. Lifetime: the database.
     OwnedRows* further_values(ComponentType component) const {
         return component.number < further_.size() ? further_[component.number] : nullptr;
     }
@@ -361,13 +362,13 @@ public:
     /// loaded.
     SHOAL_API void write_zone(Zone zone, SnapshotWriter& to) const;
     /// Gives the entities that still live the rows that write_zone() wrote. An entity that has a row by now moves to
-    /// the zone and gains the components it lacks and the values of `many` types. The entities of `gone`, ascending,
-    /// count as dead even if their ids are in use again. Returns how many had no row. Errors: a component type has
-    /// other fields; no memory or a full table; nothing has changed.
+    /// the zone and gains the components it lacks and the values of `many` types. The entities in `gone`, ascending,
+    /// count as dead even if their ids are in use again. Returns how many entities had no row. Errors: a component type
+    /// has other fields; no memory or a full table; nothing has changed.
     SHOAL_API Result<std::uint32_t> read_zone(Zone zone, SnapshotReader& from, std::span<const Entity> gone = {});
     /// Checks what write_zone() wrote as read_zone() does, except the owners of the rows. Adds no rows, but may add
     /// archetypes.
-    /// Returns the owners, ascending, including dead ones. Errors: read_zone() would refuse it regardless of which
+    /// Returns the owners, ascending, including dead ones. Errors: read_zone() would refuse the rows, whichever
     /// entities live.
     SHOAL_API Result<Array<Entity>> check_zone(Zone zone, SnapshotReader& from);
     /// Removes the rows of a zone and returns how many there were. The entities stay alive, without rows.
@@ -425,7 +426,7 @@ public:
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
-    /// Each entity moves once for all changes, unless they give one entity several values of a `many` type.
+    /// Each entity moves once for all changes, unless the changes give it several values of a `many` type.
     SHOAL_API Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
                             ChangeCounts& counts) override;
     SHOAL_API Result<ChangePromise> prepare_change(std::span<const Entity> entities,
@@ -598,9 +599,9 @@ private:
     Selection* selection_ = nullptr;
     Spawn* spawn_ = nullptr;                           // the spawn under way
     SpawnPositionField* spawn_place_ = nullptr;        // nullptr: no field decides the zone of spawned entities
-    ComponentDirectory* alone_ = nullptr;              // the database's own directory, used while it is in no other
+    ComponentDirectory* alone_ = nullptr;              // the directory of the database while it is in no other one
     Array<ComponentValues> given_{Owner("database")};  // the values of the current change
-    Array<ComponentType> removed_{Owner("database")};  // the component types that it removes
+    Array<ComponentType> removed_{Owner("database")};  // the component types that the current change removes
     struct WatchedZones;
     WatchedZones* watched_zones_ = nullptr;  // nullptr: zones are not watched
 };

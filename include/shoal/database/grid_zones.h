@@ -1,5 +1,5 @@
 #pragma once
-// Zones as the tiles of a grid: a loop over what is near a place reads the tiles around it and no others.
+// Zones as the tiles of a grid: a loop over what is near a place reads only the tiles around that place.
 //
 //     zone      first + 6    first + 7    first + 8          3 x 3 tiles; `origin` is the lower corner of the first
 //               first + 3    first + 4    first + 5

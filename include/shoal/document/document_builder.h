@@ -12,8 +12,9 @@
 //
 //     DocumentBuilder printer(TextFormat::kJson, write_to, file);  // calls write_to(file, text), which a program has
 //
-// Nodes from another document keep their source positions. Each takes one node, or two with its key, whatever its size.
-// Lifetime: the documents that nodes come from must outlive the one that is built.
+// Nodes from another document keep their source positions. Each of these nodes takes the space of one new node, or of
+// two with its key, however large it is. Lifetime: the documents that nodes come from must outlive the one that is
+// built.
 // Thread: one thread at a time per builder.
 
 #include "shoal/document/detail/document.h"
@@ -28,7 +29,7 @@ enum class TextFormat : std::uint8_t { kSjson, kJson };
 using TextFunction = void (*)(void* context, std::string_view piece);
 
 /// Requires, in all calls: one root; a key before each value inside a mapping; different keys in a mapping (checked
-/// builds assert this, and others keep both).
+/// builds assert this; other builds keep both keys).
 class DocumentBuilder {
 public:
     SHOAL_API DocumentBuilder();
@@ -69,8 +70,8 @@ public:
     /// A value that is not finite becomes null.
     SHOAL_API void number(std::string_view key, double value);
     SHOAL_API void string(std::string_view key, std::string_view text);
-    /// Returns the document, and leaves the builder empty; or prints the rest, and returns null. Requires: a complete
-    /// root.
+    /// Returns the document, and leaves the builder empty; a builder that prints prints the rest, and returns null.
+    /// Requires: a complete root.
     SHOAL_API Document finish();
 
 private:

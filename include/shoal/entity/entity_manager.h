@@ -113,9 +113,9 @@ public:
     /// Writes which entities are alive, the order in which ids will be reused, and the deaths that some cursor has not
     /// passed.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Replaces the state by what save() wrote. No callback runs. All entities count as active, and all cursors are at
-    /// the end, until the stores restore theirs. Errors: there are too many entities for this manager, or the data is
-    /// inconsistent; nothing has changed. Requires: no destruction is in progress.
+    /// Replaces the state with what save() wrote. No callback runs. All entities count as active, and all cursors are
+    /// at the end, until the stores restore their own state. Errors: there are too many entities for this manager, or
+    /// the data is inconsistent; nothing has changed. Requires: no destruction is in progress.
     SHOAL_API Status load(SnapshotReader& from);
     /// Errors: the snapshot has ids of another width or layout than this program.
     SHOAL_API static Status check_ids(SnapshotReader& from);
@@ -139,7 +139,7 @@ public:
 
     std::uint64_t num_alive() const { return next_index_ - 1 - free_list_.size(); }
     std::uint64_t num_free_ids() const { return free_list_.size(); }
-    /// The number of indices that were ever used: 1 to num_indices_used().
+    /// The number of indices that were ever used. These are the indices 1 to num_indices_used().
     std::uint64_t num_indices_used() const { return next_index_ - 1; }
     /// The generation of the living entity at each index, or 0. Lifetime: until an entity is created or destroyed.
     SHOAL_API std::span<const Generation> generations() const;

@@ -30,7 +30,7 @@ namespace shoal {
 
 struct SourceRules;
 
-/// The maximum depth of nested nodes: a source that uses this one as a prefab still fits.
+/// The maximum depth of nested nodes. It leaves room for sources that use the imported source as a prefab.
 inline constexpr std::uint32_t kMaxGltfDepth = 240;
 
 struct GltfOptions {
@@ -47,14 +47,14 @@ struct ImportedGltf {
     bool has_gltf_components = false;  ///< whether the source needs gltf_schema_text()
 };
 
-/// Returns the JSON in the bytes of a .glb, or all bytes of other files. The chunks after it are ignored.
-/// Errors: a damaged .glb; the message says where.
+/// Returns the JSON in the bytes of a .glb, or all bytes of other files. The chunks after the JSON are ignored. Errors:
+/// a damaged .glb; the message says where.
 /// Lifetime: as `bytes`.
 SHOAL_API Result<std::string_view> gltf_json(std::string_view bytes);
 
 /// Imports a file of `diagnostics`, which is JSON. `registry` has the component types that `extras` may name. The
-/// returned source compiles with them, the built-in types and gltf_schema_text(); files that components name are not
-/// read.
+/// returned source compiles with these types, the built-in types and gltf_schema_text(); files that components name are
+/// not read.
 /// Errors: returns nothing; `diagnostics` has the reason, with positions in the JSON.
 SHOAL_API std::optional<ImportedGltf> import_gltf(std::uint32_t file, const ComponentRegistry& registry,
                                                   const GltfOptions& options, Diagnostics& diagnostics);

@@ -10,10 +10,10 @@
 //       asleep (disabled): since = 3.5
 //       tag[0]: tag = "wooden"
 //
-// Components are in the order of the stores, those of a database in the order of its component types. Values are
-// written as a dump writes them, references as index:generation and name. In gdb, `shoal-describe world boat` calls it,
-// if the program refers to shoal_describe_entity() and tools/debugger/shoal_gdb.py is loaded.
-// EntityWriter writes the same into a document, for programs that read it or compare it.
+// Components are in the order of the stores, and within a database in the order of its component types. Values are
+// written as in a dump, and references as index:generation and name. In gdb, `shoal-describe world boat` calls
+// describe(), if the program refers to shoal_describe_entity() and tools/debugger/shoal_gdb.py is loaded.
+// EntityWriter writes the same into a document, for programs that read or compare the output.
 // Thread: const calls on the world, outside of passes.
 
 #include "shoal/store/field_path.h"
@@ -41,10 +41,10 @@ class DocumentBuilder;
 ///     entity = "12:3"  name = "boat"  parent = "4:1"  owner = "5:1"  disabled = ["asleep"]  zone = 7
 ///     components = { body = { mass = 2.0 position = [0.0 0.0 3.0] }  tag = [{ tag = "wooden" }] }
 ///
-/// The zone of the database is left out if it is the first. A component type with `many` becomes
-/// a list. `properties` has `values` of the template and `overrides`.
-/// Values in blobs are shown if the library of the world has them; otherwise, `resource` and the number of values are
-/// shown (for `properties`, as `not_loaded`).
+/// The zone is left out if it is the first zone of the database. A component type with `many` becomes
+/// a list. `properties` has the template's `values`, and the `overrides`.
+/// Values in blobs are shown if the library of the world has the blobs; otherwise, `resource` and the number of values
+/// are shown (for `properties`, as `not_loaded`).
 class EntityWriter {
 public:
     /// Lifetime: the world outlives it, and its stores must not change while this object exists.

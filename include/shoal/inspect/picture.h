@@ -10,7 +10,8 @@
 //     +----------------------------------------+
 //
 // Up to PictureOptions::max_dots points are drawn as dots, starting with the rarest layers; the other layers are drawn
-// as cells, brighter for more points. The file stays below one megabyte, whatever is in it.
+// as cells, which are brighter where there are more points. The file stays below one megabyte, however many entities
+// there are.
 // Thread: drawing a world is a const call on it.
 
 #include "shoal/world/world.h"
@@ -47,11 +48,11 @@ struct Picture {
     std::uint64_t num_skipped = 0;  ///< positions that are not numbers
 };
 
-/// Returns a layer for each set of component types (without names, tags and the transform itself) among entities with a
-/// transform, and for the others a layer for each component type with a `position`. Dead entities and empty layers are
-/// left out.
+/// For entities with a transform, returns a layer for each set of component types (names, tags and the transform itself
+/// are left out of the set); for other entities, a layer for each component type with a `position`. Dead entities and
+/// empty layers are left out.
 SHOAL_API std::vector<PictureLayer> picture_layers(const World& world);
-/// Returns a link per transform with a parent.
+/// Returns a link for each transform that has a parent.
 SHOAL_API std::vector<PictureLink> picture_links(const World& world);
 
 /// Draws layers over links. Points that are NaN or infinite are skipped and counted.

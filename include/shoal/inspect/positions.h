@@ -1,7 +1,7 @@
 #pragma once
 // Finds the position fields of tables, in any component: a vec3 field called `position`, or the only field of a
-// component type of that name, declared in C++ or in a schema file, in any layout. In tables of a database, which
-// hold several component types, the first such field is used.
+// component type called `position`. The type may be declared in C++ or in a schema file, with any layout. In tables of
+// a database, which hold several component types, the first such field is used.
 //
 //     apart    x y z  x y z  x y z         stride 12 (a column of vectors)
 //     split    x x x   y y y   z z z       stride 4, three lanes
@@ -18,7 +18,7 @@ namespace shoal {
 
 /// A vec3 field of all rows of a table. Lifetime: until the next structural call.
 struct Vec3Rows {
-    const std::byte* lane[3] = {};  ///< address in row 0
+    const std::byte* lane[3] = {};  ///< the address for row 0
     std::size_t stride = 0;         ///< bytes from row to row, in each lane
     std::uint32_t num_rows = 0;
 
@@ -31,11 +31,11 @@ struct Vec3Rows {
     }
 };
 
-/// Returns the vec3 field `field_name` (or "component.field" in a table of a database), else the only field of the
-/// component type `field_name`; nothing if there is no such field or it has another type.
+/// Returns the vec3 field `field_name` (or "component.field" in a table of a database), or else the only field of the
+/// component type `field_name`. Returns nothing if there is no such field, or if the field has another type.
 SHOAL_API std::optional<Vec3Rows> find_vec3(const Table& table, std::string_view field_name);
 
-/// The smallest box around points. Empty until one is added.
+/// The smallest box around points. Empty until a point is added.
 struct Bounds {
     Vec3 low, high;
     std::uint64_t num_points = 0;

@@ -10,7 +10,7 @@
 //
 //     component     rows  dead    bytes/row       used  committed ...
 //
-// A report is a copy: it refers to nothing.
+// A report is a copy: it refers to nothing in the world.
 // Thread: report_world is a const call on the world; the rest may run on any thread.
 
 #include "shoal/world/world.h"
@@ -78,7 +78,8 @@ struct WorldReport {
     std::vector<PassReport> passes;           ///< in the order of the schedule
     std::vector<ComponentReport> components;  ///< in the order of the stores
     std::vector<OwnerReport> memory;          ///< no byte is counted twice
-    /// Of the last settle, and of all. "Moved" includes entities that have gained or lost components in their zone.
+    /// The counts of the last settle, and of all settles. "Moved" includes entities that have gained or lost components
+    /// in their zone.
     SettleCounts last_settle{}, settled{};
 
     /// The sum over all owners.

@@ -1,5 +1,6 @@
 #pragma once
-// Writes a trace as a file for chrome://tracing and Perfetto: a line per worker, a bar for each time it worked.
+// Writes a trace as a file for chrome://tracing and Perfetto: a line for each worker, with a bar for each period in
+// which the worker worked.
 //
 //     {"displayTimeUnit": "ms", "traceEvents": [
 //       {"ph": "M", "name": "thread_name", "pid": 1, "tid": 0, "args": {"name": "worker 0"}},

@@ -51,13 +51,14 @@ struct ZoneBounds {
     Bounds bounds{};
 };
 
-/// Returns the boxes of all zones of a world's database, by zone: of the vec3 fields `position` of their tables, or of
-/// transforms. A zone whose entities have neither has an empty box.
+/// Returns the boxes of all zones of a world's database, by zone. A box contains the positions of the zone's entities,
+/// from the vec3 fields `position` of their tables or from their transforms. It is empty if the entities have neither.
 SHOAL_API std::vector<ZoneBounds> zone_bounds(const World& world);
-/// Returns the box of a zone among these; nullptr if it is not there, or empty.
+/// Returns the box of a zone, from `all`; nullptr if the box is missing or empty.
 SHOAL_API const Bounds* find_bounds(std::span<const ZoneBounds> all, Zone zone);
 
-/// Returns a table of the zones that commit the most memory, largest first, then of the sums of the rest.
+/// Returns a table of the zones that commit the most memory, largest first, with the sums of all other zones at the
+/// end.
 SHOAL_API std::string zones_text(std::span<const ZoneReport> zones, std::size_t most_zones = 16);
 
 /// Adds a list `zones` to an open mapping.

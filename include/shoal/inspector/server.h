@@ -11,13 +11,13 @@
 //
 // The server is a service of the world: at the end of a frame, it answers the requests that came during the frame.
 // Programs may send the page's requests: docs/formats/inspector.md lists them, and GET /api/openapi.json describes them
-// to tools. It is served on 127.0.0.1. To serve on another address, set a token, which every request must then have.
-// Requests from other pages in the browser are refused. Fields of entities can be edited through their stores, as by
-// World::set(); `allow_edits` disables this.
+// to tools. By default, the page is served on 127.0.0.1. To serve on another address, set a token, which every request
+// must then have. Requests from other pages in the browser are refused. Fields of entities can be edited through their
+// stores, as by World::set(); `allow_edits` disables this.
 //
-// Cost: one reading of the clock in each frame, and 4 bytes of memory for each spawned entity; with the page open, at
-// most one percent of the time for each thing that it watches. Thread: as for the world. A world has at most one server
-// at a time; it may end before or after the world.
+// Cost: one reading of the clock in each frame, and 4 bytes of memory for each spawned entity; while the page is open,
+// at most one percent of the time for each thing that the page watches. Thread: as for the world. A world has at most
+// one server at a time; the server may end before or after the world.
 
 #include "shoal/react/service.h"
 
@@ -36,10 +36,11 @@ namespace shoal::inspect {
 /// What a server needs from the program.
 class ServerHost {
 public:
-    /// Called some ten times a second while the world is paused: true ends the pause for good.
+    /// Called about ten times a second while the world is paused. If it returns true, the world is no longer paused,
+    /// now or later.
     virtual bool is_stopped() { return false; }
-    /// Returns the texts that an entity's values come from (see source/origins.h), by the name of its resource and its
-    /// GUID path; empty: unknown. Called while the world waits, when an entity with a source is shown.
+    /// Returns the texts that an entity's values come from (see source/origins.h), given the name of the entity's
+    /// resource and its GUID path; empty: unknown. Called while the world waits, when an entity with a source is shown.
     SHOAL_API virtual std::vector<LayerOrigin> origins(std::string_view resource, std::uint64_t guid);
 
 protected:
@@ -70,13 +71,14 @@ public:
     /// The address of the page, with the token if there is one. Empty if nothing is served.
     SHOAL_API const std::string& url() const;
 
-    /// Answers waiting requests, for programs that do not step all the time: for `seconds`, or once if 0, and as
-    /// long as the world is paused. Ends early when ServerHost::is_stopped() returns true. Requires: the world is at
-    /// rest.
+    /// Answers waiting requests, for programs that do not step all the time. Goes on for `seconds`, or answers once if
+    /// that is 0, and goes on for as long as the world is paused. Ends early when ServerHost::is_stopped() returns
+    /// true. Requires: the world is at rest.
     SHOAL_API void answer(double seconds = 0);
-    /// Waits until the next frame is due, `seconds` after the last due time, or longer if the page slows the world
-    /// down; answers requests meanwhile. Time spent in a pause is not made up for. Waits at most `most_seconds`.
-    /// Returns whether the frame is due. For programs that step in real time. Requires: the same as answer().
+    /// For programs that step in real time: waits until the next frame is due, and answers requests while it waits. A
+    /// frame is due `seconds` after the last due time, or later if the page slows the world down. Time spent in a pause
+    /// is not made up for. Waits at most `most_seconds`. Returns whether the frame is due. Requires: the same as
+    /// answer().
     SHOAL_API bool wait_for_frame(double seconds, double most_seconds = 3600);
 
 private:

@@ -9,10 +9,10 @@
 // that loop, so a chunk may start another loop and wait for it, to any depth.
 //
 // Threads may be late. The waiting thread runs chunks that no other thread has begun, so threads of the executor that
-// never arrive, or arrive when the loop is over, only cost time: a schedule then runs all passes on one thread. A chunk
-// that has begun is waited for, however long it takes. While it runs, all other chunks of the loop run, and so do
-// passes that do not wait for its pass, if threads are free. An executor begins no chunk of a loop after wait() has
-// returned.
+// never arrive, or arrive when the loop is over, only cost time: without them, a schedule runs all passes on one
+// thread. The waiting thread waits for chunks that have begun, however long they take. While such a chunk runs, all
+// other chunks of the loop run, and if threads are free, so do passes that do not wait for this one. An executor begins
+// no chunk of a loop after wait() has returned.
 //
 // Thread: start() and wait() are called by one thread at a time outside of the executor, and by any chunk. The thread
 // that starts a loop waits for it. Chunk functions do not throw; loops of queries and for_rows() catch the exceptions
@@ -52,12 +52,13 @@ public:
     Executor& operator=(const Executor&) = delete;
     virtual ~Executor();
 
-    /// Returns the number of threads that run chunks, including the waiting one. Results must not depend on it.
+    /// Returns the number of threads that run chunks, including the waiting one. Results must not depend on this
+    /// number.
     virtual std::uint32_t num_workers() const = 0;
     /// Returns the worker number of the calling thread; 0 outside of chunks.
     virtual std::uint32_t current_worker() const = 0;
 
-    /// Starts a loop. It may run at once, in parallel with the caller, or only in wait().
+    /// Starts a loop. The loop may run at once, in parallel with the caller, or only in wait().
     /// Requires: `fence` has no loop. Lifetime: `context` and `fence` are valid until wait() returns.
     virtual void start(std::uint32_t num_chunks, ChunkFunction function, void* context, Fence& fence) = 0;
     /// Returns when all chunks of the fence's loop have finished; then their writes are visible. Returns at once if the
@@ -78,7 +79,7 @@ public:
 };
 
 /// Runs loops on the threads of oneTBB. Worker w runs the w-th share of the chunks, the same in every frame, so that
-/// its rows are in its cache; when its share is done, it steals from the ends of other shares.
+/// the share's rows are in the worker's cache; when its share is done, the worker steals from the ends of other shares.
 ///
 /// All executors share the threads of oneTBB. If one asks for more workers than the machine has hardware threads,
 /// oneTBB's limit is raised to the number of workers of the largest living executor; a smaller limit of the program

@@ -33,7 +33,7 @@ struct RowCuts {
     }
 };
 
-/// Running a chunk should take much longer than starting it, and there should be enough chunks to share.
+/// Running a chunk should take much longer than starting it, and there should be enough chunks for all workers.
 inline constexpr std::uint32_t kUsualRowsPerChunk = 4096;
 inline constexpr std::uint32_t kMostChunks = 256;
 
@@ -44,7 +44,7 @@ SHOAL_API RowCuts cut_rows(std::uint32_t num_rows, std::uint32_t granularity = k
                            std::uint32_t min_rows = kUsualRowsPerChunk);
 
 /// Starts a loop that calls function(RowRange, worker) for every chunk of `cuts`.
-/// Lifetime: the RowLoop and `function` are valid until the fence was waited for.
+/// Lifetime: the RowLoop and `function` are valid until the fence has been waited for.
 template <class Function>
 class RowLoop {
 public:
@@ -71,7 +71,7 @@ private:
 };
 
 /// Calls function(RowRange, worker) for every chunk of `cuts` and returns when all have finished. If chunks throw, the
-/// others still run, and the exception of the first of them is thrown then.
+/// others still run, and then the exception of the first chunk that threw is thrown.
 template <class Function>
 void for_rows(Executor& executor, const RowCuts& cuts, Function&& function) {
     if (cuts.num_chunks == 0) return;

@@ -8,12 +8,12 @@
 //     commands.add(sword, AttachedToNode{.node = StringId("hand_r")});
 //
 // An attached entity is a child of the entity with the model in the hierarchy of transforms, so it moves with it, dies
-// with it or stays behind as ChildrenOfDead specifies, and is copied with it. The component names the node: it may be
-// added by command, from a blob or from text, like any other, and kept in any store. In a world with model poses, the
-// local pose follows the node's pose from the last ModelPoseManager::compute() at each settle; in deferred mode before
-// world poses are computed.
+// with it or stays behind as ChildrenOfDead specifies, and is copied with it. The component names the node. Like any
+// other component, it may be added by command, from a blob or from text, and may be kept in any store. In a world with
+// model poses, each settle sets the local pose from the node's pose at the last ModelPoseManager::compute(); in
+// deferred mode, it does so before world poses are computed.
 //
-// If the parent has no model pose, or no node of that name, the local pose stays unchanged. It also stays unchanged
+// If the parent has no model pose, or no node with that name, the local pose stays unchanged. It also stays unchanged
 // when the component is removed. An entity without a parent, or without a transform, is not attached. Thread: for
 // move_attached(), the same as for set_locals() of the transforms. Cost: a look-up and a pose for each attached entity.
 
@@ -31,12 +31,12 @@ struct AttachedToNode {
 SHOAL_COMPONENT(AttachedToNode, node, (position, unit("m")), rotation, scale)
 
 /// Sets the local pose of attached entities from their nodes, and returns how many have moved. A world with model poses
-/// calls it when it settles; a program that computes deferred transforms in a pass calls it before that.
+/// calls this when it settles; a program that computes deferred transforms in a pass calls it before that pass.
 /// `attached` is the store of AttachedToNode. A pose that would have shear becomes the nearest pose without shear.
 SHOAL_API std::size_t move_attached(Store& attached, const ModelPoseManager& models, TransformManager& transforms,
                                     Executor* executor = nullptr);
 
-/// The same for the stores of a directory; does nothing if one of the three is missing.
+/// The same for the stores of a directory; does nothing if one of the three stores is missing.
 SHOAL_API std::size_t move_attached(const ComponentDirectory& directory, Executor* executor = nullptr);
 
 }  // namespace shoal

@@ -1,6 +1,7 @@
 #pragma once
 // Model poses: each model has a scene graph of its own, for example the nodes of a skeleton, with poses relative to its
-// entity. They do not depend on where the entity is, so they are computed in parallel with the transforms of entities.
+// entity. These poses do not depend on where the entity is, so they are computed in parallel with the transforms of
+// entities.
 //
 //     node tree       names, parents, default poses of n nodes        once, shared by all its instances
 //     instance        entity --index--> block i of its tree's table
@@ -16,7 +17,7 @@
 //
 //     write local poses  ->  compute()  and  TransformManager::compute_moved()  ->  apply_constraints()
 //
-// A constraint moves nodes to places in the world. They stay there until the next compute(), which starts from the
+// A constraint moves nodes to places in the world. The nodes stay there until the next compute(), which starts from the
 // local poses again. Rows of dead entities are removed when the world settles. Each world has its own manager, so an
 // entity may have different poses in different worlds.
 // Thread: the structural thread of the world makes structural calls (add, remove, spawn, settle) and sets poses; any
@@ -97,16 +98,16 @@ public:
 
     /// Copies a tree. Errors: a node is invalid (the message says which and why); the tree has no nodes, or too many.
     SHOAL_API Result<NodeTreeId> add_node_tree(const NodeTree& tree);
-    /// Errors: the tree has instances, or is from a resource (then it is removed with its last instance). Nothing has
-    /// changed.
+    /// Errors: the tree has instances, or it is from a resource (such a tree is removed with its last instance).
+    /// Nothing has changed.
     SHOAL_API Status remove_node_tree(NodeTreeId tree);
-    /// Requires, as all calls that take a tree: the tree was not removed. Lifetime: as long as the tree.
+    /// Requires, like all calls that take a tree: the tree was not removed. Lifetime: as long as the tree.
     SHOAL_API const NodeTree& nodes(NodeTreeId tree) const;
     /// Returns the node called `name`, or kNilRow. Cost: O(log nodes).
     SHOAL_API std::uint32_t find_node(NodeTreeId tree, StringId name) const;
     SHOAL_API std::uint32_t num_instances(NodeTreeId tree) const;
     std::uint32_t num_trees() const { return num_trees_; }
-    /// Calls visit(context, name) for the names of the nodes of all trees, also of those without instances.
+    /// Calls visit(context, name) for the names of the nodes of all trees, including trees without instances.
     SHOAL_API void visit_names(void (*visit)(void* context, StringId name), void* context) const;
 
     // --- instances -----------------------------------------------------------------------------------------------
@@ -120,7 +121,7 @@ public:
     Instance instance(Entity entity) const { return instances_.instance(entity); }
     bool has(Entity entity) const { return instances_.has(entity); }
     std::uint32_t num_instances() const { return instances_.num_rows(); }
-    /// Requires, as all calls that take an instance: the instance is not nil.
+    /// Requires, like all calls that take an instance: the instance is not nil.
     Entity entity(Instance instance) const { return instances_.owner(instance); }
     SHOAL_API NodeTreeId tree(Instance instance) const;
     /// Returns the block of an instance: its rows in the tree's table are [block x num_nodes, (block + 1) x num_nodes).
@@ -171,8 +172,8 @@ public:
     /// function, they follow in apply_constraints(). Requires: `world` is finite, and the entity's world pose can be
     /// inverted.
     SHOAL_API void set_node_world(Instance instance, std::uint32_t node, const Matrix3x4& world);
-    /// Calls the constraints in order and, after each of them, computes the nodes below those that it moved. Returns
-    /// how many matrices it computed.
+    /// Calls the constraints in order and, after each of them, computes the nodes below the nodes that the constraint
+    /// moved. Returns how many matrices were computed.
     SHOAL_API std::uint64_t apply_constraints(Executor* executor = nullptr);
 
     // --- health --------------------------------------------------------------------------------------------------
@@ -190,8 +191,8 @@ public:
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     /// The same for entities that may already have instances, which are replaced.
     SHOAL_API Status respawn(const SpawnBatch& batch);
-    /// Makes trees in a blob refer to equal trees in another version of it. Trees without an equal are copied, and
-    /// removed with their last instance. Afterwards nothing here refers to the bytes of `before`.
+    /// Makes trees in a blob refer to equal trees in another version of it. Trees without an equal tree there are
+    /// copied, and removed with their last instance. Afterwards nothing here refers to the bytes of `before`.
     SHOAL_API void move_trees(const Blob& before, const Blob& after);
     void drop(std::span<const Entity> entities) override { remove(entities); }
     void hold_rows(bool hold) override { instances_.hold(hold); }
@@ -243,7 +244,7 @@ private:
     EntityManager& entities_;
     PagePool& pool_;
     ModelPoseOptions options_;
-    OwnedRows instances_;  // for each: the slot of its tree, and its block
+    OwnedRows instances_;  // for each instance: the slot of its tree, and its block
     std::uint32_t num_trees_ = 0;
     std::uint32_t num_uses_ = 0;                // trees made so far
     Array<Tree*> trees_{Owner("model poses")};  // by slot; nullptr: free

@@ -10,11 +10,11 @@
 //                                            a database: entity -> table, row; the archetype knows the column
 //
 // World::get() and World::set() look up a single value: world.get<&PointMass::mass>(entity). A disabled component
-// counts as missing, and so does a component of a dead entity whose rows are not removed yet. Of a `many` type, find()
+// counts as missing, and so does a component of a dead entity whose rows are not removed yet. For a `many` type, find()
 // returns the first value. set() goes through the store: setting a transform moves its children. See store/field_path.h
 // for fields by name.
-// Lifetime: valid until the store is detached or destroyed, even if rows are added, removed or moved. The result of
-// find() is valid until the next structural call.
+// Lifetime: a Lookup is valid until the store is detached or destroyed, even if rows are added, removed or moved. The
+// result of find() is valid until the next structural call.
 // Thread: find() counts as a const call of the store. A pass that calls set() declares that it writes the field, and
 // calls it on one thread.
 
@@ -31,14 +31,14 @@ namespace detail {
 /// Where a component type is kept, without C++ types.
 class LookupStore {
 public:
-    /// Finds the store; the result has none if no store keeps the component type. Requires: a store that keeps it shows
-    /// its fields in columns, with the layout of `component`.
+    /// Finds the store; the result has no store if none keeps the component type. Requires: a store that keeps the type
+    /// shows its fields in columns, with the layout of `component`.
     SHOAL_API static LookupStore find_in(const ComponentDirectory& directory, const Schema& component);
-    /// The same for many look-ups; it also makes the store of a built-in component type. Requires: a store keeps the
+    /// The same for many look-ups. Also makes the store of a built-in component type. Requires: a store keeps the
     /// component type.
     SHOAL_API static LookupStore require_in(ComponentDirectory& directory, const Schema& component);
 
-    /// A row that has the component, enabled. Lifetime: until the next structural call.
+    /// A row that has the component, which is enabled. Lifetime: until the next structural call.
     struct Row {
         const PhysicalColumn* columns = nullptr;  ///< of the component; nullptr: the entity has no such component
         std::uint32_t row = kNilRow;
@@ -83,8 +83,8 @@ private:
     const Database* database_ = nullptr;  // if the store is a database
     ComponentType type_;                  // of the component, in that database
     const Array<const PhysicalColumn*>* columns_ =
-        nullptr;                      // its columns in that database; nullptr: for a single look-up, or the build is
-                                      // checked
+        nullptr;                      // its columns in that database; nullptr: for a single look-up, or in a checked
+                                      // build
     std::uint32_t first_column_ = 0;  // if the store is not a database
     bool needs_parent_ = false;       // see OwnedColumns
 };
@@ -105,7 +105,7 @@ class Lookup {
 
 public:
     /// Finds the store, as a query over `directory` does. Requires: a store keeps the component type, or is made for it
-    /// on demand; it shows the fields in columns; if it has to be made, no passes run.
+    /// on demand; the store shows the fields in columns; if the store has to be made, no passes run.
     explicit Lookup(ComponentDirectory& directory) : Lookup(detail::LookupStore::require_in(directory, schema())) {}
     /// For a single look-up: finds nothing if no store keeps the component type.
     static Lookup once(const ComponentDirectory& directory) {

@@ -23,9 +23,8 @@
 //     With<T>             those that have T                     nothing
 //     Without<T>          those that lack T                     nothing
 //
-// A field that is read cannot be written by accident: an `auto&&` of it is const, in any layout. For a field that is
-// split, they are values that are used like a reference or a pointer (see column.h): `p.x += 1`, `if (wind) v +=
-// *wind`.
+// A field that is read cannot be written by accident: an `auto&&` of it is const, in any layout. For a split field, the
+// argument is a value that is used like a reference or a pointer (see column.h): `p.x += 1`, `if (wind) v += *wind`.
 //
 // all_fields<T> stands for the whole component in any of these terms: the function gets a `const T&`, a `T&` or a
 // pointer to const T. T may be kept in any layout: if its fields are in columns, only those that the function names are
@@ -39,7 +38,7 @@
 //
 // A query over a world, world.query<...>(), finds the stores when it is made: managers, the database, and others such
 // as Transform (transform/transform.h), Owned or Tag. Values that a store computes, such as WorldPose, are read-only:
-// Write does not compile if their type is declared `computed`. Such a query may have more terms:
+// Write does not compile if their type is declared `computed`. A query over a world may have more terms:
 //
 //     Parent<Read<&T::field>>   all                             a pointer to const; null for roots, or without T
 //     Related<&M::target, Read<&T::field>>   all                the same, of the entity that the field `target` names
@@ -49,18 +48,18 @@
 //                               (a copy of such a query starts over, also if in() or the like returns it: keep it)
 //     Singleton<Read<&T::field>>   all                             the value of the world's only T
 //
-// It may also require tags, tagged("enemy"), or exclude them, untagged("enemy"): the entities of a tag are one more
-// store that is joined. `world.query<>().tagged("enemy")` needs no other term.
+// It may also require tags, tagged("enemy"), or exclude them, untagged("enemy"): the list of the entities that have a
+// tag is joined like a store. `world.query<>().tagged("enemy")` needs no other term.
 //
-// A query of singletons alone calls its function once, and may write them, Singleton<Write<&T::field>>. No other query
-// may, because its loops run on several threads.
+// A query of singletons alone calls its function once, and may write the singletons, Singleton<Write<&T::field>>. No
+// other query may write singletons, because its loops run on several threads.
 //
 //     world.query<Write<&Body::velocity>, Read<&WorldPose::matrix>, Without<Frozen>>().for_each(
 //         [](auto&& v, const Matrix3x4& pose) { v += pull_at(pose); });
 //
-// If a component type is `many`, a query that reads or writes it visits each value: an entity is visited as often as it
-// has values, each time with the same fields of other terms. A query reads one such type; others may be named in With,
-// Without and AnyOf.
+// If a component type is `many`, a query that reads or writes it visits each value: an entity is visited once for each
+// of its values, each time with the same fields of other terms. A query reads at most one such type; other `many` types
+// may be named in With, Without and AnyOf.
 //
 // A disabled component counts as missing. Inactive entities (see components/activity.h) are skipped, unless a query
 // calls with_inactive() or names Inactive. If an entity must be in several stores, a loop visits the rows of the
@@ -74,10 +73,11 @@
 //     auto sailing = query<Write<&Boat::position>, Read<&Sail::area>>(database, sails);  // both have it
 //
 // The function's arguments are, in this order: the EventWriters of writing() (see events.h); a Commands& and the
-// Entity, if the function takes them; one argument per field. With Commands, the managers that a query names are in a
-// world or in a ComponentDirectory (see commands.h). A pass may put a const PassContext& first (see world/schedule.h).
-// A manager with an identity index has holes: a function that takes the Entity is not called for holes, others are.
-// Keep a query: it remembers which tables match, and only looks at new ones.
+// Entity, if the function takes them; one argument per field. If the function takes Commands, the managers that the
+// query names must be in a world or in a ComponentDirectory (see commands.h). A pass may put a const PassContext& first
+// (see world/schedule.h). A manager with an identity index has holes: a function that takes the Entity is not called
+// for holes; other functions are. Keep a query rather than making it again: it remembers which tables match, and only
+// looks at new tables.
 //
 // While a loop runs, its function may access a field that the query writes only through its argument: the compiler
 // assumes that nothing else reads or writes that column, and Manager::get() or Database::get() may return an old or a
@@ -88,13 +88,13 @@
 // one that visits each value of a `many` type and writes another store, because its calls for one entity write the same
 // row.
 //
-// A query joins one database. A world may have several; the terms select one of them.
+// A query joins at most one database. If a world has several, the terms select one of them.
 //
 // A program that uses a Database includes database/database.h; one that uses Commands includes command/commands.h.
 // Lifetime: a query refers to its stores; each loop looks up the columns again.
 // Thread: use between structural calls; a structural call inside a loop ends the program (see RowLock, DatabaseLock).
-// Two loops of different queries may run at once if neither writes what the other names. A query is used by one thread,
-// and by chunks of its own loop.
+// Two loops of different queries may run at once if neither writes a field that the other names. A query is used by one
+// thread, and by chunks of its own loop.
 
 #include "shoal/query/detail/mistakes.h"
 #include "shoal/query/detail/query_batch.h"
@@ -182,9 +182,9 @@ public:
         if constexpr (kHasDatabase) result.plan_.set_live_zones(zones);
         return result;
     }
-    /// The same query, on only those blocks of 1,024 rows in which a field that it reads was written at `stamp` or
-    /// later, or to which rows were added or moved. 0: on all rows. A joined row is visited if this holds in any of its
-    /// stores; fields of parents and related entities do not count.
+    /// The same query, but only on blocks of 1,024 rows in which a field that the query reads was written at `stamp` or
+    /// later, or to which rows were added or moved since then. A stamp of 0 means all rows. A joined row is visited if
+    /// this holds in any of its stores; fields of parents and related entities do not count.
     Query changed_since(std::uint64_t stamp) const {
         constexpr bool kWatches =
             ((Terms::kIsField && !Terms::kWrites && !Terms::kIsOfParent && !Terms::kIsSingleton) || ...);
@@ -201,8 +201,8 @@ public:
         return result;
     }
     /// The same query, whose loops visit the rows in ascending order of a field's values; rows with equal values stay
-    /// in their usual order. The order is kept, and updated when a loop begins. Several threads share the rows, each
-    /// with a contiguous part of that order. Cost: a walk over the rows before each loop, merges where the order of
+    /// in their usual order. The order is kept, and updated when a loop begins. If several threads share the rows, each
+    /// gets a contiguous part of that order. Cost: a walk over the rows before each loop, a merge where the order of
     /// values has changed, and a look-up for each row.
     /// Requires: the query names the field with Read or Write; it is a number, a bool or an enumeration.
     template <auto kMember>
@@ -224,7 +224,7 @@ public:
     /// The same query, on the entities that have a tag (see components/tag.h). Call it twice to require two tags. The
     /// list of the tag is one of the stores that are joined: if it is the shortest, it is the driver. A tag that no
     /// entity has is not an error.
-    /// Requires: a manager keeps the tags, which is so unless ComponentDirectory::claim() has set another store.
+    /// Requires: a manager keeps the tags, as is the case unless ComponentDirectory::claim() has set another store.
     Query tagged(detail::TagName tag) const {
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         return with_tag(tag.id, false);
@@ -234,9 +234,9 @@ public:
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         return with_tag(tag.id, true);
     }
-    /// The same query, whose function first takes an EventWriter<T>& for each channel, which writes faster than the
-    /// channel itself (see command/events.h). A pass with this query declares writes() of the channels. Requires: each
-    /// channel has another type.
+    /// The same query, whose function first takes an EventWriter<T>& for each channel. The writer is faster than the
+    /// channel itself (see command/events.h). A pass with this query declares writes() of the channels. Requires: no
+    /// two channels have the same type.
     template <class... Ts>
     WritingQuery<Query, Ts...> writing(Events<Ts>&... events) const {
         return {*this, events...};
@@ -254,12 +254,13 @@ public:
 
     /// The store whose rows a loop would visit now.
     const Store& driver() const { return plan_.driver(); }
-    /// Requires: a query over a database.
+    /// Requires: this is a query over a database.
     Database& database() const { return plan_.database(); }
     /// The number of rows of the driver that match, including disabled ones. A loop visits at most that many. With
-    /// Added, Changed or Removed, it is the number that the last loop found. Cost: a step per table.
+    /// Added, Changed or Removed, returns the number of rows that the last loop found. Cost: a step per table.
     std::uint64_t num_rows() const { return plan_.num_rows(); }
-    /// Bytes of the named fields in one row, for rates; singletons count only in a query of singletons alone.
+    /// Returns the bytes of the named fields in one row, for computing rates; singletons count only in a query of
+    /// singletons alone.
     static constexpr std::size_t bytes_per_row() { return (0 + ... + bytes_of<Terms>()); }
     static constexpr bool writes() { return (Terms::kWrites || ...); }
     /// What a loop touches; for schedules.
@@ -270,7 +271,8 @@ public:
         return accesses;
     }
 
-    // The functions that users call contain the checks: each call in between adds a line to a compiler's error.
+    // The checks are in the functions that users call: each call in between adds a line to the compiler's error
+    // message.
 
     /// Calls `function` for each row, and marks the written fields.
     template <class Function>
@@ -282,7 +284,8 @@ public:
             "before them");
         if constexpr (kFits<Function>) run<false>(nullptr, function);
     }
-    /// The same on several threads; `function` is called from all of them at once. Small loops stay on this one.
+    /// The same on several threads; `function` is called from all of these threads at once. Small loops stay on the
+    /// calling thread.
     template <class Function>
     void for_each(Executor& executor, Function&& function) const {
         static_assert(
@@ -439,7 +442,8 @@ public:
     StartedQuery& operator=(const StartedQuery&) = delete;
 
     /// Returns when all rows are done, and marks the written fields. If the function throws, the other chunks still
-    /// run, and the exception of the first row that threw is thrown then. The destructor waits too, and logs it.
+    /// run, and the exception of the first row that threw is thrown then. The destructor waits too, and logs the
+    /// exception.
     void wait() {
         loop_.finish();
         loop_.rethrow();

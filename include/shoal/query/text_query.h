@@ -20,17 +20,17 @@
 //     $wind                     all                     of the one `wind` that the world has, to read
 //
 // Commas separate the terms. All must hold, and at least one must name a component or a tag that the visited rows have.
-// A tag with other characters than a name is quoted, #"needs light". `^body` and `$wind` may be compared too. While the
-// world has no `wind`, no row is visited. A comparison is < <= > >= == != between a field, or a part of one, and a
-// number, true, false, a text in quotes or the name of an enumerator without quotes. `health < 10` names the only field
-// of "health", and `world_pose.position.y < 10` compares the position of its matrix (table/detail/field_part.h). A
-// disabled component counts as missing. Inactive entities are skipped, unless a term names "inactive". If an entity has
-// several components of a type, the first one is used.
+// A tag with characters that a name cannot have is quoted, #"needs light". `^body` and `$wind` may be compared too.
+// While the world has no `wind`, no row is visited. A comparison is < <= > >= == != between a field, or a part of one,
+// and a number, true, false, a text in quotes or the name of an enumerator without quotes. `health < 10` names the only
+// field of "health", and `world_pose.position.y < 10` compares the position in the matrix of that component
+// (table/detail/field_part.h). A disabled component counts as missing. Inactive entities are skipped, unless a term
+// names "inactive". If an entity has several components of a type, the first one is used.
 //
 // The rows are found by the same loops as those of compiled queries over a world: batches are runs of a table, or up to
 // 256 rows of a join. See query.h for what a function must not do, and for lifetimes. A value that a store computes,
-// such as world_pose, can be read but not written. If a store computes more from a written component, as transforms do,
-// it does so when the loop ends.
+// such as world_pose, can be read but not written. If a store computes other values from a written component, as
+// transforms do, it computes them when the loop ends.
 // Thread: as for a Query.
 
 #include "shoal/document/diagnostics.h"
@@ -46,9 +46,9 @@ struct TextComponent {
     bool has_columns = true;         ///< false: its store keeps the fields in another form
     bool is_optional = false;        ///< rows may lack it
     bool is_written = false;
-    bool is_of_parent = false;  ///< it is the parent's component
-    bool is_singleton = false;  ///< it is the only one in the world: its columns are the same for all rows
-    std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64: does a loop write it?
+    bool is_of_parent = false;                          ///< it is the parent's component: see `^body`
+    bool is_singleton = false;                          ///< it is a singleton: its columns are the same for all rows
+    std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64 columns: do loops write it?
 };
 
 /// One column of a component in the rows of a batch.
@@ -56,7 +56,7 @@ struct TextColumn {
     std::byte* first = nullptr;  ///< of the batch's first row, or of row 0 if there are `rows`
     std::size_t stride = 0;      ///< bytes from one row to the next; 0: all rows share one element
     const std::uint32_t* rows =
-        nullptr;  ///< the row of each; kNilRow: the entity lacks it. nullptr: they are consecutive
+        nullptr;  ///< the row of each entity; kNilRow: it lacks the component. nullptr: the rows are consecutive
     bool is_written = false;
     std::uint32_t num_rows = 0;  ///< of the batch
 
@@ -98,7 +98,8 @@ public:
     std::uint32_t num_rows() const { return static_cast<std::uint32_t>(entities_.size()); }
     /// Shape: num_rows().
     std::span<const Entity> entities() const { return entities_; }
-    /// A column, as an index into Schema::columns(), of one of the query's components().
+    /// Returns a column of a component. Shape: `component` is an index into the query's components(), `column` into
+    /// Schema::columns().
     TextColumn column(std::size_t component, std::size_t column) const;
     /// Copies a part of a field of row `i` to `value`, whatever the layout. Returns false if the entity lacks the
     /// component. Shape: part.type.num_bytes().
@@ -109,10 +110,10 @@ private:
     friend class HeldRows;
     /// Where the rows of a component are.
     struct ComponentRows {
-        Table* table = nullptr;  // nullptr: no row has it
+        Table* table = nullptr;  // nullptr: no row has the component
         std::uint32_t first_column = 0;
         std::uint32_t first_row = 0;
-        const std::uint32_t* rows = nullptr;  // nullptr: they are consecutive, from first_row on
+        const std::uint32_t* rows = nullptr;  // nullptr: the rows are consecutive, from first_row on
         bool is_singleton = false;            // all rows use row 0
     };
     TextBatch(std::span<const TextComponent> components, std::span<const ComponentRows> places)
@@ -131,10 +132,10 @@ class TextQueryReader;
 class SHOAL_API TextQuery {
 public:
     /// Reads file `file` of `diagnostics` as a query over the stores of a directory. Errors: the text is not a query;
-    /// no store keeps a component type that it names, or the type has no such field; a store does not let queries write
-    /// it. Each error is added to `diagnostics`.
+    /// no store keeps a component type that the text names; a type does not have a named field; a store does not let
+    /// queries write its components. Each error is added to `diagnostics`.
     static Result<TextQuery> make(const ComponentDirectory& directory, std::uint32_t file, Diagnostics& diagnostics);
-    /// The same; the message of the status is the first error, with its line and column.
+    /// The same; the message of the status is the first error, with line and column.
     static Result<TextQuery> make(const ComponentDirectory& directory, std::string_view text);
 
     TextQuery(TextQuery&& other) noexcept : plan_(other.plan_) { other.plan_ = nullptr; }
@@ -156,14 +157,14 @@ public:
     std::span<const Access> accesses() const;
 
     /// If a loop visits the rows of one table, and leaves out only inactive entities, calls look(context, batch) once
-    /// with all of them. The entities and columns of the loop's batches are then parts of that batch. Marks nothing as
-    /// written.
+    /// with all rows of the table. The entities and columns of the loop's batches are then parts of that batch. Marks
+    /// nothing as written.
     void look_at_table(void (*look)(void* context, const TextBatch& batch), void* context) const;
     /// Calls visit(context, batch) for all rows that match, and marks the components that the text writes.
     void for_each_batch(void (*visit)(void* context, const TextBatch& batch), void* context) const;
-    /// The same on several threads: the function is called from all of them at once, and all rows of the driver that
-    /// the loop looked at are marked. A loop that visits each of several values of an entity and writes another store
-    /// stays on this thread. Batches are the same for any number of workers.
+    /// The same on several threads: the function is called from all of these threads at once, and all rows of the
+    /// driver that the loop looked at are marked. A loop that visits each value of a `many` type and writes another
+    /// store stays on the calling thread. Batches are the same for any number of workers.
     void for_each_batch(Executor& executor, void (*visit)(void* context, const TextBatch& batch), void* context) const;
     /// The same for a function that records commands: visit(context, commands, batch), with the commands of its chunk.
     /// `directory` is the directory of the stores; the commands apply to it.

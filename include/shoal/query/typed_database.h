@@ -1,6 +1,6 @@
 #pragma once
-// A view of a database for a program that knows its archetypes beforehand: it lists them once, and the compiler rejects
-// component types that none of them has.
+// A view of a database for a program that knows its archetypes beforehand. The program lists the archetypes once, and
+// the compiler rejects component types that no listed archetype has.
 //
 //     using Types = Archetypes<Has<Position, Velocity>, Has<Position, Food>>;
 //     TypedDatabase<Types> sea(database);  // numbers the component types: 0, 1, 2
@@ -9,10 +9,10 @@
 //     sea.query<Write<&Position::value>, Read<&Velocity::value>>().for_each([](Vec3& p, Vec3 v) { p += v; });
 //     static_assert(sea.kNumMatching<Read<&Position::value>> == 2);
 //
-// It keeps no rows and makes the database's own calls, so both may be used side by side. Which components an entity
-// gains or loses in a call is known only at run time: a call that leads to an archetype that is not listed fails. Calls
-// that bypass the view (of the database, commands, spawning) are not checked; validate() finds such rows. Look-ups are
-// faster than the database's: the numbers of the component types are constants.
+// The view keeps no rows and makes the database's own calls, so both may be used side by side. Which components an
+// entity gains or loses in a call is known only at run time: a call that leads to an archetype that is not listed
+// fails. Calls that bypass the view (of the database, commands, spawning) are not checked; validate() finds such rows.
+// Look-ups are faster than the database's: the numbers of the component types are constants.
 // Thread: as for the database.
 
 #include "shoal/database/database.h"
@@ -167,9 +167,9 @@ public:
         static_assert(kListed<Ts...>, "no listed archetype has just these components; add Has<...> to Archetypes");
         if constexpr (kListed<Ts...>) return database_->insert(entity, zone, values...);
     }
-    /// As in Database, also for dead entities, whose rows stay until the database settles: they gain nothing, and lose
-    /// components as living ones do. Errors: as in Database, or an entity, dead or alive, would change to an archetype
-    /// that is not listed; nothing has changed.
+    /// As in Database, also for dead entities, whose rows stay until the database settles: dead entities gain nothing,
+    /// and lose components as living ones do. Errors: as in Database, or an entity, dead or alive, would change to an
+    /// archetype that is not listed; nothing has changed.
     template <DescribedComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values) {
         static_assert(kSomeHas<Ts...>, "no listed archetype has these components; add Has<...> to Archetypes");

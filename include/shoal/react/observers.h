@@ -10,27 +10,28 @@
 //     world.observers().on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
 //
 // They are called when the world settles, after the commands and after the rows of dead entities were removed, in the
-// order in which they were added, each once with all its entities. They report how the world differs from the last
-// settle:
+// order in which the observers were added. Each observer is called once, with all its entities. Observers report how
+// the world differs from the last settle:
 //
 //     settle 7 --- add, set, remove, destroy: in passes, by command, at once --- settle 8: commands, deaths, observers
 //         `------------------- differences are reported at the end of settle 8 ---------------------'
 //
 // - Changes from before an observer was added are not reported to it.
-// - A component that is added and removed between two settles is not reported, nor one that is removed and added again.
-// - It does not matter which store keeps the component, nor how it was changed. A disabled component counts as absent.
-//   With `many`, an entity is named once for each component that it gains or loses.
+// - A component that is added and then removed between two settles is not reported, nor is a component that is removed
+// and then added again.
+// - It does not matter which store keeps the component, nor how the component was changed. A disabled component counts
+// as absent. With `many`, an entity is named once for each component that it gains or loses.
 // - Values are optional. Added components have the values at the end of the settle, before any observer is called;
 //   removed and changed ones have the values from the end of the last settle.
 // - Entities are in the order of their rows, so the order does not depend on the number of workers.
 // - An observer may spawn, destroy, add and remove, at once or by command, and may add and remove observers. What it
 //   changes is reported at the end of the next settle: observers that trigger each other, even in a circle, take one
-//   step per settle. It must not settle, step, save or load the world, which ends the program; docs/guarantees.md lists
-//   what callbacks may do.
+// step per settle. An observer that settles, steps, saves or loads the world ends the program; docs/guarantees.md lists
+// what callbacks may do.
 // - When a store leaves the world, the observers of its component types are removed without being called.
 //
-// Changes that no observer listens to cost nothing: see store/component_mirror.h. For code that asks instead of being
-// called, journal.h keeps the same facts.
+// Changes that no observer listens to cost nothing: see store/component_mirror.h. Code that prefers to ask rather than
+// to be called finds the same facts in journal.h.
 // Thread: the structural thread of the world.
 
 #include "shoal/react/detail/journal.h"
@@ -89,7 +90,7 @@ struct HeldValue {
     Value value{};
 };
 
-/// Passes on the values that start at `offset` in struct images: whole components, or one field of each.
+/// Passes on the values that start at `offset` in struct images: whole components, or one field of each component.
 template <class Value, class Function>
 class ValueObserver final : public Observer {
 public:
@@ -181,7 +182,7 @@ public:
     /// Errors: no store keeps the component type, or its values cannot be reported; the message says why.
     SHOAL_API Result<ObserverId> observe(ComponentId component, const ObservedChange& to, Observer& observer,
                                          void (*destroy)(Observer&));
-    /// Ends an observer; one that has ended is ignored. Requires: no passes run.
+    /// Ends an observer. Does nothing if the observer has already ended. Requires: no passes run.
     SHOAL_API void remove(ObserverId id);
 
     /// Keeps a journal that names at most `max_entities` from now on; 0: none (see journal.h). Requires: no

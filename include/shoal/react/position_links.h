@@ -9,13 +9,13 @@
 //     Follower::kField        the field is the position of the transform in the world
 //
 // A declaration holds at the end of each settle(), for every entity that has both, including new entities, whichever
-// stores keep them and however they were written. If both were written, the one that is followed counts.
+// stores keep them and however they were written. If both were written, the value of the side that is followed counts.
 //
 //     step()  |- passes -|- settle: commands, relations, transforms follow, stores, fields follow, tiles, observers -|
 //                                                                  world poses of deferred transforms
 //
-// If the transform follows, a spawned field with its default value counts as not given: it starts as the position of
-// the transform.
+// If the transform follows, a spawned field with its default value counts as not given: the field starts as the
+// position of the transform.
 //
 // A child that becomes a root when its parent dies keeps its world position until the next settle. Then its transform
 // follows its field again. A disabled component counts as absent. Entities are spawned directly into their tile, as
@@ -23,8 +23,8 @@
 // added, move to their tiles. Rows in other zones that are not tiles of the grid stay there, as do rows in the zone for
 // what is larger than a tile, and rows whose position is not a number. If rows cannot be moved, for example because
 // memory has run out, every settle tries again.
-// Thread: as World. Cost: reads each stamp of the columns, and looks up each row of the blocks that were written since
-// the last settle, on all workers. Each side writes only the values that differ.
+// Thread: as World. Cost: all workers together read each stamp of the columns, and look up each row of the blocks that
+// were written since the last settle. Only values that differ are written.
 
 #include "shoal/database/grid_zones.h"
 #include "shoal/react/service.h"
@@ -56,8 +56,8 @@ public:
         require_declared(follow(schema_of<ComponentOf<kMember>>().id(), FieldLayout<kMember>::kIndex, follower));
     }
     /// The same for a component type without a C++ type, and the number of a field in its schema.
-    /// Errors: no store keeps it; the field is not a Vec3; another declaration contradicts this one. Nothing has
-    /// changed.
+    /// Errors: no store keeps the component type; the field is not a Vec3; another declaration contradicts this one.
+    /// Nothing has changed.
     SHOAL_API Status follow(ComponentId component, std::uint32_t field, Follower follower);
     /// From the next settle on, moves each row of the database that is in a tile or in the first zone to the tile of
     /// its position, and spawns entities into the tiles: see Database::spawn_into_tiles().
@@ -71,7 +71,8 @@ public:
     SHOAL_API Status keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles);
 
     std::string describe() const override;
-    /// Sets fields that have their default value, and that transforms follow, to the position of their transform.
+    /// If transforms follow a field, sets the values of the field that are the default to the position of the
+    /// transform.
     void spawned(const Blob& blob, const Spawned& spawned, const SpawnOptions& options) override;
     /// Writes the transforms that follow fields.
     void after_commands(const SettleContext& context) override;
@@ -79,8 +80,8 @@ public:
     void after_settle(const SettleContext& context) override;
     void forget(const Store& store) override;
     std::uint32_t state_version() const override { return 1; }
-    /// save_part() writes the stamp from which rows are not yet checked; load_part() takes it over for what is declared
-    /// in this world too. For declarations that were not saved, all rows are checked.
+    /// save_part() writes the stamp from which rows are not yet checked; load_part() takes the stamp over for
+    /// declarations that this world has too. For declarations that were not saved, all rows are checked.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
@@ -101,7 +102,7 @@ private:
         Database* database;
         GridZones tiles;
     };
-    /// Rows of one stamp block, with the component or, if `of_transforms`, with transforms.
+    /// The rows of one stamp block, in a table of the component or, if `of_transforms`, of transforms.
     struct Block {
         ComponentTable table;
         RowRange rows;

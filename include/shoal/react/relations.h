@@ -1,5 +1,6 @@
 #pragma once
-// The relations of a world: an index for each field declared as one, and the rule for references to dead entities.
+// The relations of a world: an index for each field declared as a relation, and the rule for references to dead
+// entities.
 //
 //     struct Limpet {
 //         Entity whale;
@@ -12,11 +13,11 @@
 //     relation(cleared)        it becomes null
 //     relation(dies_too)       the entity that refers to the target dies too, and so do entities that refer to it
 //
-// It does not matter which store keeps the component, nor how the field is written. The indices show the last settle:
-// they are brought up to date after the commands. Then the rules for targets that have died since are applied, before
-// the stores remove the rows of dead entities, so one settle removes them all (except in managers that check random
-// rows for dead owners). A disabled component counts as absent: its reference is dealt with when it is enabled. Thread:
-// as for World; referrers() from any thread, also while passes run.
+// It does not matter which store keeps the component, nor how the field is written. The indices show the state at the
+// last settle: a settle brings them up to date after the commands. Then the rules for targets that have died since are
+// applied, before the stores remove the rows of dead entities, so one settle removes them all (except in managers that
+// check random rows for dead owners). A disabled component counts as absent: the rule is applied to its reference when
+// the component is enabled. Thread: as for World; any thread may call referrers(), also while passes run.
 
 #include "shoal/entity/entity_manager.h"
 #include "shoal/react/service.h"
@@ -45,8 +46,8 @@ public:
                       "the field is not declared a relation; write (field, relation) in SHOAL_COMPONENT");
         return referrers(schema_of<ComponentOf<kMember>>().id(), FieldLayout<kMember>::kIndex, target);
     }
-    /// Returns the entities that refer to `target` through a field, given by its index in the schema; none if it is not
-    /// a relation of a store of the last settle.
+    /// Returns the entities that refer to `target` through a field, given by its index in the schema; none if the field
+    /// was not a relation of a store at the last settle.
     SHOAL_API Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const;
 
     std::string describe() const override;

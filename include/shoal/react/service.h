@@ -22,7 +22,7 @@
 //     ~World()    world_ends
 //
 // In the hooks of a settle, a service may do what observers may: it may spawn, destroy, add and remove, and may not
-// settle, step, save or load the world, nor detach a store. A service may be added or removed in a hook; if added, it
+// settle, step, save or load the world, nor detach a store. A service may be added or removed in a hook. A new service
 // is called last in that hook, and in its own place from the next hook on.
 // Cost: a virtual call for each hook and service. In the hooks of a settle and a frame, a service whose class is final
 // and does not override the hook costs nothing.
@@ -50,7 +50,7 @@ struct SettleContext;
 struct SpawnOptions;
 struct StringId;
 
-/// When a service is called, relative to the others of its world.
+/// When a service is called, relative to the other services of its world.
 enum class ServiceStage : std::uint8_t {
     kCluster,  ///< this stage and those before kProgram are called before the services of programs
     kZones,
@@ -59,10 +59,10 @@ enum class ServiceStage : std::uint8_t {
     kObservers,
     kReloads,
     kProgram,  ///< services that programs add
-    kTexts,    ///< this stage and those below are called after them, because they look at the results
+    kTexts,    ///< this stage and those below are called after the program's, because they look at the results
     kFrames,
     kPersistence,
-    kInspector,  ///< looks at what all others have done
+    kInspector,  ///< looks at what all other services have done
 };
 
 /// Collects the texts of World::strings() that a service refers to.
@@ -91,12 +91,12 @@ public:
     /// Returns what describe() shows after the name: one line, or nothing.
     virtual std::string describe() const { return {}; }
     /// Returns a table that describe(), reports and the inspector show below that line; empty: none. Shape: a line with
-    /// the names of columns, then one for each row, with tabs between the texts: "rank\tzones\n0\t12\n1\t11\n".
+    /// the names of the columns, then a line for each row, with tabs between the texts: "rank\tzones\n0\t12\n1\t11\n".
     virtual std::string table() const { return {}; }
 
     /// World::settle() begins.
     virtual void before_commands(const SettleContext& /*context*/) {}
-    /// Commands were carried out. The stores settle next, and remove the rows of the dead.
+    /// Commands were carried out. The stores settle next, and remove the rows of dead entities.
     virtual void after_commands(const SettleContext& /*context*/) {}
     /// Entities may have died since the last call, and their ids may be reused afterwards.
     virtual void note_deaths() {}
@@ -105,7 +105,7 @@ public:
     /// World::step() has run the passes, and has settled. The world is at rest: a service may save it.
     virtual void after_frame() {}
 
-    /// A blob was spawned, by World::spawn() or by a command; not called for copies of entities.
+    /// A blob was spawned, by World::spawn() or by a command. This is not called for copies of entities.
     virtual void spawned(const Blob& /*blob*/, const Spawned& /*spawned*/, const SpawnOptions& /*options*/) {}
     /// The program detaches a store, which still has all its rows and is still part of the world. This is not called
     /// for stores that a failed load has created and removes again.
@@ -113,16 +113,16 @@ public:
     /// A store leaves the world, is destroyed, or is replaced: nothing may refer to it afterwards. Use only its
     /// address: if it is being destroyed, the functions of its class can no longer be called.
     virtual void forget(const Store& /*store*/) {}
-    /// Component types have other fields now, so what was made from their schemas is out of date.
+    /// The fields of component types have changed, so anything that was made from their schemas is out of date.
     virtual void fields_changed() {}
     /// The world ends. The service may use it until this call returns, and not afterwards.
     virtual void world_ends() {}
 
-    /// The zones whose rows the service keeps in files, and which of them holds an entity's row; kNoZone: none.
+    /// The zones whose rows the service keeps in files, and the one that holds an entity's row; kNoZone: none.
     virtual ZoneSet unloaded_zones() const { return {}; }
     virtual Zone unloaded_zone_of(Entity /*entity*/) const { return kNoZone; }
 
-    /// Marks the texts that only this service refers to. Texts that no one marks may be removed.
+    /// Marks the texts that only this service refers to. Texts that no service marks may be removed.
     virtual void mark_texts(TextMarks& /*marks*/) const {}
 
     /// The version of the data that save_part() writes; 0: the service saves nothing. Otherwise a saved state has a
@@ -130,14 +130,14 @@ public:
     virtual std::uint32_t state_version() const { return 0; }
     virtual void save_part(SnapshotWriter& /*to*/) const {}
     /// Replaces the service's data with what save_part() wrote. `version`: of the saved data, at most state_version();
-    /// 0: the state has no data of the service. Errors: the data does not fit; the world then loads the state that it
-    /// had before.
+    /// 0: the state has no data of the service. Errors: the data does not fit; the world then goes back to its previous
+    /// state.
     virtual Status load_part(SnapshotReader& /*from*/, std::uint32_t /*version*/) { return {}; }
     /// A state was loaded with load(world, ...), not by going back to a frame.
     virtual void after_load() {}
 
 protected:
-    /// For shoal's own services: a world has one at each stage.
+    /// For shoal's own services: a world has at most one at each stage.
     WorldService(std::string_view name, ServiceStage stage) : name_(name), stage_(stage) {}
 
 private:
@@ -147,18 +147,18 @@ private:
     std::uint32_t hooks_ = 0;  // a bit for each FrameHook that it may override
 };
 
-/// The hooks of every frame. A world calls only those that a service may override.
+/// The hooks of every frame. A world calls only the hooks that a service may override.
 enum class FrameHook : std::uint8_t { kBeforeCommands, kAfterCommands, kNoteDeaths, kAfterSettle, kAfterFrame };
 
 /// The services of a world, in calling order.
 class WorldServices {
 public:
-    /// `directory` outlives them.
+    /// `directory` outlives the services.
     explicit WorldServices(const ComponentDirectory& directory) : directory_(directory) {}
 
-    /// Adds a service, after the others of its stage. Lifetime: remove the service before it is destroyed, unless the
-    /// world ends first. Requires: the service was not added before; if it saves data, no other service of its name
-    /// does; no passes run.
+    /// Adds a service, after the other services of its stage. Lifetime: remove the service before it is destroyed,
+    /// unless the world ends first. Requires: the service was not added before; if it saves data, no other service that
+    /// saves data has its name; no passes run.
     template <class Service>
     void add(Service& service) {
         add(service, hooks_of<Service>());
@@ -168,7 +168,7 @@ public:
     /// Returns the service of one of shoal's own stages, or nullptr.
     SHOAL_API WorldService* find(ServiceStage stage) const;
 
-    /// Calls visit(service) for all, in their order. visit() may add and remove services.
+    /// Calls visit(service) for all services, in their order. visit() may add and remove services.
     template <class Visit>
     void for_each(Visit&& visit) {
         visit_each(services_, visit);
@@ -185,7 +185,7 @@ public:
         if (!asked.empty()) visit_each(asked, visit);
     }
 
-    /// The zones that services declare unloaded, and which of them holds an entity's row.
+    /// The zones that services declare unloaded, and the one that holds an entity's row.
     SHOAL_API ZoneSet unloaded_zones() const;
     SHOAL_API Zone unloaded_zone_of(Entity entity) const;
     /// Errors: the row of one of these entities is in an unloaded zone, so this cannot be `done` to it; `done` is a
@@ -199,8 +199,8 @@ public:
     bool is_settling() const { return is_settling_; }
     bool is_spawning() const { return num_spawns_ != 0; }
 
-    // The world calls these functions to report what it does. When it ends, it notifies the services, the last one
-    // first.
+    // The world calls these functions to report what it does. When the world ends, it notifies the services, the last
+    // one first.
     void note_settling(bool is_settling) { is_settling_ = is_settling; }
     void note_spawn(bool begins) { num_spawns_ += begins ? 1u : ~0u; }
     SHOAL_API void end_all();

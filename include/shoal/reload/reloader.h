@@ -20,39 +20,38 @@
 // This applies also to references, which are translated to the entities of the copy; to parents in the transforms; to
 // owners; to enableable components, which are enabled and disabled as in the source; and to each value of a `many`
 // type, such as a tag. The values of an entity are then in the order of the newer source, as if newly spawned; a value
-// that the program has added stays in front of its successor. Copies keep the root poses that they were spawned with.
-// Values that a spawn has overridden (SpawnOptions::overrides) stay too, whatever the source has now, until the program
-// changes them; an entity or a component that is removed and comes back gets its overridden values again,
-// and an override of a value of a `many` type is removed with that value. A model pose whose tree has changed restarts.
-// Properties that the program has set still take precedence over the source.
+// that the program has added stays in front of the value that it preceded. Copies keep the root poses that they were
+// spawned with. Values that a spawn has overridden (SpawnOptions::overrides) stay too, whatever the source has now,
+// until the program changes them. An entity or a component that is removed and then added again gets its overridden
+// values again, and an override of a value of a `many` type is removed with that value. A model pose whose tree has
+// changed restarts. Properties that the program has set still take precedence over the source.
 //
 // Changes are made through the stores, as by commands, so children follow their transforms, and observers and the
 // journal report all additions, removals and changes at the next settle. Entities that were removed from the source
 // are destroyed at once.
 // An entity that SpawnOptions::first_entities has made part of a copy no longer belongs to any other copy.
 // Copies of entities, made by copy() and by commands, belong to the program: they stay unchanged, whatever
-// happens to the originals. Only their read-only arrays are replaced by the newer version's, as in all rows.
+// happens to the originals. Only their read-only arrays are replaced by those in the newer version, as in all rows.
 //
 // Fields may be added and removed: a component type that was declared by a schema alone, as in schema files, and that
 // has a manager gets the fields of the newer blob's schema. Rows stay, new fields have their defaults, and migrations
 // from ComponentRegistry::migrations() are run. The manager is replaced: observers of the type end, and references to
-// the manager find no rows. Waiting commands with values of the older fields are dropped when the world settles, which
-// is logged: settle first to apply them.
+// the manager find no rows. When the world settles, waiting commands with values of the older fields are dropped, with
+// a line in the log: settle before the reload to apply them.
 //
-// These cannot be reloaded and are errors: other fields of a component type that has a C++ type or is in the database;
-// a changed or removed component that a spawn function took; an entity that would own its own owner, because the
-// program has changed owners; a refusal by a store of another class. Then everything is unchanged, except that the
+// These changes cannot be reloaded and are errors: changed fields of a component type that has a C++ type or is in the
+// database; a changed or removed component that a spawn function took; an entity that would own its own owner, because
+// the program has changed owners; a refusal by a store of another class. Then everything is unchanged, except that the
 // order of rows and of a parent's children may differ.
 //
-// A reloader knows the version of each copy, even after a save and load, or after going back to an earlier
-// frame: the version at that time. Copies of another version than `before` stay unchanged, and
-// ReloadReport::num_other_copies counts them.
-// They can be brought straight to the newest version: reload from their own version, which may be any older one.
+// A reloader knows the version of each copy, even after a save and load; after going back to an earlier frame, it knows
+// the version at that time. Copies of a version other than `before` stay unchanged, and ReloadReport::num_other_copies
+// counts them. To bring such copies straight to the newest version, reload from their own version, which may be any
+// older one.
 //
-// What was spawned before the reloader was made is not reloaded. A world has at most one reloader at a time; a second
-// one ends the program.
-// It may end before or after the world. Saved states contain what the reloader knows; a world without a reloader
-// ignores that.
+// Entities that were spawned before the reloader was made are not reloaded. A world has at most one reloader at a time;
+// a second one ends the program. The reloader may end before or after the world. Saved states contain what the reloader
+// knows; a world without a reloader ignores that.
 //
 // Lifetime: the world keeps no reference to either blob after the call. `before` must live until then, and `after`, or
 // a blob with the same bytes, is `before` of the next reload. If rows refer to read-only arrays, or to trees of
@@ -65,9 +64,9 @@
 //
 // If the newer blob lacks the values of an array, rows and waiting commands that refer to the array refer to none
 // afterwards. If the reload fails, put the older blob back into the library.
-// Cost: reads both blobs; then what differs, copy by copy. If any read-only array has another offset or content in the
-// newer version, visits all rows that refer to arrays, and writes those whose arrays have moved: all arrays after one
-// that has become longer, and all arrays if there are more entities.
+// Cost: reads both blobs, and then, copy by copy, the values that differ. If any read-only array has another offset or
+// content in the newer version, visits all rows that refer to arrays, and writes the rows whose arrays have moved. If
+// an array has become longer, all arrays after it have moved; if there are more entities, all arrays have.
 // Thread: the structural thread of the world, between its passes.
 
 #include "shoal/base/status.h"
@@ -86,11 +85,11 @@ struct ReloadReport {
     std::uint64_t num_created = 0;              ///< entities
     std::uint64_t num_destroyed = 0;            ///< entities
     std::uint64_t num_changed = 0;              ///< entities that stay and have changed
-    std::uint64_t num_components_added = 0;     ///< to entities that stay
-    std::uint64_t num_components_removed = 0;   ///< from entities that stay
-    std::uint64_t num_fields = 0;               ///< written with new values: of entities that stay, and of singletons
+    std::uint64_t num_components_added = 0;     ///< components added to entities that stay
+    std::uint64_t num_components_removed = 0;   ///< components removed from entities that stay
+    std::uint64_t num_fields = 0;               ///< fields with new values, in entities that stay and in singletons
     std::uint64_t num_enabled_or_disabled = 0;  ///< components of entities that stay
-    std::uint64_t num_linked = 0;               ///< entities that stay and have another parent now, or none
+    std::uint64_t num_linked = 0;               ///< entities that stay and have a new parent, or no longer have one
     std::uint32_t num_schemas = 0;              ///< component types whose fields have changed
     std::uint64_t num_left_out = 0;             ///< changes whose target the program has destroyed or removed
     std::uint32_t num_other_copies = 0;         ///< copies of other versions, which stay unchanged

@@ -1,6 +1,6 @@
 #pragma once
-// A compiled resource, used in place. Loading checks, once, every byte that will ever be trusted; after that nothing
-// needs a check: every index is in range, every text is UTF-8, parents come before children.
+// A compiled resource, used in place. Loading checks, once, every byte that will ever be trusted; later reads need no
+// checks: every index is in range, every text is UTF-8, parents come before children.
 //
 //     Result<Blob> level = Blob::read(path);
 //     if (!level) return report(level.status());
@@ -29,7 +29,7 @@ struct BlobComponents {
     std::uint32_t count() const { return static_cast<std::uint32_t>(entity_index.size()); }
 };
 
-/// A component or field that was unknown when the blob was made, as text.
+/// The text of a component or field that was unknown when the blob was made.
 struct KeptText {
     std::uint32_t entity_index = kNoBlobEntity;  ///< kNoBlobEntity: the resource as a whole
     std::string_view component;
@@ -38,7 +38,8 @@ struct KeptText {
 
 class Blob {
 public:
-    /// Checks `bytes` and keeps a copy. Errors: what is wrong and at which byte; nothing is kept.
+    /// Checks `bytes` and keeps a copy. Errors: the bytes are invalid; the message says what is wrong and at which
+    /// byte. Nothing is kept.
     SHOAL_API static Result<Blob> load(std::span<const std::byte> bytes);
     /// Checks `bytes` and refers to them. Bytes that do not start on a multiple of 64 are copied.
     /// Lifetime: the bytes must outlive the blob, unchanged.
@@ -59,14 +60,14 @@ public:
     std::uint32_t num_roots() const { return header().num_roots; }
     /// The parent of each entity, or kNoBlobEntity. A parent comes before its children.
     std::span<const std::uint32_t> parents() const { return parents_; }
-    /// The schemas in the blob; every component type uses one.
+    /// The schemas in the blob; each component type uses one of them.
     std::span<const Schema> schemas() const { return schemas_; }
     /// In spawn order.
     std::span<const BlobComponents> component_types() const { return component_types_; }
-    /// Returns the components of a type or nullptr.
+    /// Returns the components of a type, or nullptr if there are none.
     SHOAL_API const BlobComponents* find_components(ComponentId id) const;
 
-    /// The name of an entity; empty or zero when the blob does not have it. Requires: entity < num_entities().
+    /// The name of an entity; empty or zero if the blob does not have a name for it. Requires: entity < num_entities().
     SHOAL_API std::string_view entity_name(std::uint32_t entity) const;
     SHOAL_API std::uint64_t guid(std::uint32_t entity) const;
     SHOAL_API std::string_view source_file(std::uint32_t entity) const;
@@ -76,7 +77,8 @@ public:
     SHOAL_API std::uint32_t find_name(std::string_view name) const;
     SHOAL_API std::uint32_t find_guid(std::uint64_t guid) const;
 
-    /// All entities ordered by GUID, and by name, those without one first; empty when no entity has one.
+    /// All entities in the order of their GUIDs, or of their names. Entities without one come first. Empty if no entity
+    /// has one.
     std::span<const std::uint32_t> entities_by_guid() const { return entities_by_guid_; }
     std::span<const std::uint32_t> entities_by_name() const { return entities_by_name_; }
 
@@ -89,7 +91,7 @@ public:
     SHOAL_API KeptText kept_text(std::uint32_t index) const;
 
     std::span<const BlobDependency> dependencies() const { return dependencies_; }
-    /// What the blob was made from, or nullptr if unknown; then the content hash of each dependency, and the component
+    /// What the blob was made from, or nullptr if that is unknown; the content hash of each dependency; the component
     /// types that the source names.
     const BlobOrigin* origin() const { return origin_; }
     std::span<const std::uint64_t> dependency_hashes() const { return dependency_hashes_; }

@@ -58,10 +58,10 @@ public:
     /// Errors: the name is in the blob already, or a field is opaque.
     SHOAL_API Result<std::uint32_t> add_component_type(const Schema& schema, std::int32_t spawn_order = 0);
 
-    /// Reserves memory for `count` components of a type in total. Requires: the type exists.
+    /// Reserves memory for `count` components of a type in total. Requires: the component type exists.
     SHOAL_API void reserve_components(std::uint32_t type, std::size_t count);
 
-    /// Adds a component given as a struct image. An Entity field holds an entity index, or all bits set: none.
+    /// Adds a component given as a struct image. An Entity field holds an entity index; all bits set means none.
     /// Requires: type and entity exist; the image has Schema::struct_bytes().
     SHOAL_API void add_component(std::uint32_t type, std::uint32_t entity_index, std::span<const std::byte> image);
     /// Adds many components, given as whole columns. Shape: columns: one per Schema::columns(), entity_index.size()
@@ -74,9 +74,9 @@ public:
     /// 0. Empty: the order in which they were added. Requires: `order` has every component of the type once.
     SHOAL_API void order_components(std::uint32_t type, std::vector<std::uint32_t> order);
 
-    /// Adds a read-only array and returns the value of the field that refers to it; the resource and the final
-    /// offset are filled in by write(). Equal arrays are stored once, with one value. Shape: `values` is a multiple of
-    /// field_type_bytes(element_type). Requires: an element type that a blob array can have.
+    /// Adds a read-only array and returns the value for a field that refers to the array; the resource and the final
+    /// offset are filled in by write(). Equal arrays are stored once and have the same value. Shape: `values` is a
+    /// multiple of field_type_bytes(element_type). Requires: an element type that a blob array can have.
     SHOAL_API BlobArrayBase add_array(FieldType element_type, std::span<const std::byte> values);
 
     /// Returns the bytes of an added array. Lifetime: until the next array is added.
@@ -96,17 +96,16 @@ public:
     /// Adds a component type that the source names, with the hash of its schema; 0: there is none.
     SHOAL_API void add_origin_type(std::string_view name, std::uint64_t hash);
 
-    /// Returns the blob's bytes, which have passed the check of a loaded blob.
-    /// Errors: those of the check: an entity twice in a component type that is not `many`, a bool that is neither 0
-    /// nor 1, an invalid entity index, two entities with one GUID, a text that is not UTF-8, arrays without a resource
-    /// name.
+    /// Returns the blob's bytes, which have passed the check of a loaded blob. Errors: the check fails: an entity twice
+    /// in a component type that is not `many`, a bool that is neither 0 nor 1, an invalid entity index, two entities
+    /// with one GUID, a text that is not UTF-8, arrays without a resource name.
     SHOAL_API Result<std::vector<std::byte>> write(const BlobWriteOptions& options = {}) const;
 
 private:
     BlobContent* content_;
 };
 
-/// Returns a copy of a blob with the other byte order; applied twice, it returns the original bytes. Works on blobs of
+/// Returns a copy of a blob with the other byte order. Swapping twice gives the original bytes. Works on blobs of
 /// either order. Errors: the blob is too damaged to be read. The copy must still be loaded to be trusted.
 SHOAL_API Result<std::vector<std::byte>> swap_endianness(std::span<const std::byte> bytes);
 

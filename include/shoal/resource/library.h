@@ -4,7 +4,7 @@
 //     row { path: BlobArray<Vec3> {resource, offset, count} }  --view-->  values inside the blob
 //
 // A blob may be unloaded once its entities are spawned, unless values refer to its arrays, which pins it. The library
-// does not know the rows; the owner of the stores counts the pins, see add_pin_counter.
+// does not know the rows, so the owner of the stores counts the pins: see add_pin_counter.
 // Thread: one thread loads and unloads. `find` and `view` may run on any thread, but not while another thread loads.
 
 #include "shoal/resource/blob.h"
@@ -21,16 +21,16 @@ public:
     ResourceLibrary(const ResourceLibrary&) = delete;
     ResourceLibrary& operator=(const ResourceLibrary&) = delete;
 
-    /// Adds a blob under its own name. Lifetime of the result: until it is unloaded.
-    /// Errors: the blob has no name; a blob of its name is loaded; the errors of Blob::load and Blob::read.
+    /// Adds a blob under its own name. Lifetime of the result: until the blob is unloaded. Errors: the blob has no
+    /// name; a blob with its name is loaded; the errors of Blob::load and Blob::read.
     SHOAL_API Result<const Blob*> add(Blob blob);
     SHOAL_API Result<const Blob*> load(std::span<const std::byte> bytes);
     SHOAL_API Result<const Blob*> load_file(const std::string& path);
 
-    /// Replaces a loaded blob by a newer version, and returns the older one. Values in rows still refer to
-    /// the older one: Reloader::reload() makes them refer to the newer one (see reload/reloader.h).
-    /// Errors: no blob of that name is loaded; nothing has changed. Lifetime: pointers to the blob now lead to the
-    /// newer one.
+    /// Replaces a loaded blob by a newer version, and returns the older one. Values in rows still refer to the older
+    /// version: Reloader::reload() makes them refer to the newer one (see reload/reloader.h).
+    /// Errors: no blob with that name is loaded; nothing has changed. Lifetime: pointers to the loaded blob stay valid
+    /// and now point to the newer version.
     SHOAL_API Result<Blob> replace(Blob newer);
 
     /// Returns the blob or nullptr.
@@ -38,7 +38,8 @@ public:
     const Blob* find(std::string_view name) const { return find(ResourceId(name)); }
     std::size_t num_blobs() const { return entries_.size(); }
 
-    /// The values of an array; empty if its blob is not loaded, or does not have it. Lifetime: until it is unloaded.
+    /// The values of an array; empty if its blob is not loaded, or does not have the array. Lifetime: until the blob is
+    /// unloaded.
     template <class T>
     std::span<const T> view(const BlobArray<T>& array) const {
         const std::span<const std::byte> bytes = view_bytes(array, FieldTraits<T>::type);
@@ -51,8 +52,8 @@ public:
     /// Removes a function. Requires: the function was added with this context and is not yet removed.
     SHOAL_API void remove_pin_counter(void* context);
 
-    /// Releases a blob. Errors: the blob is not loaded, or values refer to it; the message says how many, and the blob
-    /// stays.
+    /// Releases a blob. Errors: the blob is not loaded, or values refer to it; the message says how many values. The
+    /// blob then stays.
     SHOAL_API Status unload(ResourceId id);
     Status unload(std::string_view name) { return unload(ResourceId(name)); }
 

@@ -25,9 +25,9 @@
 // A field that no older version had gets its default. A field that changed its type is converted if the new type holds
 // all values; an enum is converted by name. A field that the newest version does not have must be named by a step, at
 // least by remove(): nothing is lost by accident. A version that only added fields needs no step: a later step that
-// changes such a field skips components that are older than the field, and its result has its default.
-// World::spawn() migrates a blob by itself, with World::registry(); a blob that is spawned often should be migrated
-// once.
+// changes such a field skips components that are older than the field, and the changed field gets its default.
+// World::spawn() migrates a blob at each spawn, with World::registry(); a blob that is spawned often should be migrated
+// once beforehand.
 // Thread: one thread adds the steps before any blob is migrated; then any thread may migrate.
 
 #include "shoal/resource/detail/registry.h"
@@ -40,7 +40,7 @@ namespace shoal {
 class Blob;
 struct FieldChange;
 
-/// The components of one type during a conversion: the values of their fields, by name.
+/// The components of one type during a conversion, as the values of their fields, by name.
 class FieldColumns {
 public:
     enum class Given : std::uint8_t { kNo, kPartly, kYes };
@@ -50,9 +50,9 @@ public:
         std::string name;
         ValueType type;
         Array<const std::byte*> lanes{Owner("migration")};  // the first row of each lane
-        std::size_t stride = 0;                             // bytes from row to row
-        Array<std::byte> own{Owner("migration")};           // memory of a single lane; empty: in the blob
-        std::vector<EnumeratorDefinition> names{};          // of an enum, if they have changed
+        std::size_t stride = 0;                             // bytes from one row to the next
+        Array<std::byte> own{Owner("migration")};           // memory of a single lane; empty: the lanes are in the blob
+        std::vector<EnumeratorDefinition> names{};          // the enumerators of an enum, if they have changed
         Given given = Given::kYes;                          // for convert_image()
     };
 
@@ -62,13 +62,13 @@ public:
     std::span<const Column> columns() const { return columns_; }
     /// Returns the column or nullptr. Lifetime: until a column is added or removed.
     SHOAL_API const Column* find(std::string_view name) const;
-    /// Errors, of all functions below: no such field, the new name exists already, or another type. Nothing has
-    /// changed.
+    /// Errors, of all functions below: there is no such field, the new name exists already, or the field has another
+    /// type. Nothing has changed.
     SHOAL_API Status rename(std::string_view from, std::string_view to);
     SHOAL_API Status remove(std::string_view name);
     /// Returns the packed values of a field; enums may be read as integers too. Lifetime: until the field is removed.
     SHOAL_API Result<const std::byte*> read(std::string_view name, const ValueType& type);
-    /// Adds a field and returns its values, which are zero. Lifetime: until it is removed.
+    /// Adds a field and returns its values, which are zero. Lifetime: until the field is removed.
     SHOAL_API Result<std::byte*> add(std::string_view name, const ValueType& type);
     /// Marks values that are, or derive from, defaults.
     SHOAL_API Status mark(std::string_view name, Given given);
@@ -81,7 +81,7 @@ private:
 };
 
 namespace detail {
-/// A type, or a value of it, with its index in a list.
+/// A type, or a value of that type, with its index in a list.
 template <std::size_t kIndex, class T>
 struct Numbered {
     T value{};
@@ -103,7 +103,7 @@ struct CallOf<Returned (Class::*)(Taken...) const> {
     using Result = Returned;
     static constexpr std::size_t kNumParameters = sizeof...(Taken);
     static constexpr bool kIsReference[kNumParameters + 1] = {std::is_lvalue_reference_v<Taken>..., false};
-    /// A value of each parameter type.
+    /// A value for each parameter type.
     using Values = NumberedValues<std::index_sequence_for<Taken...>, std::remove_cvref_t<Taken>...>;
     template <std::size_t kIndex>
     using Value = std::remove_reference_t<decltype(value_at<kIndex>(std::declval<Values&>()))>;
@@ -126,8 +126,8 @@ public:
     SHOAL_API MigrationStep& remove(std::string_view field);
     /// Components from before the field was added get this value instead of its default.
     SHOAL_API MigrationStep& set(std::string_view field, AnyValue value);
-    /// The values of a field have changed, perhaps with their type: function(old value) returns the new value.
-    /// Requires: no function that this class is given has captures.
+    /// The values of a field have changed, and their type may have changed too: function(old value) returns the new
+    /// value. Requires: no function that this class is given has captures.
     template <class Function>
     MigrationStep& convert(std::string_view field, Function) {
         using Call = detail::CallOf<Function>;
@@ -145,7 +145,7 @@ public:
         const std::string_view from[] = {field};
         return add_function<Function, 1, kTo>(from, to);
     }
-    /// Fields are computed from others, which are removed: function(old values ..., new values& ...).
+    /// Fields are computed from other fields, which are removed: function(old values ..., new values& ...).
     template <std::size_t kFrom, std::size_t kTo, class Function>
     MigrationStep& compute(const std::string_view (&from)[kFrom], const std::string_view (&to)[kTo], Function) {
         return add_function<Function, kFrom, kTo>(from, to);
@@ -209,16 +209,16 @@ private:
 /// All steps of one component type. ComponentRegistry::migrations() makes it.
 class Migrations {
 public:
-    /// Returns the step from this version to the next; the same object for the same version. Requires: version is at
-    /// least 1.
+    /// Returns the step from this version to the next. Calls for the same version return the same object. Requires:
+    /// version is at least 1.
     /// Lifetime: as long as the registry.
     SHOAL_API MigrationStep& from(std::uint32_t version);
-    /// The component type had another name in blobs, perhaps with the same version. No other type may have that name
-    /// now.
+    /// The component type had another name in older blobs, whose version may be the same. No other type may have that
+    /// name now.
     SHOAL_API Migrations& renamed_from(std::string_view name);
     std::span<const std::string> old_names() const { return old_names_; }
     bool has_steps() const { return !steps_.empty(); }
-    /// Runs the steps from `version` to the version before `end`. Errors: a step fails; the message has the version.
+    /// Runs the steps from `version` to the version before `end`. Errors: a step fails; the message names the version.
     SHOAL_API Status run(std::uint32_t version, std::uint32_t end, FieldColumns& columns) const;
 
     Migrations() = default;
@@ -240,15 +240,15 @@ SHOAL_API bool differ_in_name_only(const Schema& a, const Schema& b);
 
 /// Whether a blob has components of an older version than the registered one.
 SHOAL_API bool needs_migration(const Blob& blob, const ComponentRegistry& registry);
-/// Converts components of older versions to the registered one. Afterwards the blob has the schemas of
-/// the registry for these; its bytes do not change.
-/// Errors: a component is newer than the program; a field has no place in the newest version, or loses values by the
-/// conversion to its type; a step does not fit. The message names blob, component, version and field. Nothing has
-/// changed.
+/// Converts components of older versions to the registered version. Afterwards the blob has the registry's schemas for
+/// these component types; its bytes do not change.
+/// Errors: a component is newer than the program; a field has no place in the newest version, or would lose values when
+/// it is converted to its new type; a step does not fit. The message names blob, component, version and field. Nothing
+/// has changed.
 /// Cost: columns that no step changes, and that already have the layout of the newest version, are not copied.
 SHOAL_API Status migrate(Blob& blob, const ComponentRegistry& registry);
 
-/// Columns after a conversion, and the memory of new ones.
+/// Columns after a conversion, and the memory of new columns.
 struct ConvertedColumns {
     Array<const std::byte*> columns{Owner("migration")};  // one per Schema::columns()
     std::vector<Array<std::byte>> memory{};
@@ -256,11 +256,11 @@ struct ConvertedColumns {
 /// Converts columns of rows from one schema of a component type to another, for a running program whose schema is
 /// edited: fields are matched by name, new fields have their defaults, and fields that `to` does not have are dropped.
 /// The steps of `migrations` between the versions run first, if there are any.
-/// Errors: the same as migrate(), but fields without a place are dropped. Lifetime: as long as `columns`.
+/// Errors: the same as migrate(), except that fields without a place are dropped. Lifetime: as long as `columns`.
 SHOAL_API Result<ConvertedColumns> convert_rows(const Schema& from, std::span<const std::byte* const> columns,
                                                 std::size_t num_rows, const Schema& to, const Migrations* migrations);
-/// The same by the rules of migrate(), for saved rows: a step must name each field that `to` does not have.
-/// Errors: the same as migrate(). Lifetime: as long as `columns`.
+/// The same for saved rows, by the rules of migrate(): a step must name each field that `to` does not have. Errors: the
+/// same as migrate(). Lifetime: as long as `columns`.
 SHOAL_API Result<ConvertedColumns> migrate_rows(const Schema& from, std::span<const std::byte* const> columns,
                                                 std::size_t num_rows, const Schema& to, const Migrations* migrations);
 /// The same as convert_rows(), for those components of a blob whose fields differ in one of `schemas`.

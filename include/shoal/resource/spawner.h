@@ -8,9 +8,9 @@
 //     spawned entity     e0  e1  e2  e3  e4  e5
 //
 // A store is found by the identifier of the component type (see store/component_directory.h). The columns are copied
-// directly from the blob, so they must have the layout of the store; another layout is refused, never converted. The
-// components of database/spawn_zone.h go to no store: they control how an entity is placed in a database.
-// Thread: the structural thread of the directory.
+// directly from the blob, so they must have the layout of the store; a different layout is refused, never converted.
+// The components of database/spawn_zone.h go to no store: they control how an entity is placed in a database. Thread:
+// the structural thread of the directory.
 
 #include "shoal/base/detail/string_table.h"
 #include "shoal/entity/entity_manager.h"
@@ -24,24 +24,24 @@ namespace shoal {
 /// Where to spawn a blob's components. An open struct of references.
 struct SpawnTargets {
     const ComponentDirectory& directory;
-    const ComponentRegistry* registry = nullptr;  ///< its spawn functions take precedence over stores
+    const ComponentRegistry* registry = nullptr;  ///< the registry's spawn functions take precedence over stores
     Status (*set_property)(void* context, Entity entity, std::string_view path, const AnyValue& value) = nullptr;
     void* context = nullptr;         ///< for set_property, which sets the named value of an override "properties.path"
-    StringTable* strings = nullptr;  ///< holds the texts of overridden string ids, until they are unused
+    StringTable* strings = nullptr;  ///< holds the texts of overridden string ids, as long as they are used
 };
 
 struct SpawnOptions {
     std::uint32_t copies = 1;
     /// The pose of each copy: the local pose of each of its roots becomes root pose x local, with the position scaled,
-    /// rotated and moved. Roots here are transforms without an ancestor that has one; other components stay as they
-    /// are, except the field that Database::spawn_into_tiles names. `overrides` are applied later: an overridden
-    /// position, rotation or scale of a root replaces the result. A root pose with an uneven
-    /// scale would shear a rotated root; its position is then exact, and its rotation and scale are the nearest ones,
-    /// as in TransformManager::set_world_pose. Shape: one per copy, or empty. Requires: finite, rotations of length 1,
-    /// no scale of zero. Lifetime: the call.
+    /// rotated and moved. The roots are the transforms whose entity has no ancestor with a transform. Other components
+    /// stay as they are, except the field that Database::spawn_into_tiles names. `overrides` are applied later: an
+    /// overridden position, rotation or scale of a root replaces the result. A root pose with an uneven scale would
+    /// shear a rotated root; the root's position is then exact, and its rotation and scale are the nearest possible, as
+    /// in TransformManager::set_world_pose. Shape: one per copy, or empty. Requires: finite, rotations of length 1, no
+    /// scale of zero. Lifetime: the call.
     std::span<const RootPose> root_poses{};
-    /// Living entities without components that become blob entity 0 of each copy; empty: new ones. If the spawn fails
-    /// after ids were created, they are destroyed. Shape: one per copy, or empty. Lifetime: the call.
+    /// Living entities without components that become blob entity 0 of each copy; empty: new entities. If the spawn
+    /// fails after ids were created, these entities are destroyed. Shape: one per copy, or empty. Lifetime: the call.
     std::span<const Entity> first_entities{};
     /// The same for all entities of the copies. Shape: as Spawned::entities(), or empty. Lifetime: the call.
     std::span<const Entity> all_entities{};
@@ -49,11 +49,11 @@ struct SpawnOptions {
     Array<SpawnOverride> overrides{};
     /// The zone of entities whose zone the blob does not name; kNoZone: the stores decide.
     Zone zone = kNoZone;
-    /// Refuses a blob with components that neither a store nor a function accepts; otherwise they are skipped and
-    /// counted.
+    /// Whether to refuse a blob with components that neither a store nor a function accepts; otherwise such components
+    /// are skipped and counted.
     bool fail_on_unknown = false;
-    /// Keeps names and GUIDs for Spawned::find: about 12 bytes, plus the text, for each entity of the blob that has
-    /// one.
+    /// Keeps names and GUIDs for Spawned::find: about 12 bytes, plus the text, for each entity of the blob that has a
+    /// name or a GUID.
     bool keep_names = true;
     bool tells_services = true;  ///< whether WorldService::spawned() is called; a reload sets false
 };
@@ -64,7 +64,7 @@ struct UnknownComponents {
     std::uint32_t count = 0;  ///< components in the blob
 };
 
-/// The result of a spawn. It refers to nothing: neither blob nor stores need to outlive it.
+/// The result of a spawn. Neither the blob nor the stores need to outlive it.
 /// destroy() destroys the entities; the destructor leaves them alive.
 class Spawned {
 public:
@@ -80,7 +80,7 @@ public:
     /// The blob entities without a parent.
     std::span<const std::uint32_t> roots() const { return roots_; }
 
-    /// Returns the entity with this GUID path, else the first with this name, else null.
+    /// Returns the entity with this GUID path, or else the first entity with this name, or else null.
     /// Requires: copy < num_copies(), unless nothing was spawned.
     SHOAL_API Entity find(std::string_view name_or_guid_path, std::uint32_t copy = 0) const;
     SHOAL_API Entity find_guid(std::uint64_t guid, std::uint32_t copy = 0) const;
@@ -88,8 +88,8 @@ public:
     /// The component types that were skipped.
     std::span<const UnknownComponents> unknown() const { return unknown_; }
 
-    /// Destroys the entities that are still alive, clears this, and returns how many it destroyed; their components are
-    /// removed as the stores' policies specify. Requires: the manager that created the entities.
+    /// Destroys the entities that are still alive, clears this object, and returns how many entities it destroyed;
+    /// their components are removed as the stores' policies specify. Requires: the manager that created the entities.
     SHOAL_API std::uint32_t destroy(EntityManager& entities);
 
 private:
@@ -109,21 +109,21 @@ private:
     Array<UnknownComponents> unknown_{Owner("spawned")};
 };
 
-/// Spawns `options.copies` copies of a blob. Overrides are looked up before anything is created; if a store refuses one
-/// of their values, everything is undone.
-/// Errors: root poses, but not one per copy; a zone out of range; a layout that differs (the message shows both
-/// schemas); unknown components, if they are refused; an override that names no copy, entity or field of the blob, or
-/// whose value does not fit, or is outside of the range in the schema; no ids left; an error of a store. Then nothing
-/// remains: rows are removed and entities destroyed. Cost: one call to the entity manager, and one to a store per
-/// component type.
+/// Spawns `options.copies` copies of a blob. Overrides are looked up before anything is created; if a store refuses the
+/// value of an override, everything is undone.
+/// Errors: the number of root poses is neither 0 nor the number of copies; the zone is out of range; a layout differs
+/// (the message shows both schemas); unknown components, if they are refused; an override names no copy, entity or
+/// field of the blob, or its value does not fit, or is outside of the range in the schema; no ids are left; a store
+/// fails. Then nothing remains: rows are removed and entities destroyed. Cost: one call to the entity manager, and one
+/// to a store per component type.
 SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
 
 /// Checks whether an override may give a field a value. Requires: the value has the type of the field.
 /// Errors: the value is not valid for that type, or is outside of the range in the schema; the field is an array.
 SHOAL_API Status check_override_value(const class FieldPath& path, const AnyValue& value);
 
-/// Spawns some entities of a blob. References to others are null, and children of others become roots; singletons,
-/// names and SpawnOptions::first_entities are left out.
+/// Spawns some entities of a blob. References to other entities are null, and children of other entities become roots;
+/// singletons, names and SpawnOptions::first_entities are left out.
 /// Shape: `which` has blob entities, ascending; the result has options.copies x which.size() entities. Errors: as
 /// above.
 SHOAL_API Result<Spawned> spawn_part(const SpawnTargets& targets, const Blob& blob,

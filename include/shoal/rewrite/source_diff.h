@@ -33,8 +33,8 @@ struct SourceDifference {
 SHOAL_API std::string_view difference_name(SourceDifference::Kind kind);
 
 /// Returns the differences, grouped by entity. The content of an added or removed item is not listed separately.
-/// An item that is a mapping on one side and a value on the other, or whose type differs, is `changed` as a whole.
-/// Lifetime: as long as the trees.
+/// An item that is a mapping on one side and a value on the other, or whose type differs, counts as `changed` as a
+/// whole. Lifetime: as long as the trees.
 SHOAL_API std::vector<SourceDifference> diff_sources(const SourceTree& before, const SourceTree& after);
 
 /// Returns the differences as lines for people. Lines begin with `-`, `+` or `>`, or with the path of an entity.

@@ -11,7 +11,7 @@
 //     power 2     power 3     power 4     a conflict
 //
 // read_source_tree() reads all three, and collects their comments in one SourceComments. The result has the layout of
-// `a`; what is new in `b` keeps its relative position. Unchanged parts keep their comments,
+// `a`; items that are new in `b` keep their relative position. Unchanged parts keep their comments,
 // their spelling and their position in the text. Comments merge like values, but never conflict.
 // Thread: one thread at a time per Diagnostics.
 
@@ -22,16 +22,16 @@
 namespace shoal {
 
 /// Merges the changes from `base` to `a` and from `base` to `b`. All three were read with `diagnostics`.
-/// Errors: returns nothing, and `diagnostics` has each conflict with both positions: both have changed one value,
-/// both have added one key with different values, one has removed what the other has changed, or both have moved one
-/// entity.
+/// Errors: returns nothing, and `diagnostics` has each conflict with both positions. A conflict is: both have changed a
+/// value differently, both have added a key with different values, one has removed what the other has changed, or both
+/// have moved an entity.
 /// Lifetime: the document refers to the texts of the trees.
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics);
-/// The same with the comments of the three texts: a comment that only one side has changed is changed in the
-/// result. If both have changed it, or one has changed the item to which the other's comment belongs, the comment of
-/// `a` stays, and a warning reports the dropped one at its position. A JSON text has no comments, which does not count
-/// as removing the others' comments.
+/// The same with the comments of the three texts: a comment that only one side has changed is changed in the result. If
+/// both sides have changed a comment, or one has changed the item to which the other's comment belongs, the comment of
+/// `a` stays, and a warning reports the position of the dropped comment. A JSON text has no comments; this does not
+/// count as removing the comments of the other texts.
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics, SourceComments& comments);
 

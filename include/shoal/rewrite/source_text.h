@@ -5,7 +5,7 @@
 //     const Result<Document> reef = read_source_text(file, diagnostics, comments);
 //     const std::string yaml = write_source_text(reef->root(), SourceFormat::kYaml, diagnostics, comments);
 //
-// Comments belong to keys, elements, lists and mappings, and are found by the position of these in their text:
+// Comments belong to keys, elements, lists and mappings, and are found by the position of that node in its text:
 //
 //     // before
 //     coral = {  // at_start of the mapping
@@ -14,10 +14,10 @@
 //     }
 //
 // An edited tree is built with DocumentBuilder. Parts from a read document keep their position, and with it their
-// comments, spelling and line breaks; a rebuilt list or mapping keeps them if it is begun at the position
-// of the old one, and its keys if they are added with key(child). Comments of removed parts are removed. Nodes from
-// several texts may be mixed if one Diagnostics has the texts and one SourceComments their comments.
-// Thread: one thread at a time per object.
+// comments, spelling and line breaks. A rebuilt list or mapping keeps them if it is begun at the position of the old
+// one; keys keep them if they are added with key(child). Comments of removed parts are removed. Nodes from several
+// texts may be mixed if one Diagnostics has the texts and one SourceComments their comments. Thread: one thread at a
+// time per object.
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/base/status.h"
@@ -38,7 +38,7 @@ SHOAL_API std::string with_line_feeds(std::string_view text);
 struct Comment {
     std::string text;  ///< without comment marks: a line, or the text between /* and */ with line ends \n
     SourcePosition position;
-    std::uint16_t num_blanks = 0;   ///< between it and what precedes it on its line
+    std::uint16_t num_blanks = 0;   ///< between the comment and what precedes it on its line
     bool is_block = false;          ///< between /* and */
     bool is_first = false;          ///< the first thing on its line
     bool after_blank_line = false;  ///< an empty line precedes it
@@ -60,8 +60,8 @@ struct NodeComments {
 /// The comments and the tokens of any number of texts.
 class SourceComments {
 public:
-    /// The comments before and after a child of a list or mapping, or the root; nullptr: none. Lifetime: until the
-    /// next change.
+    /// The comments before and after a child of a list or mapping, or before and after the root; nullptr: none.
+    /// Lifetime: until the next change.
     SHOAL_API const NodeComments* around(Node node) const;
     /// The comments at the start and the end of a list or mapping.
     SHOAL_API const NodeComments* inside(Node node) const;
@@ -93,22 +93,22 @@ SHOAL_API Result<Document> read_source_text(std::uint32_t file, Diagnostics& dia
                                             const ReadOptions& options = {});
 
 struct SourceLayout {
-    std::uint32_t width = 100;  ///< in code points per line; longer lists and mappings take a line for each child
+    std::uint32_t width = 100;  ///< in code points per line; longer lists and mappings get a line for each child
     /// Spaces for each level; 0: as in the root's source text if that has the same format, otherwise a tab in
     /// SJSON, two spaces in JSON and YAML.
     std::uint32_t indent = 0;
     /// SJSON: keeps the punctuation of the root's source text: `:` or `=`, commas, and the braces of the root. Parts
     /// from other texts are written in the same way. Otherwise ` = `, no commas and no braces.
     bool keeps_signs = false;
-    bool bare_texts = false;  ///< SJSON: strings that were read without quotes are written without, as in schema files
+    bool bare_texts = false;  ///< SJSON: does not quote strings that were read without quotes, as in schema files
 };
 
-/// Returns the tree as text with its comments (except in JSON, which has none). It reads back as an equal tree.
+/// Returns the tree as text with its comments (except in JSON, which has none). The text reads back as an equal tree.
 ///
 /// Numbers and single-line strings keep the spelling of their source text if the format and the value are still
-/// the same. Lists and mappings on one line stay on one line if they fit; so do new ones without
-/// mappings inside. Aliases of YAML stay aliases in YAML. Lines end like the first line of the root's source text,
-/// with \n or \r\n; a byte order mark is kept if the format is the same.
+/// the same. Lists and mappings on one line stay on one line if they fit; new lists and mappings are on one line if
+/// they fit and contain no mappings. Aliases of YAML stay aliases in YAML. Lines end like the first line of the root's
+/// source text, with \n or \r\n; a byte order mark is kept if the format is the same.
 /// Requires: `node` is not none, and lists and mappings are nested at most 1,000 deep.
 /// Lifetime: `diagnostics` has the source texts of the nodes, and `comments` what read_source_text() added for them.
 SHOAL_API std::string write_source_text(Node node, SourceFormat format, const Diagnostics& diagnostics,

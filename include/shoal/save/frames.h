@@ -1,6 +1,6 @@
 #pragma once
-// The states of a world at the ends of its last steps, for rollback and undo. Each shares unchanged memory with the
-// state before it, so a state costs only the memory that its step has written.
+// The states of a world at the ends of its last steps, for rollback and undo. Each state shares unchanged memory with
+// the state before it, so it costs only the memory that its step has written.
 //
 //     Frames frames(world, 8);
 //     for (int i = 0; i < 5; ++i) world.step(1.0f / 60);
@@ -14,8 +14,8 @@
 //     frame    7           8           9           10          the oldest makes room for the newest
 //     state    [a][b][c]   [a][d][c]   [a][d][e]   [a][d][f]   memory: a to f, and blocks of dropped states
 //
-// A world has at most one such object at a time; a second one ends the program. It may end before or after the world;
-// when the world has ended, no frames are kept. load(world, ...) restarts the history with the loaded state.
+// A world has at most one such object at a time; a second one ends the program. The object may end before or after the
+// world; when the world has ended, no frames are kept. load(world, ...) restarts the history with the loaded state.
 // Thread: the structural thread of the world, between its passes.
 
 #include "shoal/react/service.h"
@@ -42,16 +42,15 @@ public:
     SHOAL_API Frames(World& world, std::uint32_t max_frames);
     SHOAL_API ~Frames() override;
 
-    /// Drops all kept states; keeps the current state and, from now on, those at the ends of the last `max_frames`
-    /// steps; 0: none.
-    /// If a state cannot be saved, drops all: rewind() returns the reason, which is also logged once. Requires: the
-    /// world is at rest.
+    /// Drops all kept states; keeps the current state and, from now on, the states at the ends of the last `max_frames`
+    /// steps; 0: none. If a state cannot be saved, all states are dropped: rewind() returns the reason, which is also
+    /// logged once. Requires: the world is at rest.
     SHOAL_API void keep(std::uint32_t max_frames);
     /// Takes the world back to the end of a step; World::frame() is then `frame`. Stepping continues from there. Later
-    /// states are dropped; with LaterFrames::kUntilStep they are kept until the world steps, so that it can go forward
-    /// to them again. Observers are not called. Data that programs keep outside the world is not restored.
-    /// Errors: the frame is not kept (the message names those that are), or the file of a zone that was unloaded then
-    /// cannot be written.
+    /// states are dropped; with LaterFrames::kUntilStep they are kept until the world steps, so that a later call can
+    /// go forward to them. Observers are not called. Data that programs keep outside the world is not restored. Errors:
+    /// the frame is not kept (the message names the frames that are), or the file of a zone that was unloaded in that
+    /// frame cannot be written.
     /// Requires: as above.
     SHOAL_API Status rewind(std::uint64_t frame, LaterFrames later = LaterFrames::kForget);
     SHOAL_API FrameStatistics statistics() const;

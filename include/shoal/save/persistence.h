@@ -1,6 +1,6 @@
 #pragma once
-// Persists a world: a folder holds a snapshot of it and a log of the changes of each frame since, so that the world
-// survives its process.
+// Persists a world: a folder holds a snapshot of the world and a log of the changes in each frame since then, so that
+// the world survives its process.
 //
 //     Persistence persistence(world);
 //     const Result<Recovered> recovered = persistence.recover(folder);
@@ -17,13 +17,13 @@
 //     0000000004.log
 //     lock              locked by the world that writes
 //
-// A separate thread compresses and writes. If it falls behind, frames are merged: a new frame replaces the one that
-// still waits, so at most one frame waits while another is being written; states share the memory of unchanged data.
+// A separate thread compresses and writes. If it falls behind, frames are merged: a new frame replaces the frame that
+// still waits, so at most one frame waits while another is being written. States share the memory of unchanged data.
 //
-// A world has at most one such object at a time; a second one ends the program. It stops when it or the world is
-// destroyed. Anything that saves a part of the state, such as a Reloader or a service of the program, must still exist
-// then: make it before this object, so that it is destroyed later. If a ZoneStreaming is destroyed before this object,
-// it stops this object, with a line in the log.
+// A world has at most one such object at a time; a second one ends the program. The object stops persisting when it or
+// the world is destroyed. Anything that saves a part of the state, such as a Reloader or a service of the program, must
+// still exist then: make it before this object, so that it is destroyed later. If a ZoneStreaming is destroyed before
+// this object, persisting stops, with a line in the log.
 //
 // Cost of a step that writes 1 % of 100,000 entities with 100 bytes each: 0.05 ms if their rows are adjacent, 0.3 ms if
 // they are scattered; for 1,000,000 entities 0.2 and 3 ms. A PersistOptions::every_frames of n divides this cost by n.
@@ -45,12 +45,12 @@ class World;
 struct PersistOptions {
     std::uint32_t every_frames = 1;  ///< the number of steps from one record to the next; at least 1
     /// Flushes to the disk after this many records; 0: when the system does. If the program ends, no record is lost in
-    /// any case; a power failure loses those since the last flush.
+    /// any case; a power failure loses the records since the last flush.
     std::uint32_t flush_every_records = 60;
-    std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< a longer log is closed, and a new snapshot is written
-    std::uint64_t max_log_records = 100'000;                ///< the same for a log with more records
-    /// How many undamaged snapshots are kept, with their logs; at least 1. If a newer one is damaged, an older one is
-    /// read.
+    std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< when a log exceeds this, a new snapshot is written
+    std::uint64_t max_log_records = 100'000;                ///< the same for the number of records in a log
+    /// How many undamaged snapshots are kept, with their logs; at least 1. If the newest snapshot is damaged, an older
+    /// one is read.
     std::uint32_t num_snapshots = 2;
     bool keeps_all_frames = false;  ///< a step waits until the waiting frame is written, instead of merging the two
     bool replace = false;           ///< whether to delete another world that the folder may hold
@@ -68,7 +68,7 @@ struct Recovered {
 struct PersistedSnapshot {
     std::uint64_t number = 0;
     std::string path, log_path;  ///< empty log_path: the program ended before it began the log
-    std::uint64_t num_bytes = 0, log_bytes = 0, whole_log_bytes = 0;  ///< the whole records end at whole_log_bytes
+    std::uint64_t num_bytes = 0, log_bytes = 0, whole_log_bytes = 0;  ///< undamaged records end at whole_log_bytes
     std::uint64_t num_records = 0;                                    ///< number of whole records
     std::uint64_t frame = 0, last_frame = 0;                          ///< of the snapshot and of the last whole record
     std::string damage, log_damage;                                   ///< what is damaged; empty: nothing
@@ -76,8 +76,8 @@ struct PersistedSnapshot {
 /// Finds the snapshots in a folder, the newest first: paths and sizes. Errors: the folder cannot be read.
 SHOAL_API Result<std::vector<PersistedSnapshot>> list_persisted(const std::string& folder);
 /// Reads a snapshot as Persistence::recover() does, without a world, and fills in its fields. Writes nothing. Returns
-/// the state of the last whole record, or none if the snapshot is damaged; recover() then uses the one before. Errors:
-/// those of recover(): a file that may be whole cannot be read now, or only by another program.
+/// the state at the last whole record, or none if the snapshot is damaged; recover() then uses the snapshot before it.
+/// Errors: the same as recover(): a file that may be undamaged cannot be read now, or only another program can read it.
 SHOAL_API Result<Snapshot> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options);
 
 /// What has been written since Persistence::start(). Units: bytes.
@@ -103,14 +103,14 @@ public:
     /// Errors: something cannot be saved; the folder cannot be written, is locked by another world, or holds a world
     /// that this one does not continue; several worlds share the entities; this world is already persisted.
     SHOAL_API Status start(const std::string& folder, const PersistOptions& options = {});
-    /// Waits until the current state is on the disk. Errors: the state cannot be saved, or the world is no longer
-    /// persisted; the message says why.
+    /// Writes the current state, and waits until it is on the disk. Errors: the state cannot be saved, or the world is
+    /// no longer persisted; the message says why.
     SHOAL_API Status flush();
-    /// The same, and then stops persisting the world.
+    /// The same as flush(), and then stops persisting the world.
     SHOAL_API Status stop();
-    /// Loads what start() has written: the last whole frame. The program must make its stores first, as before load().
-    /// An empty or missing folder is not an error: Recovered::found is false. Call start() to continue in the same
-    /// folder.
+    /// Loads the last whole frame that was written after start(). The program must make its stores first, as before
+    /// load(). An empty or missing folder is not an error: Recovered::found is false. Call start() to continue in the
+    /// same folder.
     /// Errors: no snapshot can be read, or it does not fit the program; the world is already persisted. The world is
     /// unchanged.
     SHOAL_API Result<Recovered> recover(const std::string& folder, const LoadOptions& options = {});

@@ -1,6 +1,6 @@
 #pragma once
-// Records the steps of a world in a file, and replays them: to see what happened, and to find where two runs of one
-// program, which should be equal, differ.
+// Records the steps of a world in a file, and replays them, to see what happened, and to find where two runs of a
+// program differ that should be equal.
 //
 //     Recorder recorder(game.world);
 //     if (Status status = recorder.start(path, setup); !status) return status;  // setup: how the program made this world
@@ -26,12 +26,12 @@
 //
 // The file holds the state at which the recording began, and for each frame its dt, its inputs, hashes of what each
 // pass wrote, hashes of all fields and zones at its end (see state_hash.h), and the changes of the state, to show
-// values. The program provides the passes, observers and callbacks again for a replay. If it changes the world between
-// two steps, the change is attributed to the first pass, or to the settle, that shows it.
+// values. The program provides the passes, observers and callbacks again for a replay. If the program changes the world
+// between two steps, the change is attributed to the first pass, or to the settle, in which it becomes visible.
 //
-// Cost for each step: saving the state, compressing and writing what differs; hashing all rows once, and again
-// the columns that each pass has declared to write. A pass that declares nothing may write anything, so all rows are
-// hashed after it.
+// Cost for each step: saving the state; compressing and writing the differences; hashing all rows once, and, after each
+// pass, the columns that the pass has declared to write. A pass that declares nothing may write anything, so all rows
+// are hashed after it.
 // Thread: the structural thread of the world.
 
 #include "shoal/save/state_difference.h"
@@ -43,15 +43,15 @@ struct LoadOptions;
 
 class Recorder {
 public:
-    /// `world` outlives it.
+    /// Lifetime: `world` outlives the recorder.
     SHOAL_API explicit Recorder(World& world);
     SHOAL_API ~Recorder();
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    /// Starts a file with the current state of the world; it replaces a file of that name. `setup`: bytes of the
-    /// caller, for the replay.
-    /// Requires: no recording is active. Errors: the world cannot be saved or written; an older file is unchanged.
+    /// Starts a file with the current state of the world, in place of an existing file. `setup`: bytes of the caller,
+    /// for the replay. Requires: no recording is active. Errors: the world cannot be saved or written; an existing file
+    /// is unchanged.
     SHOAL_API Status start(const std::string& path, std::span<const std::byte> setup = {});
     /// Steps the world and records the frame; if no recording is active, only steps it. Throws the same exceptions as
     /// World::step().
@@ -86,12 +86,12 @@ private:
     std::uint64_t num_frames_ = 0, num_bytes_ = 0;
 };
 
-/// Where a world that replays a recording first differs from it.
+/// Where a world that replays a recording first differs from the recording.
 struct ReplayDifference {
     bool is_found = false;
     std::uint64_t frame = 0;  ///< World::frame() after the step
     std::string pass;         ///< the first pass that wrote something else; empty: the settle made the difference
-    std::string problem;      ///< set if a pass runs in only one of the two, instead of a difference of values
+    std::string problem;      ///< set instead of values if a pass ran only in the recording, or only in the replay
     StateDifference value;
 
     explicit operator bool() const { return is_found; }
@@ -103,7 +103,8 @@ class Replay {
 public:
     /// Reads the start of a recording. `bytes` are the whole file, and outlive the replay. LoadOptions: see
     /// save/save.h.
-    /// Errors: not a recording; another version, byte order or width of ids; damaged; takes too much memory.
+    /// Errors: the bytes are not a recording; they have another version, byte order or width of ids; they are damaged;
+    /// they need too much memory.
     SHOAL_API static Result<Replay> open(std::span<const std::byte> bytes);
     SHOAL_API static Result<Replay> open(std::span<const std::byte> bytes, const LoadOptions& options);
     SHOAL_API static bool is_recording(std::span<const std::byte> bytes);  ///< whether the bytes begin like a
@@ -115,15 +116,16 @@ public:
     /// The setup that Recorder::start() was given. Lifetime: as long as the replay.
     SHOAL_API std::span<const std::byte> setup() const;
     /// Loads the state at which the recording began into a world that was set up like the recorded one, and that
-    /// outlives the replay. Errors: the state does not fit. It calls load(world, ...), so frames that the world has
+    /// outlives the replay. Errors: the state does not fit. This calls load(world, ...), so frames that the world has
     /// kept are dropped.
     SHOAL_API Status begin(World& world);
 
-    /// Moves to the next frame. Returns whether there is a complete frame.
+    /// Moves to the next frame. Returns whether there is one that is complete.
     SHOAL_API bool next();
-    /// Errors: next() returned false before the end of the file. The message says what is wrong, and in which frame.
+    /// Returns an error if next() returned false before the end of the file. The message says what is wrong, and in
+    /// which frame.
     SHOAL_API Status status() const;
-    /// These describe the current frame. Lifetime: until the next call of next().
+    /// Facts about the current frame. Lifetime: until the next call of next().
     SHOAL_API std::uint64_t frame() const;
     SHOAL_API float dt() const;
     SHOAL_API std::span<const std::byte> inputs() const;
@@ -135,7 +137,7 @@ public:
         const Frame frame(*this);
         world_->step(dt());
     }
-    /// The difference that the last step() found, or none. It makes later frames differ, too.
+    /// The difference that the last step() found, or none. After a difference, later frames differ too.
     const ReplayDifference& difference() const { return difference_; }
 
 private:

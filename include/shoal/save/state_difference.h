@@ -5,7 +5,7 @@
 //     if (difference) log(LogLevel::kError, difference.text("here", "there"));
 //     // ship.reload of entity 12:1 is 0.25 here and 60.25 there; 3 other values differ too
 //
-// It compares what hashes of the state cover: see save/state_hash.h.
+// Exactly what state hashes cover is compared: see save/state_hash.h.
 // Thread: the structural thread of both worlds, while no passes run.
 
 #include "shoal/entity/entity.h"
@@ -22,7 +22,7 @@ enum class DifferenceKind : std::uint8_t {
     kNone,
     kValue,    ///< a field of an entity has another value
     kMember,   ///< the entity has the component, or is alive, in only one of the worlds
-    kEnabled,  ///< the entity has it enabled in only one of the worlds
+    kEnabled,  ///< the component is enabled in only one of the worlds
     kOrder,    ///< the rows have the same entities in another order
     kOther,    ///< a difference that belongs to no entity
 };
@@ -32,7 +32,7 @@ struct StateDifference {
     DifferenceKind kind = DifferenceKind::kNone;
     std::string component, field;  ///< as in StateHash
     Entity entity;                 ///< null if the difference belongs to no entity
-    std::string here, there;       ///< the values; for kOrder, the entities of the row
+    std::string here, there;       ///< the values; for kOrder, the entities in the row
     std::uint64_t num_others = 0;  ///< number of other values that differ
 
     explicit operator bool() const { return kind != DifferenceKind::kNone; }
@@ -40,8 +40,8 @@ struct StateDifference {
     SHOAL_API std::string text(std::string_view here_name, std::string_view there_name) const;
 };
 
-/// Compares two worlds. Fields of components that the same entities have are reported first: the rest follows from
-/// them.
+/// Compares two worlds. If the same entities have a component in both worlds, differences in its fields are reported
+/// first: other differences follow from them.
 /// Cost: hashes both worlds; values of fields that differ are compared one by one.
 SHOAL_API StateDifference find_difference(const World& here, const World& there);
 

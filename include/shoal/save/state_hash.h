@@ -1,6 +1,6 @@
 #pragma once
 // Hashes of the parts of a world's state: one for each field of each component type in each zone. Runs that should be
-// equal are compared by state_hash(), the sum of all parts; the parts show where they differ.
+// equal are compared by state_hash(), the sum of all parts; the parts show where two runs differ.
 //
 //     component      field        zone      hash
 //     body           (rows)       3         0x5b71...     which entities have it, in which order
@@ -29,11 +29,11 @@ namespace shoal {
 
 class World;
 
-/// Used as the name of a field: for the hash of which entities have a component, and their order.
+/// Used as the name of a field, for the hash of which entities have a component, in their order.
 inline constexpr std::string_view kRowsField = "(rows)";
-/// The same for the data that a store keeps outside its rows: see Store::hash_beside_tables().
+/// The same, for the hash of the data that a store keeps outside of its rows: see Store::hash_beside_tables().
 inline constexpr std::string_view kBesideRowsField = "(beside rows)";
-/// Used as the name of a component: for the hashes of ids and random numbers.
+/// Used as the name of a component, for the hashes of ids and random numbers.
 inline constexpr std::string_view kWorldComponent = "(world)";
 
 struct StateHash {
@@ -44,7 +44,7 @@ struct StateHash {
 
 class StateHashes {
 public:
-    /// Takes parts; parts with the same names and the same zone are added up.
+    /// Makes hashes from parts. Parts with the same names and the same zone are added up.
     SHOAL_API explicit StateHashes(Array<StateHash> parts);
 
     /// Sorted by component, field and zone, each combination once. Parts without rows are left out.
@@ -52,7 +52,7 @@ public:
     Array<StateHash> parts() && { return static_cast<Array<StateHash>&&>(parts_); }
     /// The sum of all parts, which state_hash() returns.
     SHOAL_API std::uint64_t whole() const;
-    /// The sums over some parts; 0 if there are none.
+    /// The sums over some of the parts; 0 if there are none.
     SHOAL_API std::uint64_t of_component(std::string_view component) const;
     SHOAL_API std::uint64_t of_field(std::string_view component, std::string_view field) const;
     SHOAL_API std::uint64_t of_zone(Zone zone) const;
@@ -64,8 +64,8 @@ private:
 /// Returns the hashes of all parts. Cost: reads every row.
 SHOAL_API StateHashes hash_state(const World& world);
 /// Returns a hash of the state: the owner and the fields (except opaque ones) of every row of all stores, in order, the
-/// living entities, and the next random numbers. It is the same for any number of workers, and for a world that was
-/// saved and loaded. It is the sum of the hashes of the parts. Cost: as above.
+/// living entities, and the next random numbers. The hash is the same for any number of workers, and for a world that
+/// was saved and loaded. It is the sum of the hashes of the parts. Cost: as above.
 SHOAL_API std::uint64_t state_hash(const World& world);
 
 }  // namespace shoal

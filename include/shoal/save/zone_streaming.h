@@ -12,22 +12,22 @@
 //     in memory            zone 3, zone 4        rows, as ever
 //     in the folder        zone_12_7.rows        rows of entities that live on: their ids stay theirs
 //
-// An entity whose zone is unloaded is alive, and has no row in the database; what it has in other stores stays there.
+// An entity whose zone is unloaded is alive, but has no row in the database; its components in other stores stay there.
 // Queries pass over it, `has()` is false, and commands about its components are dropped or give it a new row, which is
 // merged into the stored one when the zone is loaded. Observers see its components removed at unloading, and added
-// again at loading. If it dies before then, its row is not restored.
+// again at loading. If the entity dies before then, its row is not restored.
 //
-// A query *visits* the zones that it was given, with Query::in(), whenever it loops. The settle of that frame loads
-// unloaded zones among them before it carries out commands, so the next frame has their rows. With a budget, the settle
-// then unloads zones that no query has visited in this frame, the least recently visited first, until
-// the budget is kept. A query without zones loops over what is in memory, and does not count as a visit.
+// A query *visits* the zones that it was given, with Query::in(), whenever it loops. The settle of that frame loads the
+// visited zones that are unloaded before it carries out commands, so the next frame has their rows. With a budget, the
+// settle then unloads zones that no query has visited in this frame, the least recently visited first, until
+// the budget is kept. A query without zones loops over the rows in memory, and does not count as a visit.
 //
 // A state of the world (a save, a kept frame, a persisted world, a recording) contains the zone files as they are on
 // disk. A world that streams zones keeps them unloaded when it loads the state, and writes its own files; the budget
-// then uses the visits of the saved world. A world that does not stream zones loads all rows. A state holds the
-// bytes of the files, and shares them with the one before it: unloaded zones take ZoneFileStatistics::file_bytes of
-// memory for kept frames, and as much again while the world is persisted. Frames and Persistence each read a file once,
-// and again when they restart; a save reads all files.
+// then uses the visits of the saved world. A world that does not stream zones loads all rows. A state holds the bytes
+// of the files, and shares them with the state before it: unloaded zones take ZoneFileStatistics::file_bytes of memory
+// for kept frames, and as much again while the world is persisted. Frames and Persistence each read a file once, and
+// once more if they restart; a save reads all files.
 //
 // Files belong to this run of the program; no other program reads them. They are deleted when the world or this object
 // is destroyed, together with their rows, unless stop() has loaded them; a persisted world writes its last state first.
@@ -50,7 +50,7 @@ class ZoneFiles;
 struct ZoneFileOptions {
     std::uint64_t max_rows = 0;
     std::uint64_t max_bytes = 0;  ///< used by rows, as Database::statistics() counts it
-    ZoneSet kept;                 ///< zones not to unload; the first zone of the database is always kept, too
+    ZoneSet kept;                 ///< zones that are never unloaded; always includes the database's first zone
 };
 
 struct ZoneFileStatistics {
@@ -79,11 +79,11 @@ public:
     /// Errors: rows that cannot be written; the disk is full; start() was not called. Nothing has changed, except that
     /// a zone that was unloaded and has got new rows since is loaded.
     SHOAL_API Status unload(Zone zone);
-    /// Restores the rows of a zone: the same values of the same entities. Does nothing if the zone is not unloaded.
+    /// Restores the rows of a zone: the same values for the same entities. Does nothing if the zone is not unloaded.
     /// Errors: the file is missing or damaged, or an entity of the zone has one of its components elsewhere; the zone
     /// stays unloaded, and can be loaded when the cause is fixed.
     SHOAL_API Status load(Zone zone);
-    /// The same for all zones. Errors: the error of the first zone that cannot be loaded; the others are loaded.
+    /// The same for all zones. Errors: the error of the first zone that cannot be loaded; all other zones are loaded.
     SHOAL_API Status load_all();
     /// Returns the zones that are unloaded now.
     SHOAL_API ZoneSet unloaded() const;

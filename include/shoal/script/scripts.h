@@ -33,8 +33,8 @@
 // Queries, passes and observers of scripts use the new table when Reloader::reload() changes the fields of a component
 // type. Parts that need a removed store are paused, with a line in the log, until there is one again.
 // Lua passes declare what they access, and that they use the Lua state: they run one at a time, in parallel with C++
-// passes. Built with LuaJIT as shoal::script, with 32-bit ids. Lifetime: the world outlives the scripts.
-// Thread: the structural thread of the world, between its steps.
+// passes. This is built with LuaJIT, as the target shoal::script, with 32-bit ids. Lifetime: the world outlives the
+// scripts. Thread: the structural thread of the world, between its steps.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/base/status.h"
@@ -59,10 +59,10 @@ struct ScriptOptions {
     void* compile_context = nullptr;
 };
 
-/// A loaded script. Lifetime of the views: until it is reloaded or unloaded.
+/// A loaded script. Lifetime of the views: until the script is reloaded or unloaded.
 struct ScriptInfo {
     std::string_view name;
-    std::string_view path;  ///< empty: it was run from a text
+    std::string_view path;  ///< empty: the script was run from a text
 };
 
 class Scripts {
@@ -70,18 +70,18 @@ public:
     SHOAL_API explicit Scripts(World& world, const ScriptOptions& options = {});
     Scripts(const Scripts&) = delete;
     Scripts& operator=(const Scripts&) = delete;
-    /// Unloads all scripts, the last one first.
+    /// Unloads all scripts, in the reverse order of loading.
     SHOAL_API ~Scripts();
 
     /// Loads a script from a file, named like the file without folder and extension. Errors: the file cannot be read;
-    /// its name is taken; it is not valid Lua, or raised an error (the message then has a traceback). What it has made
-    /// is removed.
+    /// its name is taken; it is not valid Lua, or raised an error (the message then has a traceback). What the script
+    /// has made is removed.
     SHOAL_API Status load(const std::string& path);
     /// Runs a text in the script `name`, which is created if missing. Errors: as above; what a text has made in an
     /// existing script stays.
     SHOAL_API Status run(std::string_view text, std::string_view name);
     /// Replaces a script by the current version of its file; its table `keep` is kept. Errors: the same as load(), and
-    /// the old version continues; there is no such script; it has no file.
+    /// the old version continues; there is no such script; the script has no file.
     SHOAL_API Status reload(std::string_view name);
     /// Removes passes, queries, observers, stores and channels of a script. Errors: there is no such script.
     SHOAL_API Status unload(std::string_view name);

@@ -27,7 +27,7 @@
 namespace shoal {
 
 struct CompileOptions {
-    /// Roots, limits, files. `rules` are added to it.
+    /// Roots, limits and files. `rules` are added to the rules in it.
     ComposeOptions compose;
     SourceRules rules;
     BlobWriteOptions blob;
@@ -37,7 +37,8 @@ struct CompileOptions {
     std::string name;
     /// The version of a program whose compile functions make blobs. A different version requires compiling again.
     std::string program;
-    /// Receives what the result is made from, also after errors: inputs.h finds whether it has changed.
+    /// Receives what the result is made from, also after errors: see inputs.h, which finds out whether the inputs have
+    /// changed.
     SourceInputs* inputs = nullptr;
 };
 

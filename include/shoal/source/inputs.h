@@ -41,7 +41,7 @@ class ComponentRegistry;
 /// A component type that a source names.
 struct TypeInput {
     std::string name;
-    std::uint64_t hash = 0;  ///< of its schema; 0: unknown
+    std::uint64_t hash = 0;  ///< the hash of its schema; 0: unknown
 };
 
 struct SourceInputs {
@@ -59,8 +59,8 @@ SHOAL_API std::uint64_t rules_hash(const SourceRules& rules);
 /// if there is no schema.
 SHOAL_API std::uint64_t type_hash(const ComponentRegistry& registry, std::string_view name);
 
-/// Returns the inputs that a blob was made from. `roots` are the folders that it was compiled with.
-/// Errors: the blob does not have them; it was compiled with another number of roots.
+/// Returns the inputs that a blob was made from. `roots` are the folders that the blob was compiled with. Errors: the
+/// blob does not name its inputs; it was compiled with another number of roots.
 SHOAL_API Result<SourceInputs> inputs_of_blob(const Blob& blob, const std::vector<std::string>& roots);
 /// Sets the path of each named file in `roots`; the first file that was read is `source`, unless that is
 /// empty. Errors: a name uses a root that `roots` does not have.
@@ -79,10 +79,10 @@ public:
     /// Returns content_hash() of a file; 0 if it cannot be read.
     SHOAL_API std::uint64_t hash(const std::string& path);
     SHOAL_API bool exists(const std::string& path);
-    /// Returns a stamp for a later call of know() with `hash`, which saves reading the file. None if the
-    /// file was, or may have been, changed after it had this content at `wall_ns`.
+    /// Returns a stamp for a later call of know() with `hash`, which saves reading the file. The file had this content
+    /// at `wall_ns`; returns no stamp if it was, or may have been, changed since.
     SHOAL_API FileStamp stamp_for(const std::string& path, std::uint64_t hash, std::int64_t wall_ns);
-    /// From now on, files are checked again. What is known by stamps is kept.
+    /// From now on, files are checked again. Hashes that are known for stamps are kept.
     SHOAL_API void look_again();
 
     /// The number of files read.

@@ -27,7 +27,7 @@ namespace shoal {
 
 class World;
 
-/// Adds the declarations of a file to `registry` and `rules`; may be called for several files.
+/// Adds the declarations in a file to `registry` and `rules`; may be called for several files.
 /// Errors: returns false after reporting; nothing is added. A component that is declared twice with different fields is
 /// an error that shows both.
 SHOAL_API bool read_schema_file(const std::string& path, ComponentRegistry& registry, SourceRules& rules,
@@ -36,10 +36,10 @@ SHOAL_API bool read_schema_file(const std::string& path, ComponentRegistry& regi
 SHOAL_API bool read_schema_text(std::uint32_t file, ComponentRegistry& registry, SourceRules& rules,
                                 Diagnostics& diagnostics);
 
-/// Reads a schema file of older versions, after all others: sources without `_versions` are read as
-/// written for these, the oldest given version of each component type. Only the component types of the file are used.
-/// Errors: returns false after reporting; nothing is added. It is also an error if a version is not older than the
-/// newest, or was given before with another declaration.
+/// Reads a schema file with older versions, after all other schema files. Sources without `_versions` are read as if
+/// they were written for the oldest version of each component type that such files declare. Only the component types of
+/// the file are used. Errors: returns false after reporting; nothing is added. It is also an error if a version is not
+/// older than the newest version, or was declared before in another way.
 SHOAL_API bool read_older_schema_file(const std::string& path, const ComponentRegistry& registry, SourceRules& rules,
                                       Diagnostics& diagnostics, SourceFiles* files = nullptr);
 /// The same for a text that `diagnostics` already has.
@@ -54,13 +54,13 @@ struct SchemaDeclaration {
 };
 /// Returns the text of a schema file that declares component types completely: with defaults, ranges, units and marks,
 /// and the same layout when it is read. `names` has the texts of string ids in defaults.
-/// Errors: a component type that a text cannot declare: a field of a program's own C++ type, a default that is not
-/// finite or is a string id without a known text, or members that are not fields between the fields of a `whole`
-/// component.
+/// Errors: a text cannot declare one of the component types, because it has a field of a program's own C++ type, a
+/// default that is not finite or is a string id without a known text, or members that are not fields between the fields
+/// of a `whole` component.
 SHOAL_API Result<std::string> write_schema_text(std::span<const SchemaDeclaration> declarations,
                                                 const ValueNames& names = PlainNames());
-/// Writes a schema file of all component types in the stores of `world`, by name. Those with fields of other C++
-/// types, which sources cannot express, are left out. Errors: as above, or the file cannot be written.
+/// Writes a schema file of all component types in the stores of `world`, by name. Component types with fields of other
+/// C++ types, which sources cannot express, are left out. Errors: as above, or the file cannot be written.
 SHOAL_API Status export_schemas(const World& world, const std::string& path);
 
 }  // namespace shoal

@@ -17,10 +17,11 @@
 //     tags, zones        how many entities have each tag, and how many rows each zone holds
 //     passes, memory     the costs of passes and component types
 //
-// In SQL an entity is a number, so that tables are joined by it quickly, and is shown as index:generation. Write
-// entity('12:3') for the number of a text, and entity_text(entity) for its text. Enums are shown by name, string ids by
-// text, bools as 0 and 1. A null reference is NULL. Disabled components count as missing, as do those of dead entities.
-// `EXPLAIN QUERY PLAN SELECT ...` shows which tables are looked up by entity and which are read from end to end.
+// In SQL an entity is a number, so that tables can be joined by entity quickly; it is shown as index:generation. Write
+// entity('12:3') for the number of an entity given as text, and entity_text(entity) for the text of a number. Enums are
+// shown by name, string ids by text, bools as 0 and 1. A null reference is NULL. Disabled components count as missing,
+// as do components of dead entities. `EXPLAIN QUERY PLAN SELECT ...` shows which tables are looked up by entity and
+// which are read from end to end.
 //
 // Only SELECT is allowed, and with Options::allow_updates `UPDATE component SET field = value`. No file is read or
 // written, and Options limits the time and the size of an answer. docs/guide/sql.md has examples.
@@ -49,7 +50,7 @@ enum class Kind : std::uint8_t { kNull, kInteger, kReal, kText, kEntity };
 /// One value of an answer.
 struct Value {
     Kind kind = Kind::kNull;
-    bool is_float = false;     ///< for kReal: it is a float, whose shortest text has fewer digits
+    bool is_float = false;     ///< for kReal: the value is a float, whose shortest text has fewer digits
     std::int64_t integer = 0;  ///< for kInteger, and the number for kEntity
     double real = 0;           ///< for kReal
     std::string_view text{};   ///< for kText. Lifetime: as long as the answer, or the row
@@ -65,7 +66,8 @@ struct Value {
 /// A column of an answer.
 struct Column {
     std::string name;
-    /// As declared by the table: "entity", "integer", "boolean", "float", "double", "text". Empty: it is computed.
+    /// As declared by the table: "entity", "integer", "boolean", "float", "double", "text". Empty: the column is
+    /// computed.
     std::string type;
 };
 
@@ -92,7 +94,7 @@ private:
     std::vector<bool> are_entities_, are_floats_;  // by column
 };
 
-/// Receives rows as they are found. It must not change the world.
+/// Receives rows as they are found. A sink must not change the world.
 class RowSink {
 public:
     /// Called with the columns of each statement that has an answer, before its rows.
@@ -112,7 +114,7 @@ public:
     std::size_t num_rows() const { return columns_.empty() ? 0 : cells_.size() / columns_.size(); }
     /// Requires: row < num_rows(), column < num_columns(). Lifetime: as long as the answer.
     SHOAL_API Value at(std::size_t row, std::size_t column) const;
-    /// The index of the column of this name, or num_columns().
+    /// The index of the column with this name, or num_columns().
     SHOAL_API std::size_t find_column(std::string_view name) const;
     /// How many components UPDATE has changed.
     std::uint64_t num_updated() const { return num_updated_; }
@@ -140,7 +142,7 @@ struct TableDescription {
 /// Keeps the tables of a world between queries. The next query notices added and removed component types.
 class Connection {
 public:
-    /// `world` outlives the connection.
+    /// Lifetime: `world` outlives the connection.
     SHOAL_API explicit Connection(World& world);
     SHOAL_API ~Connection();
     Connection(const Connection&) = delete;
@@ -161,12 +163,12 @@ private:
     Session* session_;
 };
 
-/// Whether a text ends with a `;`, outside of quotes and comments: otherwise a shell asks for another line.
+/// Whether a text ends with a `;` that is outside of quotes and comments. Otherwise a shell asks for another line.
 SHOAL_API bool is_complete(const std::string& text);
 /// The common keywords of SQL, in capitals, for completion in shells.
 SHOAL_API const std::vector<std::string>& keywords();
 
-/// Runs one query. See Connection::ask(). Cost: makes the tables, some 20 us for each.
+/// Runs one query. See Connection::ask(). Cost: makes the tables, which takes about 20 us for each.
 SHOAL_API Result<Answer> ask(World& world, std::string_view text, const Options& options = {});
 
 }  // namespace shoal::sql

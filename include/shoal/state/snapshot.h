@@ -5,23 +5,23 @@
 //     "entities/generations"            1 byte     1,000,001   [ a ][ b ][ c ] ...
 //     "body/rows/field/position"        12 bytes   20,000      [ d ][ e ] ...         4,096 elements each
 //
-// A part is an array of plain values with a path. An object with state writes it to parts and reads it from them, part
-// by part:
+// A part is an array of plain values with a path. An object writes its state to parts, one after the other, and reads
+// the state from these parts:
 //
 //     void Clock::save(SnapshotWriter& to) const { to.value("ticks", ticks_); }
 //     Status Clock::load(SnapshotReader& from) { return from.value("ticks", ticks_); }
 //
-// A Snapshot may share blocks with the one written before it: the blocks of columns that were not written since,
+// A Snapshot may share blocks with the snapshot written before it: blocks of columns that were not written since then,
 // according to their marks, and blocks of other parts that are equal. If only a few elements of a block were written,
-// the new block consists of pieces of 8 elements over the earlier block. So the second of two states only uses memory
+// the new block consists of pieces of 8 elements over the earlier block. So the second of two states uses memory only
 // for the differences.
 //
 //     first state     [ a a a a a a a a ]
 //     second state          [b]     [b]       two pieces over the first block
 //
-// The data may come from a file that was made to do harm. The reader checks sizes; the code that calls it checks
-// values.
-// Thread: one at a time for all states that share blocks.
+// The data may come from a file that was made to do harm. The reader checks sizes; the code that calls the reader
+// checks values.
+// Thread: one thread at a time for all states that share blocks.
 
 #include "shoal/base/detail/bits.h"
 #include "shoal/base/detail/hash_map.h"
@@ -50,7 +50,7 @@ inline constexpr std::size_t kMaxSnapshotPathBytes = 4096;
 /// The default limit on the memory of a state of `num_bytes`, in a file or in memory, while it is loaded.
 SHOAL_API std::uint64_t max_snapshot_bytes(std::uint64_t num_bytes);
 
-/// One array of a state. A block has fewer elements if they are large: see elements_per_block.
+/// One array of a state. Blocks of large elements have fewer elements: see elements_per_block.
 struct SnapshotPart {
     std::string_view path;  ///< such as "body/rows/field/position". Lifetime: the state's
     std::uint32_t element_bytes = 0;
@@ -62,13 +62,13 @@ struct SnapshotPart {
     SHOAL_API std::size_t num_blocks() const;
 };
 
-/// Bytes of each element without a value, such as those between the members of a struct: they are saved as zeros.
+/// Bytes of each element that hold no value, such as padding between the members of a struct. They are saved as zeros.
 struct SnapshotGap {
     std::uint32_t begin = 0, num_bytes = 0;
 };
 
-/// The elements of a block that may differ from the elements of another: a bit for each kElementsPerSnapshotMark of
-/// them.
+/// The elements of a block that may differ from the elements of another block: a bit for each group of
+/// kElementsPerSnapshotMark elements.
 struct SnapshotMarks {
     static constexpr std::size_t kCount = kElementsPerSnapshotBlock / kElementsPerSnapshotMark;
     std::uint64_t words[kCount / 64] = {};
@@ -100,13 +100,13 @@ public:
     /// Returns the number of the part with this path, or num_parts(). A part of an older program is found by its
     /// current path, and a current part by its older path.
     SHOAL_API std::size_t find(std::string_view path) const;
-    /// Returns the path of a part, or the beginning of one, in older programs; empty if it is the same.
+    /// Returns the path, or the beginning of a path, that a part had in older programs; empty if the path is the same.
     SHOAL_API static std::string older_path(std::string_view path);
     /// The bytes of one block of a part. If the block consists of pieces, they are assembled in `room`.
     SHOAL_API std::span<const std::byte> block(const SnapshotPart& part, std::size_t number,
                                                Array<std::byte>& room) const;
-    /// Returns the elements of a block that may differ from those of a block of another state: none if both share it,
-    /// and all if they are unrelated.
+    /// Returns the elements of a block that may differ from those of a block of another state: none if both states
+    /// share the block, and all if the blocks are unrelated.
     SHOAL_API SnapshotMarks difference(const SnapshotPart& part, std::size_t number, const Snapshot& other,
                                        const SnapshotPart& other_part, std::size_t other_number) const;
     /// Returns the bytes of a block.
@@ -122,14 +122,15 @@ public:
 
     /// The size of the elements of all parts.
     std::uint64_t num_bytes() const { return num_bytes_; }
-    /// The size of the blocks and pieces that the state does not share with the one before it.
+    /// The size of the blocks and pieces that the state does not share with the state before it.
     std::uint64_t num_own_bytes() const { return num_own_bytes_; }
-    /// The limit on its memory if it is not trusted: see LoadOptions. By default max_snapshot_bytes() of its size.
+    /// The limit on the memory of a state that is not trusted: see LoadOptions. By default, max_snapshot_bytes() of its
+    /// size.
     std::uint64_t max_bytes() const { return max_bytes_ != 0 ? max_bytes_ : max_snapshot_bytes(num_bytes_); }
     void set_max_bytes(std::uint64_t max_bytes) { max_bytes_ = max_bytes; }
     /// Makes a string table keep the texts of its current ids until the state is cleared or destroyed.
     SHOAL_API void take_lease(TextLease& lease);
-    /// Removes all parts. Memory is kept for other states that share blocks, as long as one exists.
+    /// Removes all parts. As long as another state that shares blocks exists, the memory is kept for such states.
     SHOAL_API void clear();
 
 private:
@@ -148,7 +149,7 @@ private:
         std::uint32_t element_bytes, elements_per_block;
         std::uint64_t num_elements;
         std::size_t first_block;
-        std::uint64_t source;  // the `source` that it was written with, or 0
+        std::uint64_t source;  // the `source` that the part was written with, or 0
     };
 
     SnapshotBlocks* pool_;
@@ -158,13 +159,13 @@ private:
     Array<SnapshotBlock*> blocks_{Owner("snapshot")};
     HashMap<std::uint64_t, std::uint32_t> part_by_path_{Owner("snapshot")};  // by the hash of the path
     std::uint64_t num_bytes_ = 0, num_own_bytes_ = 0, max_bytes_ = 0;
-    std::uint64_t number_ = 0;  // the number of states before it; each shares blocks with the one before
+    std::uint64_t number_ = 0;  // the number of states before this one; each shares blocks with its predecessor
 };
 
 /// The path of the part that is written or read, from outside in.
 class SnapshotPath {
 public:
-    /// While it exists, names are within `name`; empty: names stay as they were.
+    /// While the scope exists, names are relative to `name`; empty: names stay as they were.
     class Scope {
     public:
         Scope(SnapshotPath& path, std::string_view name) : path_(path), num_bytes_(path.text_.size()) {
@@ -186,8 +187,8 @@ private:
     std::string text_, with_;
 };
 
-/// Runs loops over the blocks of large columns, possibly on several threads. The data that is written or read does
-/// not depend on it.
+/// Runs loops over the blocks of large columns, possibly on several threads. How loops run does not affect the data
+/// that is written or read.
 struct SnapshotLoop {
     /// Calls some(job, begin, end) for ranges of about `at_once` that together cover 0 to `count`, in any order, and
     /// returns when all calls have returned.
@@ -196,7 +197,7 @@ struct SnapshotLoop {
     void* context = nullptr;
 };
 
-/// Finds the elements of a block of a column that were, or may have been, written at the stamp `since` or later.
+/// Finds the elements of a column's block that were, or may have been, written at the stamp `since` or later.
 struct WrittenSince {
     SnapshotMarks (*find)(const void* context, std::uint32_t column, std::uint32_t block,
                           std::uint64_t since) = nullptr;
@@ -212,7 +213,7 @@ struct WrittenSince {
 class SnapshotWriter {
 public:
     /// Appends parts to `to`. `before` is an earlier state of the same object, or nullptr, written at the stamp
-    /// `since`: blocks that columns have not changed since then are shared.
+    /// `since`: blocks of columns that have not changed since then are shared.
     SHOAL_API explicit SnapshotWriter(Snapshot& to, const Snapshot* before = nullptr, std::uint64_t since = 0);
     SnapshotWriter(const SnapshotWriter&) = delete;
     SnapshotWriter& operator=(const SnapshotWriter&) = delete;
@@ -230,15 +231,15 @@ public:
     /// not read.
     void gather_columns() { gathers_columns_ = true; }
     SHOAL_API void finish_columns();
-    /// Makes objects refuse to save values that a load from a file would reject: the state is for another run of the
-    /// program.
+    /// Makes objects refuse to save values that a load from a file would reject. For a state that another run of the
+    /// program will load.
     void check_values() { checks_values_ = true; }
     bool checks_values() const { return checks_values_; }
     /// Writes a part of plain elements. `source` is for share(); 0: none.
     SHOAL_API void elements(std::string_view name, const void* data, std::uint32_t element_bytes,
                             std::uint64_t num_elements, std::uint64_t source = 0);
-    /// Writes a part as the earlier state has it, if that was written with the same `source`. Returns whether it was;
-    /// then the bytes are not needed.
+    /// Writes a part with the content that it has in the earlier state, if the earlier part was written with the same
+    /// `source`. Returns whether that is so; then the bytes are not needed.
     SHOAL_API bool share(std::string_view name, std::uint64_t source);
     /// Writes the values of an Array, a vector or a span.
     template <class Values>
@@ -254,7 +255,7 @@ public:
     void text(std::string_view name, std::string_view text) { elements(name, text.data(), 1, text.size()); }
     SHOAL_API void copy(std::string_view name, const Snapshot& from, const SnapshotPart& part);  ///< copies a part of
                                                                                                  ///< another state
-    /// The same for a column. `source` names the array and its history: for blocks with another source, marks mean
+    /// The same for a column. `source` names the array and its history. If a block has another source, its marks mean
     /// nothing, and the blocks are compared.
     SHOAL_API void column(std::string_view name, const void* data, std::uint32_t element_bytes,
                           std::uint64_t num_elements, const WrittenSince& written, std::uint64_t source,
@@ -264,7 +265,7 @@ public:
 
     /// Reports that something cannot be saved; `why` says what, and what to do. The first report is kept.
     SHOAL_API void refuse(std::string_view why);
-    /// Errors: something was refused; the message has its path.
+    /// Errors: something was refused; the message names the path of the part.
     const Status& status() const { return status_; }
 
 private:
@@ -274,7 +275,7 @@ private:
     Snapshot& to_;
     const Snapshot* before_;
     std::uint64_t since_;
-    bool same_source_ = false;     // whether the written part and before_ have one source
+    bool same_source_ = false;     // whether the written part has the same source in before_
     std::uint64_t num_known_ = 0;  // number of blocks in before_
     bool borrows_ = false, checks_values_ = false, gathers_columns_ = false;
     SnapshotLoop loop_;
@@ -283,7 +284,7 @@ private:
 };
 
 /// Fills a state with the bytes of all parts, one part after the other. The bytes may arrive in any order.
-/// Thread: one at a time, except for put().
+/// Thread: one thread at a time, except for put().
 class SnapshotFiller {
 public:
     /// Requires: `to` is empty.
@@ -291,7 +292,8 @@ public:
 
     /// Adds a part after the others. Requires: no part has this path.
     SHOAL_API void add_part(std::string_view path, std::uint32_t element_bytes, std::uint64_t num_elements);
-    /// Makes room for the first `end` bytes. Allocates memory for these only, not for the sizes that parts declare.
+    /// Makes room for the first `end` bytes. Allocates memory only for these bytes, not for the sizes that parts
+    /// declare.
     SHOAL_API void reserve(std::uint64_t end);
     /// Stores the bytes from position `begin` on. Requires: there is room.
     /// Thread: any; several threads may store different bytes at once.
@@ -306,9 +308,9 @@ private:
 
 class SnapshotReader {
 public:
-    /// `from` outlives the reader. `is_trusted`: this program has written it, and it was not changed since. `present`:
-    /// nullptr, or the state of the object that will be overwritten. It was written just now and shares blocks with
-    /// `from`; column() skips these blocks.
+    /// `from` outlives the reader. `is_trusted`: this program has written `from`, which has not been changed since.
+    /// `present`: nullptr, or the state of the object that will be overwritten; that state was written just now and
+    /// shares blocks with `from`, which column() skips.
     explicit SnapshotReader(const Snapshot& from, bool is_trusted = true, const Snapshot* present = nullptr)
         : from_(from), present_(present), is_trusted_(is_trusted) {}
     SnapshotReader(const SnapshotReader&) = delete;
@@ -337,8 +339,8 @@ public:
     /// Returns the bytes that are left for take_memory().
     SHOAL_API std::uint64_t left_memory() const;
     /// The same as elements() for a column of SnapshotWriter::column(). Blocks that the present state shares are not
-    /// copied if it was written from `source`, because they are already in place. Requires: `to` is the array
-    /// that `source` names, and still has its bytes. A `source` of 0 means that it is another array.
+    /// copied if that state was written from `source`, because they are already in place. Requires: `to` is the array
+    /// that `source` names, and still has its bytes. A `source` of 0 means that `to` is another array.
     SHOAL_API Status column(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements,
                             std::uint64_t source);
     template <class T>
@@ -354,9 +356,9 @@ public:
         to.resize(static_cast<std::size_t>(*count));
         return elements(name, static_cast<void*>(to.data()), sizeof(T), *count);
     }
-    SHOAL_API Result<std::string> text(std::string_view name);  ///< errors: also if it is not UTF-8
+    SHOAL_API Result<std::string> text(std::string_view name);  ///< it is also an error if the text is not UTF-8
 
-    /// An error about the data that is read: `what` says what is wrong with it.
+    /// Returns an error about the data that is read: `what` says what is wrong with the data.
     SHOAL_API Status error(std::string_view name, std::string_view what);
 
 private:

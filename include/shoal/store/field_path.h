@@ -1,5 +1,5 @@
 #pragma once
-// Reads and writes a field of any entity by its name, in any store, without its C++ type.
+// Reads and writes a field of any entity by the name of the field, in any store, without its C++ type.
 //
 //     "body.position"          a field of the component type "body"
 //     "body.position.x"        a part of a field: x, y, z or w, an element [i] of an array, a row [i] of a matrix
@@ -16,11 +16,11 @@
 //
 // A world makes paths; World::get() and World::set() read and write single values.
 // Writing goes through the store: setting a transform moves its children. The requirements of the store's setters apply
-// here too: do not overwrite a tag, which TagManager would not notice. Ranges of a schema limit text and are not
-// checked. Values that a store computes, such as "world_pose.matrix" and "child_of.parent", can be read; writing them
-// is an error that says what to call. The text of an entity is its index and its generation: "12:3", or "null".
-// Lifetime: until the store is detached or destroyed.
-// Thread: reading as for const calls of the store. A pass may write if it declares that it writes the field.
+// here too: do not overwrite a tag, because TagManager would not notice. Ranges in a schema limit only values in
+// sources and are not checked here. Values that a store computes, such as "world_pose.matrix" and "child_of.parent",
+// can be read; writing them is an error that says what to call. The text of an entity is its index and its generation:
+// "12:3", or "null". Lifetime: a path is valid until the store is detached or destroyed.
+// Thread: for reading, as for const calls of the store. A pass may write if it declares that it writes the field.
 
 #include "shoal/store/store.h"
 #include "shoal/table/detail/any_value.h"
@@ -35,7 +35,7 @@ public:
     /// does not exist; the field is opaque. The message lists what exists. Lifetime: the directory outlives the path.
     SHOAL_API static Result<FieldPath> find_in(const ComponentDirectory& directory, std::string_view name);
 
-    /// The name that it was found by.
+    /// The name by which the field was found.
     const std::string& name() const { return name_; }
     ComponentId component() const { return component_; }
     Store& store() const { return *store_; }
@@ -67,19 +67,19 @@ public:
         return value;
     }
     /// Sets the value and marks it as written. Numbers and texts are converted as by AnyValue::convert().
-    /// Errors: as for read(); the value has another type or does not fit, or it is the text of an entity that is
-    /// dead; the store does not accept it. Nothing has changed.
+    /// Errors: as for read(); the value has another type, does not fit, or is the text of a dead entity; the store does
+    /// not accept it. Nothing has changed.
     ///
     /// convert() returns the value that write() would set, without setting it, to check a value before its entity
-    /// exists. Its type is type(). Errors: those of write(), except the ones that depend on the entity
-    /// or on the store. Neither call checks ranges: a schema limits only the values in sources.
+    /// exists. Its type is type(). Errors: the same as write(), except errors that depend on the entity or on the
+    /// store. Neither call checks ranges: a schema limits only the values in sources.
     /// Cost: for write(), a look-up in the store; for both, a copy.
     SHOAL_API Status write(Entity entity, const AnyValue& value) const;
     SHOAL_API Result<AnyValue> convert(const AnyValue& value) const;
 
-    /// Returns the error for an entity that is dead or has no component of this name.
+    /// Returns the error for an entity that is dead or has no component with this name.
     static SHOAL_API Status absence_of(const EntityManager& entities, Entity entity, std::string_view component);
-    /// The same for an entity whose row was looked up: it has no component, or a disabled one.
+    /// The same for an entity whose row was looked up, and whose component is missing or disabled.
     static SHOAL_API Status absence_at(const ComponentRow& at, const EntityManager& entities, Entity entity,
                                        std::string_view component);
     /// Writes field number `number` of a row that store.find_row() returned. `field`: the same field as declared in

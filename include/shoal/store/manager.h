@@ -11,8 +11,8 @@
 //     Column v = masses.write_column<&PointMass::velocity>();        // marks the column as written
 //     for (std::size_t row = 0; row < v.size(); ++row) v[row].z -= 9.81f * dt;
 //
-// Only the manager decides where a field is; `split` and `whole` in the declaration change that, not this code.
-// Thread: as for ComponentManager.
+// Only the manager decides where a field is; `split` and `whole` in the declaration change the layout, but not this
+// code. Thread: as for ComponentManager.
 
 #include "shoal/store/detail/component_manager.h"
 #include "shoal/store/detail/stable_span.h"
@@ -38,8 +38,8 @@ public:
 
     // --- structural calls ----------------------------------------------------------------------------------------
 
-    /// Adds a component to `entity`, or sets the one it has (with `many`: adds another before the others).
-    /// Returns the nil instance if the entity is not alive. Errors: no memory; nothing has changed.
+    /// Adds a component to `entity`, or sets the component that it has (with `many`: adds a component before the
+    /// others). Returns the nil instance if the entity is not alive. Errors: no memory; nothing has changed.
     SHOAL_INLINE Result<Instance> add(Entity entity, T value = T{}) {
         const std::uint32_t row = core_.rows().try_append(entity);
         if (SHOAL_UNLIKELY(row == kNilRow)) return add_through_span(entity, std::move(value));
@@ -68,8 +68,9 @@ public:
     }
 
     /// Adds a component to each of `entities`, and calls fill(rows) to write the values into the columns: see NewRows.
-    /// Values that it does not write are defaults, even if the entity had a component. Entities that are not alive have
-    /// no rows. Errors: as above; `fill` was not called. Requires: `fill` makes no structural calls to this manager.
+    /// Values that `fill` does not write are defaults, even if the entity had a component. Entities that are not alive
+    /// have no rows. Errors: as above; `fill` was not called. Requires: `fill` makes no structural calls to this
+    /// manager.
     template <class Fill>
     Result<AddCounts> add_in_place(std::span<const Entity> entities, Fill&& fill)
         requires(std::is_copy_assignable_v<T> && std::is_invocable_v<Fill&, const NewRows&>)
@@ -126,7 +127,8 @@ public:
     void set(Instance instance, ValueOf<kMember>&& value) {
         written_element<kMember>(instance) = std::move(value);
     }
-    /// Returns the whole component. Requires: the instance is not nil; no opaque field that cannot be copied.
+    /// Returns the whole component. Requires: the instance is not nil; the component has no opaque field that cannot be
+    /// copied.
     T value(Instance instance) const {
         core_.rows().require(instance);
         T result{};
@@ -179,7 +181,7 @@ public:
 private:
     static constexpr std::size_t kFarAhead = 96;         // how many look-ups ahead index entries are prefetched; rows
                                                          // are prefetched half as far ahead
-    static constexpr std::uint32_t kCachedRows = 16384;  // up to this many rows are in the cache anyhow
+    static constexpr std::uint32_t kCachedRows = 16384;  // up to this number of rows, a table is in the cache anyway
 
     template <auto kMember>
     std::size_t offset() const {
@@ -245,7 +247,7 @@ private:
             &source);
     }
 
-    /// Row rows.begin + k gets values[k * step]: copied from const values, moved from others.
+    /// Row rows.begin + k gets values[k * step]. Const values are copied; other values are moved.
     template <class Value>
     SHOAL_INLINE void write_rows(RowRange rows, Value* values, std::size_t step) {
         DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t, bool>() {
@@ -268,7 +270,7 @@ private:
         else
             return 0;  // the error above is enough
     }
-    std::uint32_t offsets_[num_fields() + 1] = {};  // of each field in T
+    std::uint32_t offsets_[num_fields() + 1] = {};  // the offset of each field in T
 };
 
 }  // namespace shoal

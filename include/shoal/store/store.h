@@ -32,7 +32,7 @@ struct FieldPart;
 /// Stands for no parent or no entity in a blob.
 inline constexpr std::uint32_t kNoBlobEntity = 0xFFFFFFFF;
 
-/// The pose of a copy in the world: it is first scaled, then rotated, then moved.
+/// The pose of a copy in the world: the copy is first scaled, then rotated, then moved.
 struct RootPose {
     Vec3 position{};  ///< metres
     Quaternion rotation{};
@@ -50,26 +50,27 @@ struct SpawnBatch {
     /// The owner of each component of one copy, as a blob entity. Shape: components per copy.
     /// An entity occurs more than once only if the schema is `many`.
     std::span<const std::uint32_t> entity_index;
-    /// One per Schema::columns() of the store's schema, with the layout and the alignment that tables use.
-    /// Shape: entity_index.size() elements each. Entity fields hold a blob entity (all bits set: none) and are
-    /// translated when they are copied.
+    /// One column for each of Schema::columns() of the store's schema, with the layout and the alignment that tables
+    /// use. Shape: entity_index.size() elements each. Entity fields hold a blob entity (all bits set: none), which is
+    /// translated when the field is copied.
     std::span<const std::byte* const> columns;
     /// The parent of each blob entity, or kNoBlobEntity; empty if none has a parent. Parents come before children.
     std::span<const std::uint32_t> parents;
     /// For a store of poses: the pose of each copy, to which entities without a posed parent are relative.
-    /// Shape: num_copies; if it is empty, they are relative to the world. Other stores ignore it.
+    /// Shape: num_copies; if it is empty, these entities are relative to the world. Other stores ignore this.
     std::span<const RootPose> root_poses{};
     /// For a store with zones: the zone that the source names for each blob entity or an ancestor of it, or kNoZone.
-    /// Shape: num_blob_entities, or empty: the source names none. Other stores ignore it.
+    /// Shape: num_blob_entities, or empty: the source names no zones. Other stores ignore this.
     std::span<const Zone> zones{};
-    /// For a store with enableable components: the blob entities whose component is disabled. Other stores ignore it.
+    /// For a store with enableable components: the blob entities whose component is disabled. Other stores ignore this.
     std::span<const std::uint32_t> disabled{};
 
     /// The owner of component `i` in one copy.
     Entity owner(std::uint32_t copy, std::size_t i) const {
         return entities[std::size_t(copy) * num_blob_entities + entity_index[i]];
     }
-    /// Translates the value of an Entity field, a blob entity, to the entity of one copy; null if it refers to none.
+    /// Translates the value of an Entity field, which is a blob entity, to the entity in one copy; null if the field
+    /// refers to none.
     Entity translate(std::uint32_t copy, Entity stored) const {
         if (stored.id >= num_blob_entities) return kNullEntity;  // none; a checked blob holds nothing else
         return entities[std::size_t(copy) * num_blob_entities + static_cast<std::size_t>(stored.id)];
@@ -88,7 +89,7 @@ SHOAL_API void translate_entities(const SpawnBatch& batch, std::uint32_t copy, c
 struct StoreStatistics {
     std::string_view component;  ///< Lifetime: the store
     std::uint64_t num_rows = 0;
-    std::uint64_t num_dead_rows = 0;  ///< of dead entities that are not yet collected, as far as the store knows
+    std::uint64_t num_dead_rows = 0;  ///< rows of dead entities that are not removed yet, as far as the store knows
     MemoryUse rows{};                 ///< the table
     MemoryUse index{};                ///< the index from entities to rows
 };
@@ -98,7 +99,7 @@ struct SettleCounts {
     // What commands have done; see commands.h.
     std::uint64_t num_created = 0;    ///< entities
     std::uint64_t num_destroyed = 0;  ///< entities
-    std::uint64_t num_moved = 0;      ///< entities that moved to another zone, or gained or lost components
+    std::uint64_t num_moved = 0;      ///< entities that went to another zone, or gained or lost components
     std::uint64_t num_dropped = 0;    ///< commands for entities that were dead, or that a store refused
 
     std::uint64_t num_removed = 0;  ///< rows of dead entities
@@ -126,14 +127,14 @@ struct SettleContext {
 
 /// Where the fields of a component type are in a store that keeps all of them in one table, for queries.
 struct OwnedColumns {
-    OwnedRows* rows = nullptr;       ///< nullptr: the store does not keep them, or not in one table
+    OwnedRows* rows = nullptr;       ///< nullptr: the store does not keep the components, or not in one table
     std::uint32_t first_column = 0;  ///< where the columns of the component begin
     bool has_fields = true;          ///< false: the values of the fields are kept in another form
-    bool is_read_only = false;       ///< the store computes them, so queries must not write them
-    bool is_source = false;          ///< the store derives data from them, so it is notified of what queries have
-                                     ///< written
+    bool is_read_only = false;       ///< the store computes the values, so queries must not write them
+    bool is_source = false;          ///< the store derives data from the values, so it is notified when queries have
+                                     ///< written them
     bool needs_parent = false;       ///< a row that is not linked to a parent does not have the component
-    bool is_link = false;  ///< it links a row to another row of the store; both rows must exist before it is added
+    bool is_link = false;            ///< the component links two rows of the store, which must exist before it is added
     /// What to do instead of writing read-only columns, for messages: "link transforms with ...".
     std::string_view instead = "set what it is computed from, or call the store";
 
@@ -145,7 +146,7 @@ struct ComponentTable {
     const Table* table = nullptr;
     std::uint32_t first_column = 0;               ///< where the columns of the component begin
     bool has_fields = true;                       ///< false: the values of the fields are kept in another form
-    const std::uint64_t* enabled_bits = nullptr;  ///< a bit per row: is its component enabled? nullptr: all are
+    const std::uint64_t* enabled_bits = nullptr;  ///< a bit per row: is the component enabled? nullptr: always
     bool needs_parent = false;                    ///< a row that is not linked to a parent does not have the component
 };
 
@@ -160,7 +161,7 @@ struct AddedValues {
     const void* context = nullptr;
 };
 
-/// A change of one component type of some entities. An open struct of views, as above.
+/// A change to one component type of some entities. An open struct of views, as above.
 struct ComponentChange {
     const Schema* component = nullptr;  ///< in the layout of the store
     bool removes = false;               ///< removes the component; otherwise adds or sets `values`
@@ -170,21 +171,21 @@ struct ComponentChange {
 
 /// What Store::change() has done, even if it failed after some of its changes.
 struct ChangeCounts {
-    std::uint32_t num_changed = 0;   ///< entities that gained or lost a component, or had one set
+    std::uint32_t num_changed = 0;   ///< entities that gained or lost a component, or whose component was set
     std::uint32_t num_left_out = 0;  ///< values that entities could not have; a line in the log says why
     bool has_begun = false;          ///< something was changed
 };
 
 /// Whether a store may still refuse a change for which it has made room.
 enum class ChangePromise : std::uint8_t {
-    kNone,       ///< it may refuse
-    kButMemory,  ///< only when memory runs out
-    kKept,       ///< it cannot
+    kNone,       ///< the store may refuse the change
+    kButMemory,  ///< the store refuses the change only if memory runs out
+    kKept,       ///< the store cannot refuse the change
 };
 
 /// Where a component of an entity is. Lifetime: until the next structural call.
 struct ComponentRow {
-    const Schema* schema = nullptr;  ///< of the columns; nullptr: the store does not keep the component type in tables
+    const Schema* schema = nullptr;  ///< of the columns; nullptr: the component type is not in tables
     const Table* table = nullptr;    ///< nullptr: the entity does not have the component
     std::uint32_t row = 0;
     std::uint32_t first_column = 0;  ///< where the columns of `schema` begin in the table
@@ -203,12 +204,12 @@ public:
 
     /// The kind of store, for messages: "a manager", "the database".
     virtual std::string_view kind() const { return "a store"; }
-    /// The component types that it keeps. Lifetime: the store.
+    /// The component types that the store keeps. Lifetime: the store.
     virtual std::span<const Schema* const> schemas() const = 0;
-    /// Further component types that it shows to queries, such as computed ones. Lifetime: as above.
+    /// Further component types that the store shows to queries, such as computed types. Lifetime: as above.
     virtual std::span<const Schema* const> shown_schemas() const { return {}; }
-    /// Where queries find a component type that it keeps or shows. Requires: if the store keeps the type, the schema
-    /// has the store's layout. Lifetime: the store.
+    /// Where queries find a component type that the store keeps or shows. Requires: if the store keeps the type, the
+    /// schema has the store's layout. Lifetime: the store.
     virtual OwnedColumns find_columns(const Schema&) { return {}; }
 
     /// Appends the tables with rows of a component type. Lifetime: until the next structural call.
@@ -218,42 +219,43 @@ public:
     /// Whether a field determines the zone of an entity, because zones are tiles.
     virtual bool is_place_of_tiles(ComponentId /*component*/, std::size_t /*field*/) const { return false; }
 
-    /// Adds a component type to schemas(). Errors: the store does not accept further types; it keeps the type with
-    /// another schema.
+    /// Adds a component type to schemas(). Errors: the store does not accept further types; it already keeps the type
+    /// with another schema.
     SHOAL_API virtual Status take_component(const Schema& component);
     /// Whether the store only keeps components: a component type that needs a store of its own, such as a transform,
     /// would have no effect here.
     virtual bool only_keeps() const { return false; }
-    /// Whether it has a bit per row that enables and disables enableable components.
+    /// Whether the store has a bit per row that enables and disables enableable components.
     virtual bool can_disable() const { return false; }
     /// The directory that the store is in, such as its world's; nullptr: none. Thread: const calls.
     ComponentDirectory* component_directory() const { return component_directory_; }
 
-    /// Adds a component of one of schemas() or shown_schemas() to living entities, or sets the one that they have, as
-    /// commands ask for it. With `many` it adds a further value. Returns how many have it now: the store may leave out
-    /// entities that cannot have the value, with a line in the log. Errors: no memory; the store does not support this
-    /// call; `component` has another layout. Nothing has changed.
+    /// Adds a component of one of schemas() or shown_schemas() to living entities, or sets the component that they
+    /// have, as commands request it. With `many`, adds a further value. Returns how many entities have the component
+    /// now: the store may leave out entities that cannot have the value, with a line in the log. Errors: no memory; the
+    /// store does not support this call; `component` has another layout. Nothing has changed.
     virtual Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                              const AddedValues& values);
     /// Makes room for the next add_values() or remove_values(), before a command also changes other stores. Returns
-    /// whether the store then cannot refuse it: a store that may refuse is changed before the others.
-    /// Errors: the store would refuse the change; nothing has changed.
+    /// whether the store then cannot refuse the call: a store that may refuse is changed before the others. Errors: the
+    /// store would refuse the change; nothing has changed.
     virtual Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities, bool removes);
-    /// Removes one of several values of an entity: number `index`, whose row is `at`. Errors: no memory; the store
-    /// cannot remove single values: takes_single_values() is false. Nothing has changed.
+    /// Removes value number `index` of the values of an entity; its row is `at`. Errors: no memory; the store cannot
+    /// remove single values: takes_single_values() is false. Nothing has changed.
     virtual bool takes_single_values() const { return false; }
     SHOAL_API virtual Status remove_one_value(const Schema& component, Entity entity, const ComponentRow& at,
                                               std::uint32_t index);
-    /// Removes a component from entities, and returns how many had it.
+    /// Removes a component from entities, and returns how many entities had it.
     virtual Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities);
 
     /// Makes several changes to the same entities, in order, and adds what was done to `counts`. By default, makes the
-    /// changes one after the other by add_values() and remove_values(); override this function if the store can do
-    /// better with all at once. Errors: the same as those calls; the changes before the error are made.
+    /// changes one after the other with add_values() and remove_values(); override this function if the store can make
+    /// all changes at once more efficiently. Errors: the same as those calls; the changes before the error have been
+    /// made.
     SHOAL_API virtual Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
                                     ChangeCounts& counts);
-    /// Makes room for such a change(), before other stores are also changed, and returns what may still be refused.
-    /// Errors: the store would refuse a change; nothing has changed. By default, calls prepare_values().
+    /// Makes room for such a change(), before other stores are also changed, and returns whether the store may still
+    /// refuse it. Errors: the store would refuse a change; nothing has changed. By default, calls prepare_values().
     SHOAL_API virtual Result<ChangePromise> prepare_change(std::span<const Entity> entities,
                                                            std::span<const ComponentChange> changes);
     /// The same as change() for new entities, which are put into `zone` if the store has zones; kNoZone: the
@@ -262,59 +264,63 @@ public:
                               ChangeCounts& counts) {
         return change(entities, changes, counts);
     }
-    /// Moves the rows of entities to another zone, and returns how many it moved. Errors: no memory; nothing has
+    /// Moves the rows of entities to another zone, and returns how many rows were moved. Errors: no memory; nothing has
     /// changed.
     virtual Result<std::uint32_t> move_to_zone(std::span<const Entity>, Zone) { return 0u; }
 
-    /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, entities live.
-    /// Errors: no memory; then nothing is added.
+    /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, and the entities are
+    /// alive. Errors: no memory; then nothing is added.
     virtual Status spawn(const SpawnBatch& batch) = 0;
-    /// A spawner calls these before and after the batches of one blob, which stay valid until then: a store that places
-    /// an entity by all its components may wait for the last batch. Errors: as above, for all batches.
+    /// A spawner calls these before and after the batches of one blob, which stay valid until the second call: a store
+    /// that places an entity by all its components may wait for the last batch. Errors: as above, for all batches.
     virtual void begin_spawn() {}
     virtual Status finish_spawn() { return {}; }
-    /// Whether the store waits in this way, and keeps rows of entities without components. Then the spawner sends all
-    /// its batches when the first is due, and the rows exist when later component types of the spawn order are
-    /// spawned.
+    /// Whether the store waits in this way, and keeps rows of entities without components. Then the spawner passes all
+    /// batches of this store when the first one is due, so that the rows exist when component types that come later in
+    /// the spawn order are spawned.
     virtual bool places_whole_entities() const { return false; }
 
     /// Called after a query's loop that wrote columns of a component type whose OwnedColumns have
     /// `is_source`. The columns were marked as written; rows stay where they are until the call returns. Shape: bit i
-    /// of `columns` stands for column i of the table, so queries write no others; no row is named twice. `executor`: of
-    /// the loop, or nullptr. Thread: the loop's; nothing else uses the store.
+    /// of `columns` stands for column i of the table, so queries write only the first 64 columns; no row is named
+    /// twice. `executor`: the loop's executor, or nullptr. Thread: the loop's; nothing else uses the store.
     virtual void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows, Executor* executor) {
         static_cast<void>(columns), static_cast<void>(rows), static_cast<void>(executor);
     }
 
-    /// Removes all components of these entities, dead or alive; entities without any are ignored.
+    /// Removes all components of these entities, dead or alive; entities without components are ignored.
     virtual void drop(std::span<const Entity> entities) = 0;
-    /// Called when commands have destroyed entities, of which `num_destroyed` lived, with the length of the list of
-    /// deaths before: a store may remove their rows at once. By default, they are removed when it settles.
+    /// Called when commands have destroyed entities: `num_destroyed` of them were alive, and the list of deaths was
+    /// `deaths_before` long. A store may remove the rows of these entities at once. By default, it removes them when it
+    /// settles.
     virtual void drop_destroyed(std::span<const Entity>, std::uint64_t, std::uint32_t) {}
 
     /// Refuses structural calls from now on, because passes run, or allows them again with `false`.
     virtual void hold_rows(bool) {}
     /// Whether structural calls are refused now, by hold_rows() or while loops run. Thread: any.
     virtual bool is_held() const { return false; }
-    /// Called between passes: removes the rows of dead entities by the store's policy, frees memory, opens a stamp.
+    /// Called between passes: removes the rows of dead entities as the store's policy specifies, frees memory, and
+    /// opens a stamp.
     virtual void settle(const SettleContext& context) = 0;
 
-    /// The tables with its rows, for reports, hashes and pictures; may be empty. Lifetime: until the next structural
-    /// call.
+    /// The tables with the store's rows, for reports, hashes and pictures; may be empty. Lifetime: until the next
+    /// structural call.
     virtual std::span<const Table* const> tables() const = 0;
 
-    /// Finds component number `index` of an entity in the tables: index 0 is the only one, or with `many` the first.
-    /// This finds the columns of an entity without its C++ types. The result tells whether the component is
-    /// enabled, but not whether the entity lives. For the null entity it only tells what the columns hold, which may be
-    /// more than the component: a transform also has its world pose. Total: any component type and any entity are fine.
-    /// By default, looks for a table whose schema is the component type's. Override it if the store keeps
-    /// components in other ways.
-    /// Thread: const calls. Cost: one look-up if the table has an index, otherwise O(rows); and one step per index.
+    /// Finds component number `index` of an entity in the tables: index 0 is the only component, or with `many` the
+    /// first. This finds an entity's columns without C++ types. The result tells whether the component is enabled, but
+    /// not whether the entity is alive. For the null entity, the result only describes the columns, which may hold more
+    /// than the component: a transform also has its world pose. Total: any component type and any entity are fine. By
+    /// default, looks for a table whose schema is the component type's. Override this if the store keeps components in
+    /// other ways.
+    /// Thread: const calls. Cost: one look-up if the table has an index, otherwise O(rows); in addition, one step per
+    /// index.
     SHOAL_API virtual ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const;
-    /// The same, to visit all of them in order: `at` is the result for index - 1. Cost: a step, or a look-up.
+    /// The same, to visit all components of an entity in order: `at` is the result for index - 1. Cost: a step, or a
+    /// look-up.
     SHOAL_API ComponentRow find_next(const ComponentRow& at, Entity entity, std::uint32_t index) const;
-    /// Copies a field, or a part of one, of a row that find_row() returned. Override it if the store does not keep the
-    /// fields in columns. Shape: part.type.num_bytes(). Thread: const calls.
+    /// Copies a field, or a part of one, of a row that find_row() returned. Override this if the store does not keep
+    /// the fields in columns. Shape: part.type.num_bytes(). Thread: const calls.
     SHOAL_API virtual void read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const;
     /// Writes a field, or a part of one, of a row that find_row() returned, and marks it as written. A store that
     /// derives data from its fields overrides this and calls its own setters.
@@ -324,11 +330,12 @@ public:
 
     /// Writes everything that the store keeps: rows in their order, and any other state that affects later calls. See
     /// state/snapshot.h; most stores forward to OwnedRows::save() and load().
-    /// By default, refuses, because it does not know what there is.
+    /// By default, refuses to save, because the base class does not know what the store keeps.
     SHOAL_API virtual void save(SnapshotWriter& to) const;
     /// Replaces the contents with what save() wrote. The entity manager has already been loaded. The data may be
     /// corrupt:
-    /// it must do no harm. Errors: no memory, or it does not fit; the store is then consistent and has no rows.
+    /// such data must do no harm. Errors: no memory, or the data does not fit; the store is then consistent and has no
+    /// rows.
     SHOAL_API virtual Status load(SnapshotReader& from);
     /// Called when all stores of the world are loaded, for data that stores exchange.
     virtual void finish_load() {}
@@ -341,16 +348,17 @@ public:
     virtual std::size_t statistics(std::span<StoreStatistics> out) const = 0;
 
 protected:
-    /// Takes the store out of its directory, for stores whose destructor may call back: the base class does it last.
+    /// Takes the store out of its directory, for stores whose destructor may call back. The base class would do this
+    /// only at the end.
     SHOAL_API void leave_directory();
-    /// Gives the store a directory of its own, which it is in whenever it is in no other. Requires: `alone` lives as
-    /// long as the store.
+    /// Gives the store a directory of its own, to which it belongs whenever it is in no other directory. Requires:
+    /// `alone` lives as long as the store.
     SHOAL_API void begin_alone(ComponentDirectory& alone);
 
 private:
     friend class ComponentDirectory;
     ComponentDirectory* component_directory_ = nullptr;
-    ComponentDirectory* alone_in_ = nullptr;  // nullptr: it has no directory of its own
+    ComponentDirectory* alone_in_ = nullptr;  // nullptr: the store has no directory of its own
 };
 
 }  // namespace shoal

@@ -9,12 +9,13 @@
 //
 // A field stands alone or with attributes in parentheses: unit(text), range(least, greatest), split, relation. The
 // struct can have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), enableable, many), mass). An
-// enableable one may be disabled: Disabled{Body{}}. Defaults are those of the struct. A component has up to 64 fields.
-// Nothing is registered globally: the description is a function found by argument-dependent look-up. `&Body::mass`
-// names a field, `all_fields<Body>` all of them.
+// enableable component may be disabled: Disabled{Body{}}. Defaults are the values of a default-constructed struct. A
+// component has up to 64 fields. Nothing is registered globally: the description is a function found by
+// argument-dependent look-up. `&Body::mass` names a field, `all_fields<Body>` all of them.
 //
-// A declaration that omits a member does not compile: tables would lose its value. If that is intended, list it as
-// (scratch, ignored): it is not a field. Structs with constructors, base classes or private members are not checked.
+// A declaration that omits a member does not compile: tables would lose its value. If that is intended, list the member
+// as (scratch, ignored): it is then not a field. Structs with constructors, base classes or private members are not
+// checked.
 //
 // A member whose struct was itself declared before is described field by field: `volume.aabbox.min` in text, and
 // nested<&Volume::aabbox, &Aabbox::min> in code.
@@ -100,7 +101,7 @@ template <class Described>
 inline constexpr bool kIsIgnored = false;
 template <class Value>
 inline constexpr bool kIsIgnored<IgnoredMember<Value>> = true;
-/// How many initialisers a member takes: one for each element of a C array.
+/// How many initialisers a member needs: one, or one for each element of a C array.
 template <class Value>
 inline constexpr std::size_t kNumInitialisers = sizeof(Value) / sizeof(std::remove_all_extents_t<Value>);
 /// The same by member. For a struct within a component, its first field has the number for the whole struct.
@@ -118,7 +119,7 @@ struct AnyMemberOf {
         requires(!std::is_base_of_v<Value, T>)
     operator Value() const noexcept;
 };
-/// Whether members that take `kNumInitialisers` are all members of T: one more initialiser would not compile. True for
+/// Whether members that need `kNumInitialisers` are all members of T: one more initialiser would not compile. True for
 /// structs with constructors or base classes, which cannot be checked.
 template <class T, std::size_t kNumInitialisers>
 constexpr bool has_no_more_members() {
@@ -146,7 +147,7 @@ struct HeadWithIgnored : Head {
 };
 template <class T>
 concept DescribedComponent = requires { shoal_describe(ComponentTag<T>{}); };
-/// The same as a constant: if a static_assert of a concept fails, compilers explain it at length.
+/// The same as a constant: if a static_assert on a concept fails, compilers explain the concept at length.
 template <class T>
 inline constexpr bool kIsDescribed = DescribedComponent<T>;
 template <DescribedComponent T>
@@ -231,7 +232,7 @@ struct Description {
     }
     /// The number of columns in Schema::columns().
     static constexpr std::uint32_t kNumColumns = kNumFields == 0 ? 0 : kWhole ? 1 : (0 + ... + Fields::kNumColumns);
-    /// Whether no field is opaque: all values are only bytes.
+    /// Whether no field is opaque, so that all values are plain bytes.
     static constexpr bool kIsPlain = ((FieldTraits<ValueOf<Fields::kMember>>::type != FieldType::kOpaque) && ...);
     /// Bytes of an element of column `column`. Requires: not kept whole.
     static constexpr std::size_t column_bytes(std::uint32_t column) {
@@ -302,7 +303,7 @@ constexpr auto describe(Head head, Fields... fields) {
         return Description<T, Head, Fields...>{head.note, {fields.note...}};
 }
 
-/// The same for an instance of a template, which needs a name because all instances share the template's name.
+/// The same for an instance of a template. The instance needs a name, because all instances share the template's name.
 template <class T, class Head, class... Fields>
 constexpr auto describe_instance(Head head, Fields... fields) {
     static_assert(Head::kNamed, "a component template says how its instances are named: name(text)");
@@ -347,7 +348,7 @@ using ComponentOfGiven = typename GivenTraits<Given>::Component;
 /// A component, or a disabled one.
 template <class Given>
 concept GivenComponent = DescribedComponent<detail::ComponentOfGiven<Given>>;
-/// Whether a component type is declared `singleton`: a world has one.
+/// Whether a component type is declared `singleton`: a world has only one component of it.
 template <class T>
 inline constexpr bool kIsSingleton = false;
 template <DescribedComponent T>
@@ -373,7 +374,7 @@ SHOAL_API ComponentDefinition make_described_definition(const DescribedDefaults&
 /// Requires: the declaration is valid (a name, sizes that fit).
 SHOAL_API Schema make_described_schema(const DescribedDefaults& described);
 
-/// Calls `make`, one of the functions above, with the declaration of T and the defaults of a value-initialised T.
+/// Calls `make`, one of the functions above, with the declaration of T and a value-initialised T for the defaults.
 template <DescribedComponent T, class Result>
 Result make_of(Result (*make)(const DescribedDefaults&)) {
     static constexpr auto kDescription = shoal_describe(ComponentTag<T>{});
@@ -411,7 +412,7 @@ const Schema& schema_of() {
 #define SHOAL_PP_ENUMERATOR_(value, ...) \
     ::shoal::Enumerator { SHOAL_PP_FIRST(__VA_OPT__(__VA_ARGS__, ) #value), static_cast<std::int64_t>(Self::value) }
 
-/// Each has its own declaration, so that it hides a name of the program such as `split` or `range`.
+/// Each attribute has its own declaration, so that it hides a name of the program such as `split` or `range`.
 #define SHOAL_USE_ATTRIBUTES               \
     using ::shoal::attributes::unit;       \
     using ::shoal::attributes::range;      \

@@ -1,5 +1,5 @@
 #pragma once
-// Transforms: where an entity is relative to its parent, and where that puts it in the world.
+// Transforms: the pose of an entity relative to its parent, and the pose in the world that results.
 //
 //     row         0    1    2    3    4  |  5    6        depth-first if possible: a subtree is a range of rows
 //     local       T    T    T    T    T  |  T    T        position [m], rotation [x y z w] and scale, a column each
@@ -28,7 +28,7 @@
 //
 // All modes use the same data and give the same results, bit for bit, on every machine and for any number of workers.
 //
-// When an entity dies, its children become roots and stay where they are, or die with it (see ChildrenOfDead).
+// When an entity dies, its children either become roots and stay where they are, or die too (see ChildrenOfDead).
 // Thread: the structural thread of the world calls what changes rows (add, remove, link, compute_moved, settle) and
 // sets poses; any thread makes const calls between these. An Instance is valid until the next structural call. While
 // the passes of a world run, add, remove and settle end the program; a pass that declares that it writes the transforms
@@ -52,17 +52,17 @@ struct Transform {
 };
 SHOAL_COMPONENT(Transform, (position, unit("m")), rotation, scale)
 
-/// The pose of an entity in the world, for queries: Read<&WorldPose::matrix>. When it is up to date depends on the
-/// mode.
+/// The pose of an entity in the world, for queries: Read<&WorldPose::matrix>. The mode decides when the pose is up to
+/// date.
 struct WorldPose {
-    Matrix3x4 matrix{};  ///< applied to a point in local space, gives metres in the world
+    Matrix3x4 matrix{};  ///< maps a point in local space to metres in the world
 };
 SHOAL_COMPONENT((WorldPose, name("world_pose"), computed), matrix)
 
 /// The parent of a transform, for queries (Read<&ChildOf::parent>) and commands: `commands.add(sword, ChildOf{hand})`.
-/// Roots have no parent. Linking and unlinking change it; queries do not write it. A program without transforms may
-/// keep it in a manager of its own, World::manager<ChildOf>(), and set parents there: queries with Parent<> ask the
-/// store that keeps it.
+/// Roots have no parent. Linking and unlinking change the parent; queries do not write it. A program without transforms
+/// may keep ChildOf in a manager of its own, World::manager<ChildOf>(), and set parents there: queries with Parent<>
+/// use whichever store keeps ChildOf.
 struct ChildOf {
     Entity parent;
 };
@@ -70,7 +70,7 @@ SHOAL_COMPONENT((ChildOf, computed), parent)
 
 enum class TransformMode : std::uint8_t { kImmediate, kDeferred };
 
-/// The pose of a child that linking and unlinking keep.
+/// Which pose of a child stays the same when it is linked or unlinked.
 enum class KeepPose : std::uint8_t { kLocal, kWorld };
 
 enum class ChildrenOfDead : std::uint8_t {
@@ -104,7 +104,7 @@ public:
     /// Errors: no memory, or the capacity is reached; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, const Transform& local = {});
     /// The same with a pose for each entity, and with links. The children of a parent are in the order of the span. The
-    /// children of a dead entity get its parent. An entity that has a transform already keeps its links.
+    /// children of a dead entity become children of its parent. An entity that has a transform already keeps its links.
     /// Shape: as many locals as entities. `parents` is empty, or has for each entity the index of its parent in
     /// `entities`, or kNilRow for a root. Requires: parents come before children.
     /// Cost: includes the world poses; more if the entities are not in depth-first order.
@@ -119,12 +119,13 @@ public:
     /// Makes `child` the first child of `parent`, unless it is a child of `parent` already.
     /// Errors: `parent` is `child` or one of its descendants; nothing has changed.
     /// Cost: independent of the number of siblings. If `child` has no children, the cost is also independent of the
-    /// depth, except that keeping a world pose while others are pending computes those above it.
+    /// depth, except that keeping a world pose while poses are pending computes the pending poses above it.
     SHOAL_API Status link(Instance child, Instance parent, KeepPose keep = KeepPose::kLocal);
     /// Makes `child` a root.
     SHOAL_API void unlink(Instance child, KeepPose keep = KeepPose::kWorld);
-    /// Puts all rows back into depth-first order, which links and swaps break. compute_moved() and settle() call it
-    /// when following links has cost as much as this call would. Cost: O(rows), or nothing if the rows are in order.
+    /// Puts all rows back into depth-first order, which links and swaps break. compute_moved() and settle() call this
+    /// when following links has taken as much time as this call would take. Cost: O(rows), or nothing if the rows are
+    /// in order.
     SHOAL_API void restore_order();
 
     // --- look-up -------------------------------------------------------------------------------------------------
@@ -136,7 +137,7 @@ public:
     /// Rows of the dirty suffix.
     std::uint32_t num_dirty_rows() const { return num_rows() - num_clean_; }
 
-    /// These return the nil instance if there is none.
+    /// These calls return the nil instance if there is no such instance.
     SHOAL_API Instance parent(Instance instance) const;
     SHOAL_API Instance first_child(Instance instance) const;
     SHOAL_API Instance next_sibling(Instance instance) const;
@@ -155,13 +156,13 @@ public:
     SHOAL_API void set_position(Instance instance, Vec3 position);
     SHOAL_API void set_rotation(Instance instance, Quaternion rotation);
     SHOAL_API void set_scale(Instance instance, Vec3 scale);
-    /// Sets the local pose so that the world pose becomes `world`, and returns whether it is exact. Under a rotated
-    /// parent with uneven scale, the local pose may need shear; the nearest pose without shear is used then.
-    /// Requires: `world` and the parent's world pose can be inverted. If not, unchecked builds leave the local pose
+    /// Sets the local pose so that the world pose becomes `world`, and returns whether the result is exact. Under a
+    /// rotated parent with uneven scale, the local pose may need shear; then the nearest pose without shear is used.
+    /// Requires: `world` and the parent's world pose can be inverted. Otherwise, unchecked builds leave the local pose
     /// unchanged.
     SHOAL_API bool set_world_pose(Instance instance, const Matrix3x4& world);
 
-    /// When it is up to date depends on the mode.
+    /// Returns the world pose. The mode decides when it is up to date.
     const Matrix3x4& world(Instance instance) const {
         require(instance);
         if constexpr (SHOAL_CHECKED != 0) ask_read_guard(table(), kWorldColumn);
@@ -178,14 +179,14 @@ public:
 
     // --- many at once --------------------------------------------------------------------------------------------
 
-    /// Sets the local poses of many entities as one batch, skips those without a transform, and returns how many were
-    /// set. Shape: as many poses as entities.
+    /// Sets the local poses of many entities as one batch, skips entities without a transform, and returns how many
+    /// were set. Shape: as many poses as entities.
     SHOAL_API std::size_t set_locals(std::span<const Entity> entities, std::span<const Transform> locals,
                                      Executor* executor = nullptr);
     SHOAL_API std::size_t set_positions(std::span<const Entity> entities, std::span<const Vec3> positions,
                                         Executor* executor = nullptr);
-    /// Writes the world positions or poses of many entities, and zero or the identity for those without a transform.
-    /// Returns how many have one. Shape: `out` is as long as `entities`. Cost: rows are prefetched.
+    /// Writes the world positions or poses of many entities, and zero or the identity for entities without a transform.
+    /// Returns how many have a transform. Shape: `out` is as long as `entities`. Cost: rows are prefetched.
     SHOAL_API std::size_t world_positions(std::span<const Entity> entities, std::span<Vec3> out) const;
     SHOAL_API std::size_t world_poses(std::span<const Entity> entities, std::span<Matrix3x4> out) const;
 
@@ -218,8 +219,8 @@ public:
     /// Queries can read and write Transform, and read WorldPose and ChildOf.
     SHOAL_API std::span<const Schema* const> shown_schemas() const override;
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
-    /// Acts like the setters for each row: rotations whose length is not 1 are normalized, or end the program in
-    /// checked builds.
+    /// Acts like the setters for each row: a rotation whose length is not 1 is normalized or, in checked builds, ends
+    /// the program.
     SHOAL_API void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows,
                                  Executor* executor) override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
@@ -269,8 +270,8 @@ void TransformManager::for_each_moved_since(std::uint64_t stamp, Function&& move
             moved(RowRange{row, num_rows() - row < kRowsPerStampBlock ? num_rows() : row + kRowsPerStampBlock});
 }
 
-/// Collects moved transforms while it exists; its destructor computes each moved subtree once. Batches may be
-/// nested: the outermost one computes. In deferred mode a batch does nothing.
+/// Collects moved transforms while it exists; its destructor computes each moved subtree once. Batches may be nested;
+/// the outermost batch computes. In deferred mode a batch does nothing.
 class TransformBatch {
 public:
     SHOAL_API explicit TransformBatch(TransformManager& transforms, Executor* executor = nullptr);
@@ -283,7 +284,7 @@ private:
     Executor* executor_;
 };
 
-/// Returns the transforms of a directory, or nullptr: Transform has no store, or a store of another class.
+/// Returns the transforms of a directory; nullptr if Transform has no store, or a store of another class.
 SHOAL_API TransformManager* find_transforms(const ComponentDirectory& directory);
 
 }  // namespace shoal

@@ -11,8 +11,8 @@
 //     scale           three numbers, or one for all axes; none of them 0
 //
 // A quaternion is normalized: silently if its length is within 0.1 % of 1, with a warning if it is within 1 %; anything
-// else is an error. If a prefab gives a rotation, its user may replace it with euler_degrees, and vice versa;
-// both in one place are an error. Transforms are spawned before other component types.
+// else is an error. If a prefab gives a rotation, a user of the prefab may replace it with euler_degrees, and vice
+// versa; giving both in one place is an error. Transforms are spawned before other component types.
 // Thread: as for the registry.
 
 #include "shoal/resource/detail/registry.h"
@@ -35,7 +35,7 @@ SHOAL_API Status add_transform(ComponentRegistry& registry);
 SHOAL_API Field text_field(std::string_view name, FieldType type);
 
 /// Normalizes a rotation that is written at `place`, as described above. Messages begin with `where`: "component ...,
-/// field ...: ". Errors: its length differs from 1 by more than 1 %: reports it and returns false.
+/// field ...: ". Errors: the length differs from 1 by more than 1 %; reports this and returns false.
 SHOAL_API bool accept_rotation(Diagnostics& diagnostics, SourcePosition place, std::string_view where,
                                Quaternion& rotation);
 

@@ -7,7 +7,7 @@
 //
 // If a step takes longer than the time that it simulates, a program that runs every due step falls further and further
 // behind. So advance() returns at most `max_steps`; the time beyond that is dropped and counted.
-// Thread: one at a time.
+// Thread: one thread at a time.
 
 #include "shoal/base/detail/config.h"
 
@@ -29,7 +29,7 @@ public:
 
     /// Returns the sum of what advance() has returned.
     std::uint64_t num_steps() const { return num_steps_; }
-    /// Returns the number of steps that were dropped, and their time.
+    /// Return the number of steps that were dropped, and their time.
     std::uint64_t num_dropped_steps() const { return num_dropped_steps_; }
     double dropped_s() const { return static_cast<double>(num_dropped_steps_) * static_cast<double>(step_ns_) * 1e-9; }
 

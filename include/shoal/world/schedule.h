@@ -1,6 +1,6 @@
 #pragma once
 // A schedule runs passes: named functions that declare what they read and write. Passes that conflict (one writes what
-// the other reads or writes) never overlap; the others run side by side. Each pass is timed.
+// the other reads or writes) never overlap; all other passes may run side by side. Each pass is timed.
 //
 //     schedule.add("fall", query<Write<&Body::velocity>>(bodies),
 //                  [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });  // for each row
@@ -9,27 +9,28 @@
 //     schedule.add("draw", [&](PassContext&) { draw(bodies); }).after("fall");  // declares nothing, so it runs alone
 //     schedule.add("save", {reads(bodies)}, [&](PassContext&) { save(bodies); }).every_seconds(10);
 //
-// Order. Passes are ordered as they were added, except that after() and before() put a pass after or before others.
-// Passes that conflict run in that order, and so do passes that after() or before() relates; all others may overlap.
+// Order. Passes are ordered as they were added, except that after() and before() put a pass after or before other
+// passes. Passes that conflict run in that order, and so do passes that after() or before() relates; all others may
+// overlap.
 //
 //     added       a  b  c  d      b.after("d")
 //     order       a  c  d  b      a | c     ->  d  ->  b         if c conflicts with d, and nothing else does
 //
-// A query in() some zones of a database touches the rows there and no others: passes without a common zone run side by
-// side, though both write the same fields. Fields of managers are in no zone; fields of parents may be in any.
+// A query in() some zones of a database touches only the rows in these zones: passes without a common zone run side by
+// side, even if both write the same fields. Fields of managers are in no zone; fields of parents may be in any zone.
 //
 // Within a group, the order of adding is intended. Between groups it is accidental: plug-ins are loaded in any order. A
 // strict schedule (the default in checked builds) reports an ambiguity when two passes of different groups conflict and
-// neither after() nor before() orders them, directly or through other passes. Checked builds log it as a warning when
-// the schedule is not strict.
+// neither after() nor before() orders them, directly or through other passes. If the schedule is not strict, checked
+// builds log the ambiguity as a warning.
 //
-// A pass over a query declares the fields of the query; the list after the query declares what else its function
-// touches. It runs on all workers, in ranges of rows that depend only on the number of rows, so the results do not
-// depend on the number of workers. A pass may use the fields that it declares, look-ups and const calls. It requests
-// structural changes through Commands (see command/commands.h); they are made when the world settles, in the order of
-// the passes. It sends data to later passes through Events (see command/events.h; query.writing(hits)). Checked
-// builds end the program when a pass writes a column or events that it has not declared, or reads one that a concurrent
-// pass may be writing; the message names the passes and the field. Pointers and spans are not watched.
+// A pass over a query declares the fields of the query; the list after the query declares what else the function
+// touches. The pass runs on all workers, in ranges of rows that depend only on the number of rows, so the results do
+// not depend on the number of workers. A pass may use the fields that it declares, look-ups and const calls. It
+// requests structural changes through Commands (see command/commands.h); they are made when the world settles, in the
+// order of the passes. It sends data to later passes through Events (see command/events.h; query.writing(hits)).
+// Checked builds end the program when a pass writes a column or events that it has not declared, or reads one that a
+// concurrent pass may be writing; the message names the passes and the field. Pointers and spans are not watched.
 //
 // How often. A pass runs in every frame, unless every_frames() or every_seconds() says otherwise; its dt is the time
 // since it last ran. enable() and enable_group() enable and disable passes. For a disabled pass, time stands still:
@@ -38,10 +39,9 @@
 // Failures. A function that is called once, with a PassContext&, may return a Status; any function may throw. An error
 // or an exception fails the pass and ends the run: the other chunks of the pass and the passes before it in the order
 // still run; the passes after it do not start, and their next run includes the dt of this one. Nothing is undone:
-// what was written stays, and so do events and commands, which are carried out when the world settles. The failure is
-// logged with the name of the pass; status() and failed_pass() report it until the next run; and run(), or
-// World::step() after it has settled, rethrows the exception. If several passes fail, the first of them in the order
-// counts.
+// written values and events stay, and commands are carried out when the world settles. The failure is logged with the
+// name of the pass; status() and failed_pass() report it until the next run; and run(), or World::step() after it has
+// settled, rethrows the exception. If several passes fail, the first of them in the order counts.
 //
 //     schedule.add("load", {}, [&](PassContext&) -> Status { return load("reef.blob"); });  // may fail
 //
@@ -66,10 +66,10 @@ class Trace;
 /// Is notified of each pass that has run, for tools that inspect what passes write.
 class PassObserver {
 public:
-    /// Called when a pass has ended, before the passes that wait for it begin: what it has declared to write does not
-    /// change until the call returns. While there is an observer, zones are ignored: passes also wait for conflicting
-    /// passes in other zones. Passes are numbered from 0 in the order in which they run; passes that do not run in this
-    /// frame are counted too.
+    /// Called when a pass has ended, before the passes that wait for it begin: the data that the pass has declared to
+    /// write does not change until the call returns. While there is an observer, zones are ignored: passes also wait
+    /// for conflicting passes in other zones. Passes are numbered from 0 in the order in which they run; passes that do
+    /// not run in this frame are counted too.
     /// Thread: any worker, for several passes at once.
     virtual void observe(std::string_view pass, std::uint32_t number, std::span<const Access> accesses) = 0;
 
@@ -81,9 +81,9 @@ protected:
 /// its thread.
 ///
 /// A worker works on a pass while it runs it, and while it helps with one of its loops. A worker that helps with
-/// another pass while it waits stops working on its own first, and resumes it afterwards. If a pass steps
-/// another world, the periods of that world's passes are within its own. So each end() belongs to the last begin() of
-/// its thread that has not ended.
+/// another pass while it waits first stops working on its own pass, and resumes it afterwards. If a pass steps another
+/// world, the periods of that world's passes are within the period of this pass. So each end() belongs to the last
+/// begin() on the same thread that has not ended.
 /// Thread: the worker; several workers call it at once. The functions do not throw.
 class PassHook {
 public:
@@ -107,8 +107,8 @@ public:
     /// Requires: no pass of this schedule has the name; the schedule is not running.
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, Function function);
-    /// The same for a function that touches more than its row, which `further` declares; it may repeat fields of the
-    /// query. Thread: all workers may write at the same time to what is listed as written.
+    /// The same for a function that touches more than its row. `further` declares what else it touches, and may repeat
+    /// fields of the query. Thread: all workers may write at the same time to anything that is listed as written.
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, std::initializer_list<Access> further, Function function);
     /// Adds a pass that calls `function(PassContext&)` once, for work on whole columns and loops of its own.
@@ -118,10 +118,10 @@ public:
     template <class Function>
     PassOrder add(std::string_view name, Function function);
 
-    /// Makes all passes added from now on part of this group. The first group has no name. A group stays when its
-    /// passes are removed. Requires: no pass has the name; the schedule is not running.
+    /// Makes all passes that are added from now on part of this group. The first group has no name. A group stays when
+    /// its passes are removed. Requires: no pass has the name of the group; the schedule is not running.
     SHOAL_API void open_group(std::string_view name);
-    /// Sets whether an ambiguous order is an error; see above. Requires: the schedule is not running.
+    /// Sets whether an ambiguous order is an error (see above). Requires: the schedule is not running.
     SHOAL_API void set_strict(bool strict);
     /// Sets the seed of PassContext::random_for(), which is 1 at first. A world sets it to WorldOptions::seed.
     /// Requires: the schedule is not running.
@@ -143,31 +143,32 @@ public:
     /// Returns what a pass has declared. Lifetime: until a pass is added, removed or declared anew. Requires:
     /// pass < num_passes().
     SHOAL_API std::span<const Access> accesses(std::size_t pass) const;
-    /// Makes passes wait for each other by the zones that are now in LiveZones. Requires: the schedule is not running.
+    /// Makes passes wait for each other according to the zones that are in LiveZones now. Requires: the schedule is not
+    /// running.
     SHOAL_API void zones_changed();
     /// Removes all passes. Requires: the schedule is not running.
     SHOAL_API void clear();
-    /// Enables or disables a pass, from the next run on. The order of the others stays. Errors: no pass has this name.
-    /// Thread: passes may call it too.
+    /// Enables or disables a pass, from the next run on. The order of the other passes stays the same. Errors: no pass
+    /// has this name. Thread: passes may call it too.
     SHOAL_API Status enable(std::string_view name, bool enabled);
     /// Enables or disables a group of passes in the same way, including passes that join it later. A pass runs if both
-    /// it and its group are enabled. Errors: no group has this name; the first group has none.
+    /// it and its group are enabled. Errors: no group has this name (the first group has no name).
     /// Thread: passes may call it too.
     SHOAL_API Status enable_group(std::string_view name, bool enabled);
 
-    /// Finds the order. Errors: after() or before() names an unknown pass; they form a cycle (the message shows it); or
-    /// the schedule is strict and the order is ambiguous. Cost: none if nothing has changed.
+    /// Finds the order. Errors: after() or before() names an unknown pass; after() and before() form a cycle (the
+    /// message shows it); or the schedule is strict and the order is ambiguous. Cost: none if nothing has changed.
     SHOAL_API Status prepare();
     /// Returns which passes wait for which, and what they declare. Errors: the same as prepare(). Requires: the
     /// schedule is not running.
     SHOAL_API Result<ScheduleGraph> graph();
     /// Runs the passes that are enabled and due in this frame, and throws what one of them threw. Units: dt in
-    /// seconds. Requires: the schedule is not running; prepare() finds no error.
+    /// seconds. Requires: the schedule is not running; prepare() returns no error.
     void run(Executor& executor, float dt, std::uint64_t frame) {
         run_passes(executor, dt, frame);
         failure_.rethrow();
     }
-    /// The number of the next frame of a world; set_frame() is for the world and for loading.
+    /// The number of a world's next frame; set_frame() is called by the world and by loading.
     std::uint64_t frame() const { return frame_; }
     void set_frame(std::uint64_t frame) { frame_ = frame; }
     /// Throws what a pass of the last run threw, if it has not been rethrown yet.
@@ -188,15 +189,15 @@ public:
     /// counted for any pass. Lifetime: the observer outlives the runs. Requires: the schedule is not running.
     SHOAL_API void set_observer(PassObserver* observer);
     /// Notifies `hook` when workers begin and end work on passes from now on; nullptr stops it. Cost without a hook:
-    /// two comparisons each time a worker switches to a pass, which is once for each pass, and for each loop that it
-    /// helps with.
+    /// two comparisons each time a worker switches to a pass: once for each pass that it runs, and once for each loop
+    /// that it helps with.
     /// Lifetime: the hook outlives the runs. Requires: the schedule is not running.
     SHOAL_API void set_hook(PassHook* hook);
 
-    /// Writes, by name, which passes and groups are enabled, and when passes are due; and the seed.
+    /// Writes, by name, which passes and groups are enabled and when passes are due. Also writes the seed.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Restores what save() wrote about the passes and groups that are here. Requires: the schedule is not running.
-    /// Errors: the saved bytes do not fit.
+    /// Restores what save() wrote about passes and groups that this schedule has. Requires: the schedule is not
+    /// running. Errors: the saved bytes do not fit.
     SHOAL_API Status load(SnapshotReader& from);
 
     std::size_t num_passes() const { return entries_.size(); }
@@ -243,7 +244,7 @@ private:
 
     Array<Entry*> entries_{Owner("schedule")};  // in the order of adding
     Array<Group*> groups_{Owner("schedule")};   // those with a name, in the order of opening
-    Group* group_ = nullptr;                    // of passes added from now on; nullptr: the first group
+    Group* group_ = nullptr;                    // the group of passes added from now on; nullptr: the first group
     PassPlan* plan_ = nullptr;                  // nullptr: passes have changed since the last plan
     Runner* runner_ = nullptr;                  // for the last executor
     Trace* trace_ = nullptr;
@@ -252,16 +253,16 @@ private:
     std::uint64_t seed_ = 1, frame_ = 0;
     bool strict_ = SHOAL_CHECKED != 0;
     bool is_running_ = false;
-    Failure failure_;  // of the last run, until it is rethrown; the next two report it until the next run
+    Failure failure_;  // of the last run, until it is rethrown; the next two members report it until the next run
     Status status_;
     std::string failed_pass_;
 };
 
-/// Sets when a pass runs: after and before which others, and how often. Lifetime: until the pass is removed.
+/// Sets when a pass runs: after and before which other passes, and how often. Lifetime: until the pass is removed.
 class PassOrder {
 public:
-    /// Orders the pass relative to others by name. The name of a group stands for all of its passes. The others may be
-    /// added later. Requires: the schedule is not running.
+    /// Orders the pass relative to other passes, given by name. The name of a group stands for all of its passes. The
+    /// other passes may be added later. Requires: the schedule is not running.
     SHOAL_API PassOrder& after(std::string_view pass_or_group);
     SHOAL_API PassOrder& before(std::string_view pass_or_group);
 

@@ -1,5 +1,5 @@
 #pragma once
-// A trace records what each worker worked on, and when: one ring of events per worker, which keeps the latest ones.
+// A trace records what each worker worked on, and when: one ring of events per worker, which keeps the latest events.
 //
 //     Trace trace(world.executor().num_workers());
 //     world.schedule().set_trace(&trace);
@@ -30,7 +30,7 @@ public:
     /// Keeps the latest `events_per_worker` of each worker.
     SHOAL_API explicit Trace(std::uint32_t num_workers, std::uint32_t events_per_worker = 1u << 14);
 
-    /// Returns the number of a name, always the same for the same name.
+    /// Returns a number for a name: always the same for the same name.
     SHOAL_API std::uint32_t number_of(std::string_view name);
     std::string_view name(std::uint32_t number) const { return names_[number]; }
 

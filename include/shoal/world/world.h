@@ -1,5 +1,5 @@
 #pragma once
-// A world holds stores and a schedule of passes, and settles what the passes asked for.
+// A world holds stores and a schedule of passes. When it settles, it makes the changes that passes have requested.
 //
 //     EntityManager entities;
 //     World world(entities);
@@ -77,8 +77,8 @@ public:
         void* const face = find_face(schema_of<T>());
         return face != nullptr ? *static_cast<Manager<T>*>(face) : directory_.make<Manager<T>>(pool_, options);
     }
-    /// The same for a component type that has a schema but no C++ type. Errors: a store keeps another component type of
-    /// that name, or the store of the component type is attached, not owned by the world.
+    /// The same for a component type that has a schema but no C++ type. Errors: a store keeps another component type
+    /// with that name, or the store of the component type is attached, not owned by the world.
     SHOAL_API Result<ComponentManager*> manager(const Schema& schema, const ManagerOptions& options = {});
     /// Returns the database of this world: the first one attached, or a new one made with `options`. More databases may
     /// be attached. They settle and spawn with the world, and each component type is kept by one of them.
@@ -102,9 +102,9 @@ public:
     }
 
     /// Makes `store` part of this world, which then spawns into it, settles it and reports it. The caller still owns
-    /// it; its destructor detaches it, and must not run while the world settles. Requires: no passes run.
-    /// Errors: another store keeps one of its component types; it is already attached, to this or another world; it
-    /// has pending commands. Nothing has changed.
+    /// the store. The store's destructor detaches it, and must not run while the world settles. Requires: no passes
+    /// run. Errors: another store keeps one of its component types; the store is already attached, to this or another
+    /// world; it has pending commands. Nothing has changed.
     SHOAL_API Status attach(Store& store);
     /// Removes a store from this world. A store that the world made lives as long as the world, which makes another one
     /// on request. Requires: the store is attached; no passes run, and the world is not settling.
@@ -124,15 +124,16 @@ public:
 
     // --- queries, commands, events ---------------------------------------------------------------------------------
 
-    /// Returns a query over the stores that keep the components of the terms, wherever these are: see query/query.h.
-    /// Requires: a store keeps each of these component types. Lifetime: as long as these stores.
+    /// Returns a query over whichever stores keep the components of the terms: see query/query.h. Requires: a store
+    /// keeps each of these component types. Lifetime: as long as these stores.
     template <class... Terms>
     auto query() {
         return shoal::query<Terms...>(directory_);
     }
-    /// Returns the commands of the pass that the calling thread runs, or those outside passes: see command/commands.h.
+    /// Returns the commands of the pass that the calling thread runs, or the commands outside of passes: see
+    /// command/commands.h.
     Commands& commands() { return WaitingCommands::of_directory(directory_).here(); }
-    /// Returns this world's channel of events of type T, and all of its channels: see command/detail/event_channels.h.
+    /// Return this world's channel of events of type T, and all of its channels: see command/detail/event_channels.h.
     /// Requires: no passes run during the first call for a type. Lifetime: as long as the world.
     template <class T>
     Events<T>& events() {
@@ -144,9 +145,9 @@ public:
 
     WorldServices& services() { return services_; }
     const WorldServices& services() const { return services_; }
-    SHOAL_API Observers& observers();  ///< functions notified of what was added, removed and changed; the journal
+    SHOAL_API Observers& observers();  ///< functions that are told what was added, removed and changed; the journal
     SHOAL_API const Observers& observers() const;
-    SHOAL_API Relations& relations();  ///< which entities refer to which
+    SHOAL_API Relations& relations();  ///< which entities refer to which others
     SHOAL_API const Relations& relations() const;
     SHOAL_API PositionLinks& position_links();  ///< fields and transforms that follow each other, and tiles
 
@@ -190,15 +191,16 @@ public:
     /// without a store are skipped and counted, or are an error, as the options say; stores of built-in types are made.
     /// {.overrides = {{"lamp", "light.range", 9}}} sets values of this spawn only, which a reload leaves as they are.
     /// Errors: a schema differs, ids or memory run out, model poses without a library, an override matches nothing; no
-    /// entity of the blob remains, but the stores of built-in types and the singletons that it names stay.
+    /// entity of the blob remains, but the stores of built-in types and the singletons that the blob names stay.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     // --- time ------------------------------------------------------------------------------------------------------
 
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
-    /// Runs the passes, ends the frame of the event channels, then settles. If a pass fails, it still does all this,
-    /// then throws what the pass threw (see Schedule::status()). Units: dt in seconds. Requires: as for settle().
+    /// Runs the passes, ends the frame of the event channels, then settles. If a pass fails, step() still does all
+    /// this, and then throws what the pass threw (see Schedule::status()). Units: dt in seconds. Requires: as for
+    /// settle().
     void step(float dt) {
         step_and_settle(dt);
         schedule_.rethrow();
@@ -212,7 +214,7 @@ public:
     /// Rows move. Requires: no passes run, and the world is not settling.
     SHOAL_API void settle();
     const SettleStatistics& settle_statistics() const { return settles_; }
-    /// Return the number of steps so far, and the stamp of all writes since the last settle.
+    /// Return the number of steps so far, and the stamp that all writes since the last settle have.
     std::uint64_t frame() const { return schedule_.frame(); }
     std::uint64_t stamp() const { return directory_.stamp(); }
 
@@ -223,7 +225,7 @@ public:
     Executor& executor() { return *options_.executor; }
     Random& random() { return random_; }
     const Random& random() const { return random_; }
-    /// A text that was interned "until unused" is removed when the world settles and its id is nowhere in the world.
+    /// When the world settles, a text that was interned "until unused" is removed if its id is nowhere in the world.
     StringTable& strings() { return strings_; }
     const StringTable& strings() const { return strings_; }
     const ResourceLibrary* library() const { return options_.library; }

@@ -1,7 +1,7 @@
 #pragma once
 // A file that only grows, for logs. Flushed data survives a crash of the machine; data that is not flushed survives the
-// end of the program, but perhaps not a power failure.
-// Thread: one at a time.
+// end of the program, but may be lost in a power failure.
+// Thread: one thread at a time.
 
 #include "shoal/base/status.h"
 
@@ -19,7 +19,8 @@ public:
     SHOAL_API AppendFile& operator=(AppendFile&& other) noexcept;
     SHOAL_API ~AppendFile();
 
-    /// Creates an empty file. Errors: a file of that name exists; it cannot be created. The message names the path.
+    /// Creates an empty file. Errors: a file with that name exists; the file cannot be created. The message names the
+    /// path.
     SHOAL_API static Result<AppendFile> create(const std::string& path);
     /// Replaces a file by these bytes, like write_file(), and opens the new file before the old one is replaced.
     /// Errors: the same as write_file(); the file cannot be opened. The old file is then unchanged.
@@ -29,7 +30,8 @@ public:
     const std::string& path() const { return path_; }
     std::uint64_t num_bytes() const { return num_bytes_; }
 
-    /// Appends bytes. Errors: the disk is full, ...: a partial write is removed again if possible. Requires: is_open().
+    /// Appends bytes. Errors: the disk is full, and others. A partial write is removed again if possible. Requires:
+    /// is_open().
     SHOAL_API Status append(std::span<const std::byte> bytes);
     /// Waits until all appended data is on the disk. Requires: is_open().
     SHOAL_API Status flush();

@@ -10,8 +10,8 @@
 //     rows.push_back(3);
 //     for (const int row : rows) list(row);
 //
-// Every element is addressable, even in Array<bool>. The owner's name moves with the memory, so hooks see the same name
-// for allocation and release. Running out of memory ends the program; see memory.h.
+// Every element is addressable, even in Array<bool>. The name of the owner moves with the memory, so hooks see the same
+// name at allocation and at release. Running out of memory ends the program; see memory.h.
 // Thread: values.
 
 #include "shoal/base/detail/config.h"
@@ -29,9 +29,11 @@ namespace detail {
 
 /// Returns the new capacity of an array of `size` elements that grows to `count`: at least twice as many.
 SHOAL_API std::size_t grown_capacity(std::size_t size, std::size_t count);
-/// Allocates memory for `count` elements. Errors: as for allocate_memory(), also if the number of bytes overflows.
+/// Allocates memory for `count` elements. Errors: as for allocate_memory(); an overflowing number of bytes counts as
+/// out of memory.
 SHOAL_API void* allocate_elements(std::size_t count, std::size_t element_bytes, const char* owner);
-/// Copies `size` elements as bytes into new memory for `count`, and releases the old memory of `capacity` elements.
+/// Copies `size` elements as bytes into new memory for `count` elements, and releases the old memory of `capacity`
+/// elements.
 SHOAL_API void* reallocate_elements(void* elements, std::size_t size, std::size_t capacity, std::size_t count,
                                     std::size_t element_bytes, const char* owner);
 
@@ -150,7 +152,8 @@ public:
         else
             for (; first != last; ++first, ++end_) ::new (static_cast<void*>(end_)) T(*first);
     }
-    /// Inserts before the element at `at` and returns the new position of the first one. Requires: as for append().
+    /// Inserts elements before the one at `at`, and returns the position of the first inserted element. Requires: as
+    /// for append().
     template <detail::Dereferenceable Iterator>
     T* insert(const T* at, Iterator first, Iterator last) {
         const std::ptrdiff_t index = at - begin_;
@@ -269,7 +272,7 @@ private:
     const char* owner_ = kNoOwner;
 };
 
-/// Removes the elements for which the predicate holds, and returns how many.
+/// Removes the elements for which the predicate holds, and returns how many were removed.
 template <class T, class Predicate>
 std::size_t erase_if(Array<T>& array, Predicate&& predicate) {
     std::size_t num_erased = 0;
@@ -282,7 +285,7 @@ std::size_t erase_if(Array<T>& array, Predicate&& predicate) {
     return num_erased;
 }
 
-/// Removes the elements that are equal to `value`, and returns how many.
+/// Removes the elements that are equal to `value`, and returns how many were removed.
 template <class T, class Value>
 std::size_t erase(Array<T>& array, const Value& value) {
     return erase_if(array, [&](const T& element) { return element == value; });

@@ -45,7 +45,7 @@ public:
     void resize(std::size_t num_bits) { words_.resize(num_bit_words(num_bits), 0); }
     /// Empties the set and keeps its memory.
     void clear() { words_.clear(); }
-    /// The same; makes it as many words long as `num_bits` bits need.
+    /// The same, and makes the set as many words long as `num_bits` bits need.
     void clear(std::size_t num_bits) { words_.assign(num_bit_words(num_bits), 0); }
 
     SHOAL_API bool empty() const;

@@ -12,7 +12,7 @@
 #define SHOAL_CHECKED 0
 #endif
 
-/// The number of index bits in a 32-bit id; all but two of the others are the generation.
+/// The number of index bits in a 32-bit id; all but two of the other bits are the generation.
 #if !defined(SHOAL_INDEX_BITS)
 #define SHOAL_INDEX_BITS 22
 #endif

@@ -4,11 +4,11 @@
 //     the same bits everywhere          + - * / sqrt, conversions, comparisons, floor, round, fmod, fabs, copysign
 //     the last bits may differ          sin, cos, tan, exp, log, pow, atan2, hypot and all the rest of the C library
 //
-// IEEE 754 defines the results of the first group to the last bit. They are the same for every compiler, as long as it
-// may not fuse operations (-ffp-contract=off, which shoal's targets set) or reorder them (no -ffast-math), and for
+// IEEE 754 defines the results of the first group to the last bit. The results are the same for every compiler that
+// must not fuse operations (-ffp-contract=off, which shoal's targets set) or reorder them (no -ffast-math), and on
 // every thread that rounds to nearest and keeps denormal numbers, which is the default. See
 // docs/guide/floating_point.md.
-// Thread: functions of their arguments and of the calling thread's rounding mode.
+// Thread: any. Results depend on the arguments and on the rounding mode of the calling thread.
 
 #include "shoal/base/detail/config.h"
 
@@ -18,10 +18,10 @@ struct SineCosine {
     double sine = 0, cosine = 1;
 };
 
-/// The sine and the cosine of an angle, with the same bits everywhere: they use only additions and multiplications.
-/// Units: radians. Within 2e-16 of the true values for angles up to 1e6. For larger angles, whole turns are subtracted
-/// first; because a turn is rounded to a double, the error grows to 4e-17 of the angle. For infinities and NaN, both
-/// results are NaN.
+/// The sine and the cosine of an angle, with the same bits everywhere, because they are computed with only additions
+/// and multiplications. Units: radians. Within 2e-16 of the true values for angles up to 1e6. For larger angles, whole
+/// turns are subtracted first; because a turn is rounded to a double, the error grows to 4e-17 of the angle. For
+/// infinities and NaN, both results are NaN.
 /// Source: FreeBSD's msun, k_sin.c, k_cos.c and e_rem_pio2.c, from Sun Microsystems' fdlibm.
 SHOAL_API SineCosine sine_and_cosine(double radians);
 

@@ -8,7 +8,7 @@
 //     if (const std::uint32_t* row = rows.find(7)) use(*row);
 //
 // A search starts at the slot that the hash selects, and ends at the key or at a free slot. Erasing moves later entries
-// back into the hole, so there are no tombstones. A key may have several values: add() adds one more, and find_if()
+// back into the hole, so there are no tombstones. A key may have several values: add() adds a value, and find_if()
 // selects one of them. So a map of texts may use 64-bit hashes as keys and compare the texts only in find_if().
 // Thread: any thread may search while no thread changes the map.
 
@@ -38,12 +38,13 @@ SHOAL_INLINE std::size_t find_slot(const Slot* slots, std::size_t mask, std::siz
     return slot;
 }
 
-/// Frees a slot and moves later entries back into the hole. home_of(slot) is where the search for a used slot starts.
+/// Frees a slot and moves later entries back into the hole. home_of(slot) is where the search for the key in a used
+/// slot starts.
 template <class Slot, class HomeOf>
 void free_slot(Slot* slots, std::size_t mask, std::size_t hole, HomeOf&& home_of) {
     for (std::size_t slot = (hole + 1) & mask; slots[slot].is_used(); slot = (slot + 1) & mask) {
         const std::size_t home = home_of(slots[slot]) & mask;
-        if (((slot - home) & mask) < ((slot - hole) & mask)) continue;  // its search starts after the hole
+        if (((slot - home) & mask) < ((slot - hole) & mask)) continue;  // it belongs after the hole
         slots[hole] = std::move(slots[slot]);
         hole = slot;
     }
@@ -89,7 +90,7 @@ public:
         return {&add(key, std::move(value)), true};
     }
 
-    /// Adds a key with its value, or replaces the value that it has.
+    /// Adds a key with its value, or replaces the value of an existing key.
     Value& set(const Key& key, Value value) {
         Value* const known = find(key);
         return known != nullptr ? *known = std::move(value) : add(key, std::move(value));
@@ -102,7 +103,7 @@ public:
         return place({std::move(key), std::move(value), true});
     }
 
-    /// Removes a key with its value, or with one of its values. Returns whether the map had it.
+    /// Removes a key with its value, or with one of its values. Returns whether the map had the key.
     bool erase(const Key& key) {
         if (find(key) == nullptr) return false;
         free_slot(slots_.data(), mask(), search(key, [](const Value&) { return true; }),
@@ -111,7 +112,7 @@ public:
         return true;
     }
 
-    /// Makes room for `count` entries in all.
+    /// Makes room for `count` entries in total.
     void reserve(std::size_t count) {
         if (count == 0) return;
         std::size_t num_slots = slots_.empty() ? kFewestSlots : slots_.size();
@@ -145,7 +146,7 @@ private:
     std::size_t mask() const { return slots_.size() - 1; }
     static std::size_t home_of(const Key& key) { return static_cast<std::size_t>(hash_key(key) >> 32); }
 
-    /// Returns the slot of `key` with a value that matches, or a free one. Requires: there are slots.
+    /// Returns the slot of `key` with a value that matches, or a free slot. Requires: there are slots.
     template <class Matches>
     std::size_t search(const Key& key, Matches&& matches) const {
         return find_slot(slots_.data(), mask(), home_of(key),

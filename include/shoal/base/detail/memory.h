@@ -2,9 +2,9 @@
 // Bookkeeping memory: small arrays that describe data. The data itself is in pages; see page_memory.h. Every allocation
 // names its owner and uses hooks that the program can replace.
 //
-// Running out of bookkeeping memory ends the program with the owner's name: callers could do nothing about it, and
-// their code for it would never be tested. Running out of page memory is a Status. Thread: set the hooks before other
-// threads start. They are called from any thread.
+// Running out of bookkeeping memory ends the program with the owner's name: callers could do nothing about it, and code
+// that tried to would never be tested. Running out of page memory is a Status. Thread: set the hooks before other
+// threads start. Any thread may call the hooks.
 
 #include "shoal/base/detail/config.h"
 

@@ -42,14 +42,14 @@ struct PageRange {
 };
 
 /// Called before each reservation of address space, with its size in bytes. A program with a memory budget returns
-/// false when the budget is spent; the call that needed the memory then fails as if the system had no more. Nullptr:
-/// every reservation is allowed.
+/// false when the budget is spent; the call that needed the memory then fails as if the system had no memory left.
+/// nullptr: every reservation is allowed.
 struct PageHooks {
     bool (*may_reserve)(void* context, std::size_t num_bytes) = nullptr;
     void* context = nullptr;
 };
 /// Replaces the hooks and returns the previous ones.
-/// Thread: set them before other threads start. They are called from any thread.
+/// Thread: set the hooks before other threads start. Any thread may call them.
 SHOAL_API PageHooks set_page_hooks(const PageHooks& hooks);
 
 /// Reserves `num_bytes` (rounded up to pages), aligned to `alignment` (a power of two, at least a page).
@@ -120,9 +120,9 @@ struct PagePoolOptions {
 };
 
 struct PagePoolStatistics {
-    std::size_t num_slabs = 0;             ///< of 2 MiB, including those of shared blocks
-    std::size_t slab_used_bytes = 0;       ///< in blocks that tables hold
-    std::size_t slab_committed_bytes = 0;  ///< in pages touched so far, including free ones
+    std::size_t num_slabs = 0;             ///< slabs of 2 MiB, including the slabs of shared blocks
+    std::size_t slab_used_bytes = 0;       ///< bytes in blocks that tables hold
+    std::size_t slab_committed_bytes = 0;  ///< bytes in pages touched so far, including free pages
     std::size_t num_kept_ranges = 0;       ///< returned ranges that are kept for the next table of their shape
     std::size_t kept_bytes = 0;            ///< bytes committed in those ranges
 };
@@ -150,11 +150,12 @@ public:
     SHOAL_API void free_shared(std::byte* block, std::size_t num_bytes);
 
     /// Returns a range of at least `num_bytes`, aligned to kLargePageBytes, with arbitrary content. Prefers a range
-    /// that was returned with the same `shape` and still has its pages: `*hint` is then the hint with which that range
-    /// was returned, and otherwise 0. Errors: out of address space; the process has a limit and the range is larger
-    /// than a 32nd of the remaining space, although reserve_pages() would allow it.
+    /// that was returned with the same `shape` and still has its pages. `*hint` is set to the hint with which that
+    /// range was returned, or to 0. Errors: out of address space. If the process has a limit, a range of more than a
+    /// 32nd of the remaining space is also an error, although reserve_pages() would allow it.
     SHOAL_API Result<PageRange> take_range(std::size_t num_bytes, std::uint64_t shape, std::size_t* hint);
-    /// Returns a range to the pool. `committed_bytes` of it are backed by pages; take_range() returns `hint` with it.
+    /// Returns a range to the pool. `committed_bytes` of the range are backed by pages; take_range() later returns the
+    /// range with `hint`.
     SHOAL_API void give_range(PageRange range, std::uint64_t shape, std::size_t committed_bytes, std::size_t hint);
 
     /// Returns unused pages to the system: ranges that were kept over two trims, and free pages of slabs.

@@ -1,7 +1,7 @@
 #pragma once
 // The pass that a thread runs, so that reports of bugs can name it. A schedule sets it; the message of a failed
-// assertion ends with it, and a program's own assertion handler can read it (see assert.h). Also has PassHold, which
-// protects objects that passes must not change while they run.
+// assertion ends with it, and a program's own assertion handler can read it (see assert.h). This file also has
+// PassHold, which protects objects that must not change while passes run.
 //
 // Thread: each thread has its own pass. A PassHold may be used from any thread.
 
@@ -23,8 +23,8 @@ SHOAL_API void set_running_pass(const char* name);
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_structural_call(const char* call, std::string_view kind,
                                                                   std::string_view component, bool passes_run);
 
-/// Counts the worlds whose running passes need an object to stay unchanged. While it is held, structural calls end the
-/// program.
+/// Counts the worlds whose running passes need an object to stay unchanged. While the object is held, structural calls
+/// end the program.
 class PassHold {
 public:
     void hold(bool hold) { __atomic_fetch_add(&num_worlds_, hold ? 1u : ~0u, __ATOMIC_RELAXED); }

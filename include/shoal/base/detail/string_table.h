@@ -31,12 +31,12 @@ public:
     Result<StringId> intern(std::string_view text) { return intern(text, true); }
     /// The same, but a collection may remove the text, unless intern() was also called for it.
     Result<StringId> intern_until_unused(std::string_view text) { return intern(text, false); }
-    /// Requests the same while other threads may read texts, as in a pass: take_noted() interns the text.
-    /// Errors: as for intern(); if the table has another text with the same hash by then, a line in the log reports it.
-    /// Thread: like text(); several threads at once.
+    /// Requests the same while other threads may read texts, for example in a pass: take_noted() interns the text
+    /// later. Errors: as for intern(); if the table has another text with the same hash by then, a line in the log
+    /// reports it. Thread: like text(); several threads at once.
     SHOAL_API Status note(std::string_view text);
     SHOAL_API void take_noted();
-    /// Errors: the text is not valid UTF-8, which blobs and saves require. The message shows it, with escapes.
+    /// Errors: the text is not valid UTF-8, which blobs and saves require. The message shows the text, with escapes.
     SHOAL_API static Status check(std::string_view text);
     /// Returns the text of `id`, or an empty text if the table does not have it.
     /// Lifetime: the table's; for a text that was interned until unused, it ends when collect() or remove_unused()
@@ -52,10 +52,10 @@ public:
     /// Sets the bit of a text at its position in for_each(). Ids without a text are ignored.
     SHOAL_API void mark(StringId id, BitSet& used) const;
     SHOAL_API void mark_lasting(BitSet& used) const;  ///< the same for all texts that intern() keeps
-    /// Whether there are more than twice as many texts as the last collect() left, plus `allowance`.
+    /// Whether the table has more than twice the texts that the last collect() left, plus `allowance`.
     SHOAL_API bool is_due(std::size_t allowance) const;
-    /// Removes texts that are interned until unused and not marked. Those that leased states may need are removed by
-    /// remove_unused() after the states are gone. Requires: the texts were marked since they last changed.
+    /// Removes texts that are interned until unused and not marked. Texts that leased states may need are removed by
+    /// remove_unused() after these states are gone. Requires: the texts were marked since they last changed.
     SHOAL_API void collect(const BitSet& used);
     SHOAL_API void remove_unused();
     SHOAL_API void use_all();  ///< treats all texts as used until the next collect(): an older state was loaded
@@ -72,7 +72,7 @@ private:
     Content* content_;
 };
 
-/// Adds, or removes, a state that needs the texts of a lease. Thread: any.
+/// Adds or removes a state that needs the texts of a lease. Thread: any.
 SHOAL_API void take_lease(TextLease& lease);
 SHOAL_API void give_back_lease(TextLease& lease);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Records the commands of one chunk. Commands of the same kind and component types are side by side, in columns, as the
-// span calls of the stores take them.
+// Records the commands of one chunk. Commands of the same kind and component types are side by side, in columns, in the
+// form in which the span calls of the stores take values.
 //
 //     run of add<Position, Velocity>    entities | numbers | positions | velocities     in one piece of memory
 //     stream                            the runs of one list; the last one grows
@@ -25,14 +25,14 @@ inline constexpr std::size_t kNumCommandKinds = 9;
 struct CommandPart {
     const Schema& (*schema)() = nullptr;               // of a C++ type
     const Schema* made = nullptr;                      // of a component type with only a schema
-    std::uint32_t offset = 0;                          // bytes per row of the columns before; 0: no value
+    std::uint32_t offset = 0;                          // bytes per row of the columns before this one; 0: no value
     std::uint32_t num_bytes = 0;                       // of a value
     decltype(ComponentValues::write) write = nullptr;  // for types that are not plain bytes
-    void (*destroy)(std::byte* value) = nullptr;       // for these types, too
-    bool is_disabled = false;                          // the component is given disabled
+    void (*destroy)(std::byte* value) = nullptr;       // for types that are not plain bytes
+    bool is_disabled = false;                          // the component is disabled
     void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
     std::uint32_t field = kAllFields;           // the field that is set
-    const Schema& (*field_schema)() = nullptr;  // the schema of its value, for a C++ type
+    const Schema& (*field_schema)() = nullptr;  // the schema of the field's value, for a C++ type
     const Schema* made_field = nullptr;         // the same for a type with only a schema: see make_field_schema()
 
     bool sets_field() const { return field != kAllFields; }
@@ -57,7 +57,8 @@ const Schema& field_schema_of() {
     return schema;
 }
 
-/// Where a list comes from: the compiler, one chunk, or a loaded state (where it was saved, the compiler had made it).
+/// Where a list comes from: from the compiler, from one chunk, or from a loaded state (in the program that saved it,
+/// the compiler had made it).
 enum class ListOrigin : std::uint8_t { kCompiled, kMade, kLoaded };
 /// What commands of one kind with the same component types have in common.
 struct CommandList {
@@ -88,7 +89,8 @@ struct CommandBatch {
     std::uint32_t capacity, num_rows;
 
     std::span<Entity> entities() const { return {reinterpret_cast<Entity*>(begin), num_rows}; }
-    /// Create, move, spawn: the zones; add, remove, call, set: the order in the chunk. Requires: not a destroy.
+    /// For create, move and spawn, the zones; for add, remove, call and set, the order in the chunk. Requires: this is
+    /// not a destroy.
     std::span<const std::uint32_t> numbers() const {
         return {reinterpret_cast<const std::uint32_t*>(column(sizeof(Entity))), num_rows};
     }
@@ -104,7 +106,7 @@ struct DestroyCommand {
 };
 
 /// A copy of a blob, or of an entity. In kSpawnAtList and kCopyAtList, a pose follows. The entity of the command is the
-/// pending entity that becomes the first of the copy.
+/// pending entity that becomes the first entity of the copy.
 struct SpawnValue {
     static constexpr std::uint32_t kOffset = head_bytes(alignof(const Blob*));
 
@@ -239,7 +241,7 @@ struct NewRow {
     SHOAL_INLINE void set_entity(Entity entity) const {
         ::new (static_cast<void*>(column<Entity>(0) + row)) Entity(entity);
     }
-    /// Requires: not a row of a destroy.
+    /// Requires: the row is not for a destroy.
     SHOAL_INLINE void set_number(std::uint32_t number) const {
         ::new (static_cast<void*>(column<std::uint32_t>(sizeof(Entity)) + row)) std::uint32_t(number);
     }
@@ -271,7 +273,7 @@ public:
 
     // --- for Commands, which hold the ends of some lists for a while
 
-    /// Returns the end of a list, with room for a row. `was_held`: the caller held it and has filled the run.
+    /// Returns the end of a list, with room for a row. `was_held`: the caller held the list and has filled the run.
     SHOAL_API CommandCursor hold(const CommandList& list, bool was_held);
     /// Ends the hold of a list, whose last run has `num_rows` rows.
     SHOAL_API void release(const CommandList& list, std::size_t num_rows);
@@ -293,16 +295,17 @@ public:
     /// Accepts commands until close().
     void open() { is_open_ = true; }
     void close();
-    /// Returns the commands so far, in the order in which their runs were begun.
+    /// Returns the runs of commands so far, in the order in which they were begun.
     std::span<const CommandBatch> runs();
-    /// The first id of each block of kPendingBlock that the chunk took; it has used the ids before next_pending().
+    /// The first id of each block of kPendingBlock ids that the chunk has taken. The chunk has used the ids before
+    /// next_pending().
     std::span<const EntityBits> pending_blocks() const { return pending_blocks_; }
     EntityBits next_pending() const { return numbers_.next_pending; }
     /// Destroys the values of all rows, and discards the rows.
     void clear();
 
     // These functions load commands. The list has origin kMade; the caller fills the rows of the run; replace_lists()
-    // replaces lists by equal ones.
+    // replaces lists by equal lists.
     const CommandList& made_list(MadeList&& list);
     CommandBatch begin_run(const CommandList& list, std::uint32_t num_rows);
     void restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers);
@@ -313,7 +316,7 @@ public:
 private:
     struct Stream {
         CommandCursor end{};
-        std::uint32_t run = 0;  // its index in runs_
+        std::uint32_t run = 0;  // the index of the run in runs_
     };
 
     Stream& stream_of(const CommandList& list);

@@ -1,11 +1,11 @@
 #pragma once
-// The event channels of a world: one for each type of events, and one for each name that code without C++ types has
+// The event channels of a world: one for each event type, and one for each name that code without C++ types has
 // requested. events.h explains channels.
 //
 //     Events<Collision>& hits = channels.of<Collision>();               // also World::events<Collision>()
 //     Result<detail::EventLog*> sounds = channels.named("sounds", 16);  // 16 bytes each
 //
-// Thread: one structural thread.
+// Thread: the structural thread of the world.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/base/status.h"
@@ -24,8 +24,8 @@ public:
     EventChannels& operator=(const EventChannels&) = delete;
 
     /// Returns the channel of events of type T. The first call makes it. Requires: at the first call, no passes run.
-    /// Lifetime: as long as this object. A shared library with hidden symbols has types of its own; pass it the
-    /// reference.
+    /// Lifetime: as long as this object. A shared library with hidden symbols has types of its own, so pass the
+    /// reference to it.
     template <class T>
     Events<T>& of() {
         if (void* owned = find(&detail::event_type<T>)) return *static_cast<Events<T>*>(owned);
@@ -34,7 +34,8 @@ public:
         return made;
     }
     /// Returns the channel with a name, whose events are bytes. The first call makes it.
-    /// Errors: its events have another size. Requires: no passes run. Lifetime: until end() was called once per call.
+    /// Errors: its events have another size. Requires: no passes run. Lifetime: until end() has been called as often as
+    /// this function.
     SHOAL_API Result<detail::EventLog*> named(std::string_view name, std::uint32_t event_bytes);
     SHOAL_API void end(const detail::EventLog& events);
 
@@ -54,7 +55,7 @@ public:
     }
 
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Channels that the saved state does not have become empty. Errors: the saved events do not fit.
+    /// Channels that are not in the saved state become empty. Errors: the saved events do not fit.
     SHOAL_API Status load(SnapshotReader& from);
 
 private:

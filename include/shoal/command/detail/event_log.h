@@ -19,7 +19,7 @@ namespace shoal::detail {
 class EventLog;
 struct EventBuffer;
 
-/// Where a thread appends in the buffer of its current scope. Null outside of scopes.
+/// The position at which a thread appends to the buffer of its current scope. Null outside of scopes.
 struct EventCursor {
     const EventLog* log;
     std::byte* at;
@@ -47,7 +47,7 @@ public:
         return slot;
     }
     /// Returns more room for a writer whose room is full. The room comes after `at` in the buffer that the writer
-    /// holds. If `held` is nullptr, it is in the buffer of the scope, which the writer holds from now on.
+    /// holds. If `held` is nullptr, the room is in the buffer of the scope, which the writer holds from now on.
     SHOAL_API EventCursor hold_more(std::byte* at, EventBuffer* held);
     /// Ends the hold of a writer on its buffer. The writer has written up to `at`.
     SHOAL_API static void release(std::byte* at, EventBuffer& held);
@@ -56,8 +56,7 @@ public:
     SHOAL_API std::span<const std::byte> read() const;
     SHOAL_API std::span<const std::byte> read_last() const;
     SHOAL_API void end_frame();
-    /// Replaces the events of this frame and of the last one.
-    /// Shape: multiples of the size of an event.
+    /// Replaces the events of this frame and of the last frame. Shape: multiples of the size of an event.
     /// Requires: no passes run.
     SHOAL_API void replace(std::span<const std::byte> events, std::span<const std::byte> last_events);
     SHOAL_API std::uint32_t event_bytes() const;

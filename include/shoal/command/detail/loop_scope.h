@@ -15,7 +15,8 @@ namespace detail {
 class CommandRecorder;
 class RangeCommands;
 
-/// While it exists, the calling thread runs the function of a loop, which must not ask for the commands of its pass.
+/// While a LoopScope exists, the calling thread runs the function of a loop, which must not ask for the commands of its
+/// pass.
 class LoopScope {
 public:
     SHOAL_API LoopScope();

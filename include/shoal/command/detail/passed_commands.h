@@ -1,6 +1,6 @@
 #pragma once
-// Commands that are passed from one directory of stores to another, such as the directory of another machine, which
-// owns their entity.
+// Commands that are passed from one directory of stores to another, such as the directory of the machine that owns the
+// entity of the command.
 //
 //     here   pass 3: destroy(e7), add(e9, ...)   --take_commands()-->   add(e9, ...)
 //                              |  e7 is elsewhere
@@ -21,32 +21,35 @@ namespace shoal {
 struct PassedPart {
     const Schema* component = nullptr;
     static constexpr std::uint32_t kNoField = 0xFFFFFFFF;
-    std::uint32_t field = kNoField;  ///< of kSet: the field that is set
+    std::uint32_t field = kNoField;  ///< for kSet: the field that is set
     bool is_disabled = false;
-    /// The schema of the value: the component's, or one with the field that is set; nullptr if there is no value.
+    /// The schema of the value: the component's schema, or a schema with only the field that is set; nullptr if there
+    /// is no value.
     const Schema* value_schema = nullptr;
     std::span<const std::byte> value{};  ///< a struct image of value_schema
 };
 
 struct PassedCommand {
     SavedCommandKind kind{};
-    std::uint32_t pass = 0;  ///< its place in the order, from 1; 0: outside of passes
+    std::uint32_t pass = 0;  ///< the place of the pass in the order, from 1; 0: outside of passes
     Entity entity{};
-    Zone zone = kNoZone;  ///< of kMove
-    TextChange change{};  ///< of kText, with the text
+    Zone zone = kNoZone;  ///< for kMove: the new zone
+    TextChange change{};  ///< for kText: the change, with the text
     std::string_view text{};
     std::span<const PassedPart> parts{};
 };
 
 /// Calls visit(context, command) for each pending command about an entity for which is_elsewhere(context, entity)
-/// is true, in the order in which they would be carried out, and drops it here. Commands with values of a C++ type that
-/// has more than its declared fields cannot be passed on: they are dropped too. Returns their number.
+/// is true, in the order in which the commands would be carried out, and drops the command here. Commands with values
+/// of a C++ type that has more than its declared fields cannot be passed on, and are dropped too. Returns the number of
+/// these.
 SHOAL_API std::uint64_t take_commands(ComponentDirectory& directory,
                                       bool (*is_elsewhere)(const void* context, Entity entity),
                                       void (*visit)(void* context, const PassedCommand& command), void* context);
 /// Returns the schema of the value that sets a field. Requires: the field is plain bytes.
 SHOAL_API Schema value_schema_of(const Schema& component, std::uint32_t field);
-/// Errors: bytes are not a value of their field, or a store would refuse them. Shape: a struct image of `schema`.
+/// Errors: the bytes are not a valid value of the field, or a store would refuse them. Shape: a struct image of
+/// `schema`.
 SHOAL_API Status check_passed_value(ComponentDirectory& directory, const Schema& schema,
                                     std::span<const std::byte> image);
 /// Adds a command after the commands of the same pass. Requires: the command does not create, spawn or copy; values

@@ -9,15 +9,15 @@ namespace shoal {
 /// What a command does; kText names an entity, or adds or removes a tag. Saves contain these numbers.
 enum class SavedCommandKind : std::uint32_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kText, kSet };
 inline constexpr std::uint32_t kNumSavedCommandKinds = 9;
-/// What commands of a list have in common. Flags: the list belongs to one chunk; spawns and copies have poses; spawns
-/// override values.
+/// What the commands in a list have in common. The flags say that the list belongs to one chunk, that spawns and copies
+/// have poses, and that spawns override values.
 struct SavedCommandList {
     static constexpr std::uint32_t kOfChunk = 1, kHasPoses = 2, kHasOverrides = 4;
     SavedCommandKind kind;
     std::uint32_t num_parts, flags, num_rows;
 };
-/// A component type of a list: a line of "types". kOfDatabase is only in older states, and means that a store keeps it.
-/// If a field is set, its number in the component type is in the flags too, from bit kFieldShift on.
+/// A component type of a list: a line of "types". kOfDatabase is only in older states, and means that a store keeps the
+/// component type. If a field is set, its number in the component type is in the flags too, from bit kFieldShift on.
 struct SavedCommandPart {
     static constexpr std::uint32_t kBringsValue = 1, kIsDisabled = 2, kOfDatabase = 4, kFieldShift = 8;
     std::uint32_t type, flags;

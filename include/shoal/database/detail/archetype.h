@@ -26,18 +26,19 @@ inline constexpr std::uint32_t kNoColumn = 0xFFFF;
 
 class Archetype {
 public:
-    /// `components` are in ascending order; `schemas` are their schemas. Requires: fewer than kNoColumn columns in all.
+    /// `components` are in ascending order; `schemas` are their schemas. Requires: fewer than kNoColumn columns in
+    /// total.
     SHOAL_API Archetype(std::uint32_t number, std::span<const ComponentType> components,
                         std::span<const Schema* const> schemas);
     Archetype(const Archetype&) = delete;
     Archetype& operator=(const Archetype&) = delete;
 
     std::uint32_t number() const { return number_; }
-    /// Its component types: one bit per number.
+    /// The component types of the archetype: one bit per number.
     const BitSet& signature() const { return signature_; }
     /// Ascending.
     std::span<const ComponentType> components() const { return {components_.data(), components_.size()}; }
-    /// The enableable component types: a bit per row tells whether it has them. Ascending.
+    /// The enableable component types: for each, a bit per row tells whether the row has it. Ascending.
     std::span<const ComponentType> enableable() const { return {enableable_.data(), enableable_.size()}; }
     /// The component types that are `many`: the first value of an entity is in its row. Ascending.
     SHOAL_API std::span<const ComponentType> many() const;

@@ -1,14 +1,14 @@
 #pragma once
 // The component types of a database and the archetypes that they form, as a graph: an edge leads to the archetype with
-// one more or one fewer component type.
+// one component type more or one less.
 //
 //     {position} ---with velocity--- {position, velocity} ---with food--- {position, velocity, food}
 //                                            |
 //                                      without position --- {velocity}
 //
-// An archetype forms when it is first asked for. Edges, and the plans for moving rows from one archetype to another,
-// are computed once and remembered. Component types and archetypes live as long as the graph; both are
-// numbered in the order in which they were added.
+// An archetype is made when it is first asked for. Edges, and the plans for moving rows from one archetype to another,
+// are computed once and remembered. Component types and archetypes live as long as the graph; both are numbered in the
+// order in which they were added.
 // Thread: const calls from any thread between changes.
 
 #include "shoal/base/detail/hash_map.h"

@@ -1,7 +1,7 @@
 #pragma once
 // The component type that a database has for each C++ type, by the C++ type's small number in this process (see
-// TypedSlot). Threads may look up while another one adds: a block of numbers never moves, and when it is too small,
-// a larger one with the same numbers replaces it. Older blocks stay as long as the database.
+// TypedSlot). Threads may look up while another thread adds: a block of numbers never moves, and when it is too small,
+// a larger block with the same numbers replaces it. Older blocks stay as long as the database.
 //
 //     slot          1   2   3   4 ...
 //     number        0   .   2   .             component type number; kNone: not looked up yet
@@ -28,7 +28,7 @@ public:
         const Block* const block = __atomic_load_n(&block_, __ATOMIC_ACQUIRE);
         return slot < block->num_slots ? __atomic_load_n(block->numbers() + slot, __ATOMIC_ACQUIRE) : kNone;
     }
-    /// Requires: the slot has no number yet, or this one.
+    /// Requires: the slot has no number yet, or has this number.
     SHOAL_API void set(std::uint32_t slot, std::uint32_t number);
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// Where the row of each entity is: which table, and which row of it.
+// Where the row of each entity is: in which table, and which row of that table.
 //
 //     entity index        0    1     2   ...
 //     rows                .   g:5    .        4 bytes: generation above row; one RowIndex that all tables share
@@ -32,12 +32,12 @@ public:
         return {table_of(entity.index()), row};
     }
     /// For the fast path of structural calls: one test checks that the directory covers the index, that rows are not
-    /// held, and that there are at most 65,536 tables. Otherwise nothing is found.
+    /// held, and that there are at most 65,536 tables. If the test fails, nothing is found.
     SHOAL_INLINE Location find_unless_held(Entity entity) const {
         if (SHOAL_UNLIKELY(!is_open(entity.index()))) return {};
         return find_covered(entity);
     }
-    /// Whether no entity has a row at this index, and one can be set there. As above.
+    /// Whether no entity has a row at this index, and a row can be set there. The same test applies.
     SHOAL_INLINE bool is_free_unless_held(Entity entity) const {
         return SHOAL_LIKELY(is_open(entity.index())) && rows_.entries()[entity.index()] == 0;
     }
@@ -77,7 +77,7 @@ public:
         if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return {0, 0};
         return {table_of(entity.index()), static_cast<std::uint32_t>(entries[entity.index()] & kIndexMask)};
     }
-    /// The table of the entity that has a row at this index. Requires: there is one.
+    /// The table of the entity that has a row at this index. Requires: there is such an entity.
     SHOAL_INLINE std::uint32_t table_of(std::uint32_t entity_index) const {
         std::uint32_t table = tables_[entity_index];
         if (SHOAL_UNLIKELY(upper_tables_.capacity() != 0)) table |= std::uint32_t(upper_tables_[entity_index]) << 16;
@@ -90,11 +90,11 @@ public:
     }
     /// The same for many entities.
     SHOAL_API void set_table(std::span<const Entity> entities, std::uint32_t table);
-    /// Gives consecutive rows of a table to the leading entities, up to the first that is dead or has a row, and
-    /// returns how many there were. Requires: room is reserved.
+    /// Gives consecutive rows of a table to the leading entities, up to the first one that is dead or has a row, and
+    /// returns how many entities got a row. Requires: room is reserved.
     SHOAL_API std::uint32_t set_leading(std::span<const Entity> entities, const EntityManager& living,
                                         std::uint32_t table, std::uint32_t first_row);
-    /// The same for the owners of all rows of a loaded table: they may be dead, but must be ids with indices up
+    /// The same for the owners of all rows of a loaded table: the owners may be dead, but must be ids with indices up
     /// to `max_index`.
     SHOAL_API std::uint32_t set_owners(std::span<const Entity> owners, std::uint32_t max_index, std::uint32_t table);
     SHOAL_INLINE void prefetch(Entity entity) const {
@@ -107,7 +107,7 @@ public:
     /// Makes room for table numbers below `num_tables`. Errors: as above.
     SHOAL_API Status reserve_tables(std::uint32_t num_tables);
 
-    /// While rows are held, none may be added, removed or moved. Holds nest. Thread: any.
+    /// While rows are held, no row may be added, removed or moved. Holds nest. Thread: any.
     void hold() { __atomic_fetch_sub(&gate_, kHold, __ATOMIC_RELAXED); }
     void release() {
         SHOAL_ASSERT(is_held(), "rows are released that were not held");

@@ -56,7 +56,8 @@ public:
 
     /// Returns the field of an entity, or nullptr. Total: any id is fine.
     SHOAL_INLINE Found find(Entity entity) const { return find_at(directory_->find(entity)); }
-    /// Fetches the field into the cache, or something else if the entity does not have it: testing would cost more.
+    /// Fetches the field into the cache. If the entity does not have the field, fetches something else: a test would
+    /// cost more.
     SHOAL_INLINE void prefetch(Entity entity) const {
         if (SHOAL_LIKELY(!columns_.empty())) prefetch_at(directory_->guess(entity));
     }
@@ -93,8 +94,8 @@ private:
     }
 
 #if SHOAL_CHECKED
-    /// Ends the program if the columns of a table have moved, or were added since. Compares the address of the first
-    /// column.
+    /// Ends the program if the columns of a table have moved or were added since then. Compares the address of the
+    /// first column.
     void require_current(std::size_t number) const {
         const std::size_t at = number * Layout::kNumColumns;
         const DatabaseTable& table = *database_->all_tables()[number];
@@ -112,7 +113,7 @@ private:
     const DatabaseDirectory* directory_;
     ComponentType component_;
     std::span<DatabaseTable* const> enableable_tables_;   // by table number, if the component type is enableable
-    Array<const std::byte*> columns_{Owner("database")};  // by table number, nullptr: not there
+    Array<const std::byte*> columns_{Owner("database")};  // by table number; nullptr: the table lacks the column
 };
 
 template <auto kMember>
@@ -124,7 +125,7 @@ template <auto kMember>
 std::size_t Database::gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,
                              const ValueOf<kMember>& missing) const {
     SHOAL_ASSERT(out.size() == entities.size(), "one place per entity is needed");
-    constexpr std::uint64_t kCachedRows = 1 << 14;  // up to this many rows are in the cache anyhow
+    constexpr std::uint64_t kCachedRows = 1 << 14;  // up to this number of rows, a table is in the cache anyway
     const DatabaseField<kMember> values = field<kMember>();
     if (entities.size() > kCachedRows) return values.gather_far(entities, out, missing);
     std::size_t num_found = 0;

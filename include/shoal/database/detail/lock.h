@@ -5,7 +5,7 @@
 
 namespace shoal {
 
-/// Keeps the rows of a database in place: while it lives, structural calls end the program.
+/// Keeps the rows of a database in place: while a lock exists, structural calls end the program.
 /// Thread: any; locks nest and overlap.
 class DatabaseLock {
 public:

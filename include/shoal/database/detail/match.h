@@ -1,6 +1,6 @@
 #pragma once
 // The tables of a database whose archetypes have some component types and lack others, for loops that run often.
-// A bit per table tells whether it matches: a refresh looks only at new archetypes and new tables.
+// A bit per table tells whether the table matches. A refresh looks only at new archetypes and new tables.
 //
 //     table number    0 1 2 3 4 5 ...
 //     matched         1 0 1 1 0 1          kept here
@@ -8,7 +8,7 @@
 //     visited         1 . . 1 . .
 //
 // An enableable component type cannot rule out a table, only rows: rows_of_word() returns which rows match.
-// Thread: refresh() between structural calls, from one thread; all else from any thread after it.
+// Thread: call refresh() between structural calls, from one thread; after that, any thread may make the other calls.
 
 #include "shoal/database/database.h"
 
@@ -16,7 +16,8 @@ namespace shoal {
 
 class DatabaseMatch {
 public:
-    /// Requires: `database` outlives it. A component type that is both in `with` and in `without` matches nothing.
+    /// Requires: `database` outlives this object. A component type that is both in `with` and in `without` matches
+    /// nothing.
     SHOAL_API DatabaseMatch(const Database& database, std::span<const ComponentType> with,
                             std::span<const ComponentType> without = {});
 
@@ -39,8 +40,8 @@ public:
             for (std::uint64_t bits = matched[word] & occupied[word]; bits != 0; bits &= bits - 1)
                 visit(*tables[lowest_bit(bits)]);
     }
-    /// The same for tables in `zones`: by table number if most tables are in them, else zone by zone. Cost: as above,
-    /// and an indirect call for each table; the loop over zones is compiled once for all queries.
+    /// The same for tables in `zones`: by table number if most tables are in these zones, else zone by zone. Cost: as
+    /// above, and an indirect call for each table; the loop over zones is compiled once for all queries.
     template <class Visit>
     void for_each_table(const ZoneSet& zones, Visit&& visit) const {
         using Callee = std::remove_reference_t<Visit>;
@@ -63,13 +64,13 @@ public:
         return enableable_with_.empty();
     }
     /// Returns a bit for each of the rows 64 * word to 64 * word + 63: does it match? Bits past the last row are 0.
-    /// Requires: a matching table; word * 64 < its num_rows().
+    /// Requires: the table matches; word * 64 < table.num_rows().
     SHOAL_API std::uint64_t rows_of_word(const DatabaseTable& table, std::uint32_t word) const;
 
 private:
     static constexpr std::size_t kTablesPerZone = 4;  // a guess: tables of a zone visited for each table that matches
 
-    /// Whether all tables of the database were looked at, and none was removed since.
+    /// Whether all tables of the database were looked at, and no table was removed since then.
     bool is_fresh() const {
         return epoch_ == database_->table_list_epoch() && num_tables_ == database_->all_tables().size();
     }
@@ -81,13 +82,13 @@ private:
     const Database* database_;
     BitSet with_{Owner("database match")};                              // all types that a table must have
     BitSet without_{Owner("database match")};                           // types that a table must lack, except
-                                                                        // enableable ones
+                                                                        // enableable types
     Array<ComponentType> enableable_with_{Owner("database match")};     // enableable types that rows must have
     Array<ComponentType> enableable_without_{Owner("database match")};  // enableable types that rows must lack
     BitSet matched_types_{Owner("database match")};                     // by archetype number
     BitSet matched_{Owner("database match")};                           // by table number
     std::size_t num_types_ = 0;                                         // number of archetypes looked at
-    std::size_t num_tables_ = 0;                                        // looked at
+    std::size_t num_tables_ = 0;                                        // number of tables looked at
     std::size_t num_matched_ = 0;                                       // number of matching tables
     std::uint64_t epoch_ = 0;
 };

@@ -5,9 +5,9 @@
 //     find    entity -> table, row; is the table's last step the one asked for, do its addresses hold, is there room?
 //     make    bits, owner, columns (from the row to the target; the table's last row into its place), index, stamps
 //
-// find() returns nothing when the step does not apply: for other components than last time, a table whose memory has
-// moved, opaque columns, component types with several values, more than 65,536 tables, or while rows are held. Then the
-// call for spans of components runs; it prepares the next step, and ends the program while rows are held.
+// find() returns nothing when the step does not apply: if the components are not the same as last time, if the memory
+// of a table has moved, for opaque columns and `many` component types, with more than 65,536 tables, or while rows are
+// held. Then the call for spans of components runs. It prepares the next step, and ends the program if rows are held.
 // Thread: the same as the database.
 
 #include "shoal/database/detail/typed_slots.h"
@@ -18,7 +18,7 @@ class Database;
 
 /// Where a row has moved to.
 struct MovedRow {
-    const DatabaseTable::Step* step = nullptr;  ///< nullptr: it has not moved
+    const DatabaseTable::Step* step = nullptr;  ///< nullptr: the row has not moved
     std::uint32_t row = 0;                      ///< in the target of the step
 };
 

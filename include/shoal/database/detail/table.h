@@ -6,7 +6,7 @@
 //     columns             ..   ..   ..          those of the archetype's schema
 //     bits of "asleep"    1    0    1           an enableable component type: does the entity have it now?
 //
-// Passes and queries read columns, or write unmarked columns and mark them when the loop has ended. Only the
+// Passes and queries read columns, or write columns without marks and mark them when the loop has ended. Only the
 // Database adds and removes rows.
 // Lifetime: a table that stays empty is removed after many settles, and its number is used again; then
 // Database::table_list_epoch() grows. Thread: as for Table.
@@ -32,7 +32,7 @@ public:
     }
     PresenceBits& operator=(PresenceBits&&) = delete;
 
-    /// The number of rows that it has room for.
+    /// The number of rows that there is room for.
     std::uint32_t num_reached() const { return static_cast<std::uint32_t>(num_words_ * 64); }
     bool get(std::uint32_t row) const { return test_bit(words_, row); }
     void set(std::uint32_t row, bool value) { set_bit(words_, row, value); }
@@ -63,18 +63,20 @@ public:
     std::uint32_t type_number() const { return type_number_; }
     Zone zone() const { return zone_; }
     std::uint32_t num_rows() const { return table_.num_rows(); }
-    /// Whether rows are only bytes: no opaque columns, no enableable component types, and no further values
-    /// elsewhere.
+    /// Whether rows are only bytes: the table has no opaque columns, no enableable component types, and no `many`
+    /// types.
     bool is_plain() const { return table_.is_plain() && presence_.empty() && !has_many_; }
-    /// Whether entities may have several values of a type: the first is in the row, the database has the others.
+    /// Whether entities may have several values of a type: the first value is in the row, and the database has the
+    /// others.
     bool has_many() const { return has_many_; }
     std::span<const Entity> entities() const { return table_.entities(); }
     const detail::RowVersions& row_versions() const { return table_.row_versions(); }
-    /// The rows; first_column() tells where a component's columns are. Requires: no structural call is made on it.
+    /// The rows; first_column() tells where a component's columns are. Requires: no structural call is made on this
+    /// table.
     Table& table() { return table_; }
     const Table& table() const { return table_; }
     std::uint32_t first_column(ComponentType component) const { return type_->first_column(component); }
-    /// Write and read rows and bits; see Table::load(). `schemas` are those of the database's component types, by
+    /// Write and read rows and bits; see Table::load(). `schemas` has the schemas of the database's component types, by
     /// number.
     SHOAL_API void save(SnapshotWriter& to, std::span<const Schema* const> schemas) const;
     SHOAL_API Status load(SnapshotReader& from, std::span<const Schema* const> schemas);
@@ -96,7 +98,7 @@ public:
         return bits == nullptr || test_bit(bits, row);
     }
 
-    /// The view of a field of `component` that has the C++ type of the member. Requires: the archetype has it.
+    /// The view of a field of `component`, with the C++ type of the member. Requires: the archetype has the component.
     template <auto kMember>
     ReadColumn<kMember> column(ComponentType component) const {
         const std::uint32_t first = required_column(component);
@@ -104,7 +106,7 @@ public:
             [this, first](std::uint32_t c) { return table_.column(first + c); }, struct_offset<kMember>(), num_rows(),
             table_, first);
     }
-    /// The same for writing, by a pass that marks what it wrote when it has ended: see mark_written.
+    /// The same for writing, by a pass that marks what it has written when it ends: see mark_written.
     template <auto kMember>
     WriteColumn<kMember> unmarked_column(ComponentType component) {
         const std::uint32_t first = required_column(component);
@@ -162,8 +164,8 @@ private:
         bool has_reserved_bits() const { return target->num_rows() < num_reached; }
         /// Looks up how many rows the bits of the target have room for.
         SHOAL_API void look_up_reach();
-        /// Writes the bits of a row that moves to the end of the target, and replaces them in `from` by those of its
-        /// last row. Not inline, so that rows without bits do not pay for what this keeps in registers.
+        /// Writes the bits of a row that moves to the end of the target, and replaces them in `from` by the bits of the
+        /// last row. Not inline, so that rows without bits do not pay for the registers that this uses.
         __attribute__((noinline)) SHOAL_API void move_bits(const DatabaseTable& from, std::uint32_t row) const;
 
         std::uint32_t num_reached = 0;  // rows of the target that all bits have room for; room only grows

@@ -1,5 +1,5 @@
 #pragma once
-// The tables of a database: one for each archetype in each zone that has had entities of it.
+// The tables of a database: one for each archetype in each zone that has had entities of that archetype.
 //
 //     table number        0                    1              2       3
 //     table               {position} zone 3    {mass} zone 3  free    {position} zone 7
@@ -29,7 +29,7 @@ public:
     SHOAL_API DatabaseTable* find(const Archetype& type, Zone zone) const;
     /// The same; makes the table if there is none. Errors: no address space; nothing has changed.
     SHOAL_API Result<DatabaseTable*> find_or_make(const Archetype& type, Zone zone);
-    /// Requires: a table has the number.
+    /// Requires: a table has this number.
     DatabaseTable& operator[](std::uint32_t number) const { return *tables_[number]; }
 
     std::span<DatabaseTable* const> by_number() const {  ///< nullptr where a number is free
@@ -65,15 +65,14 @@ public:
     /// Must be called when a table becomes empty, or is no longer empty.
     SHOAL_API void note_rows(const DatabaseTable& table);
 
-    /// Settles the memory of some tables, and removes those that were empty for a long time. Returns whether any was
-    /// removed.
+    /// Settles the memory of some tables, and removes those that were empty for a long time. Returns whether any table
+    /// was removed.
     SHOAL_API bool settle_memory();
 
     /// Writes the list of tables, without their rows. `saved_types`: the saved numbers of archetypes, by number.
     SHOAL_API void save(SnapshotWriter& to, std::span<const std::uint32_t> saved_types) const;
-    /// Makes the tables that save() wrote, and removes others. `types` are the archetypes by their saved numbers;
-    /// tables that are there already keep their rows. Errors: the saved tables contradict each other; the set is still
-    /// consistent.
+    /// Makes the tables that save() wrote, and removes other tables. `types` are the archetypes by their saved numbers;
+    /// existing tables keep their rows. Errors: the saved tables contradict each other; the set is still consistent.
     SHOAL_API Status load(SnapshotReader& from, std::span<const Archetype* const> types);
 
     /// Checks numbers, bits and lists against each other.
@@ -102,7 +101,7 @@ private:
     std::uint64_t num_changes_ = 0;
     BitSet occupied_{Owner("database")};                    // by number
     Array<std::uint32_t> next_in_zone_{Owner("database")};  // by number: the next table of its zone, or kNone
-    Array<std::uint32_t> empty_visits_{Owner("database")};  // by number: visits in a row that found it empty
+    Array<std::uint32_t> empty_visits_{Owner("database")};  // by number: consecutive visits that found the table empty
     Array<std::uint32_t> free_numbers_{Owner("database")};
     Array<const Table*> list_{Owner("database")};
     Array<const Table*> listed_also_{Owner("database")};
@@ -110,7 +109,7 @@ private:
     HashMap<Zone, std::uint32_t> first_in_zone_{Owner("database")};
     std::uint64_t epoch_ = 0;
     std::size_t next_visited_ = 0;
-    mutable Array<ColumnsOfType*> columns_of_types_{Owner("database")};  // owned; of the types that were asked for
+    mutable Array<ColumnsOfType*> columns_of_types_{Owner("database")};  // owned; only for types that were asked for
 };
 
 }  // namespace shoal

@@ -43,7 +43,7 @@ SHOAL_INLINE ComponentType Database::find_component() const {
     return find_unknown<T>();
 }
 
-/// Not inline, so that callers need no stack space for it.
+/// Not inline, so that callers need no stack space for this.
 template <class T>
 SHOAL_NOINLINE ComponentType Database::find_unknown() const {
     return find_described(schema_of<T>());
@@ -98,7 +98,7 @@ ComponentValues Database::values_of_given(const Given& given) {
     return values_given_as<Given>(detail::value_of_given(given));
 }
 
-/// The same from one value for all, or a span of values.
+/// The same from one value for all entities, or a span of values.
 template <class Given, class Value>
 ComponentValues Database::values_given_as(const Value& value) {
     ComponentValues result = typed_values<detail::ComponentOfGiven<Given>>(value);
@@ -113,7 +113,7 @@ Status Database::create(std::span<Entity> out, Zone zone)
     requires(sizeof...(Ts) > 0)
 {
     require_unlocked_for<Ts...>("create()");
-    if constexpr ((detail::kHasOpaque<Ts> || ...))  // only C++ knows their defaults
+    if constexpr ((detail::kHasOpaque<Ts> || ...))  // only the C++ types have their defaults
         return create<Ts...>(out, zone, Ts{}...);
     else
         return create(out, archetype<Ts...>(), zone);
@@ -346,8 +346,8 @@ SHOAL_NOINLINE Result<bool> Database::remove_through_span(Entity entity) {
     return remove_one(entity, components, detail::ListSlot<Ts...>::key());
 }
 
-/// Returns the row of an entity if the component type of `key` is the last that its table enabled or disabled;
-/// otherwise nil.
+/// Returns the row of an entity if the component type of `key` is the one that was last enabled or disabled in its
+/// table; otherwise nil.
 SHOAL_INLINE DatabaseRow Database::find_enableable(Entity entity, TypedKey key) const {
     const DatabaseDirectory::Location place = directory_.find_unless_held(entity);
     if (SHOAL_UNLIKELY(!place)) return {};

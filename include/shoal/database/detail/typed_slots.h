@@ -1,7 +1,7 @@
 #pragma once
 // What the database needs to know about C++ types. Each type, and each list of types, has a small number in this
-// process: the slot where every database keeps the component type, or the table used last. It only serves as a cache; a
-// component type is identified by its name.
+// process: the slot in which every database keeps the component type, or the table used last. The number serves only
+// for a cache; a component type is identified by its name.
 
 #include "shoal/database/detail/table.h"
 
@@ -9,7 +9,7 @@ namespace shoal {
 
 namespace detail {
 
-/// Sets *slot to the smallest number that no type has, unless another thread has set it, and returns it.
+/// Sets *slot to the smallest number that no type has, unless another thread has set *slot, and returns the number.
 SHOAL_API std::uint32_t take_typed_slot(std::uint32_t* slot);
 
 template <class... Ts>
@@ -17,7 +17,7 @@ struct TypedSlot {
     static inline std::uint32_t number = 0;  // 0: none yet
     /// 0 before the first get().
     SHOAL_INLINE static std::uint32_t known() { return __atomic_load_n(&number, __ATOMIC_RELAXED); }
-    /// Identifies the types without reading the number, so a loop need not load anything again. Each library of a
+    /// Identifies the types without reading the number, so that a loop need not load anything again. Each library of a
     /// program has its own key. Lifetime: a library must stay loaded as long as any database to which it has added
     /// components, or from which it has removed them.
     static constexpr TypedKey key() { return &number; }

@@ -7,7 +7,7 @@
 namespace shoal {
 
 struct DatabaseOptions {
-    Zone first_zone = 0;  ///< of entities that get their first row from add(), or are created or spawned without a zone
+    Zone first_zone = 0;  ///< for entities that get a row from add(), or are created or spawned without a zone
     std::uint32_t capacity_rows = kDefaultCapacityRows - 1;  ///< of each table
 };
 
@@ -16,8 +16,8 @@ struct DatabaseOptions {
 struct ComponentValues {
     ComponentType component;
     const std::byte* images = nullptr;            ///< struct images, in the order of the entities
-    std::size_t stride = 0;                       ///< bytes from image to image; 0: one image for all
-    std::span<const std::byte* const> columns{};  ///< or columns: one per column of the schema, an element per entity
+    std::size_t stride = 0;                       ///< bytes from one image to the next; 0: one image for all
+    std::span<const std::byte* const> columns{};  ///< or columns: one per column of the schema, by entity
     /// Or a function that writes one row, for C++ types that are not plain bytes.
     void (*write)(const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
                   std::size_t entity) = nullptr;
@@ -39,7 +39,7 @@ struct DatabaseRow {
     DatabaseTable* table = nullptr;
     std::uint32_t row = kNilRow;
     [[no_unique_address]] detail::KnownRow
-        known{};  ///< by which checked builds detect rows that are stale, or of another database
+        known{};  ///< by which checked builds detect stale rows and rows of another database
 
     explicit operator bool() const { return table != nullptr; }
     friend bool operator==(DatabaseRow a, DatabaseRow b) { return a.table == b.table && a.row == b.row; }
@@ -47,7 +47,7 @@ struct DatabaseRow {
 
 namespace detail {
 
-/// Ends the program: the row is nil or was removed, or its entity does not have the component.
+/// Ends the program, because the row is nil or was removed, or its entity does not have the component.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_row(DatabaseRow row, const Schema& component);
 /// The same; looks up the schema here, so that callers do not have to.
 template <class T>
@@ -61,7 +61,8 @@ using IfUndeclared =
     std::enable_if_t<((std::is_class_v<Ts> && std::is_aggregate_v<Ts> && !std::is_same_v<Ts, Entity> &&
                        !DescribedComponent<ComponentOfGiven<Ts>> && !requires(const Ts& list) { list.data(); }) ||
                       ...)>;
-/// The result of store calls with such types, so that the compiler reports this and does not list all other calls.
+/// The result of store calls with such types, so that the compiler reports this mistake instead of listing all other
+/// calls.
 template <class... Ts>
 struct Undeclared {
     static_assert(kIsDescribed<Undeclared>, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");

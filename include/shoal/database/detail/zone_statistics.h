@@ -15,7 +15,7 @@ namespace shoal {
 struct ZoneStatistics {
     Zone zone = 0;
     ComponentType component{};
-    StoreStatistics held{};  ///< its text lives as long as the database
+    StoreStatistics held{};  ///< the lifetime of its text is that of the database
 };
 
 /// Returns one entry for each zone and component type that has a table there, by zone, then by component type.

@@ -11,9 +11,9 @@
 //     span 7    span 1  span 1         span 3
 //
 // Texts without escapes are views into the source. A document made by a DocumentBuilder may also refer to nodes of
-// other documents; a Node follows such references. Lifetime: a Node and its texts live as long as its Document, the
-// Diagnostics that keep the source text, and the documents that it was built from. Thread: a document never changes, so
-// any thread may read it.
+// other documents; a Node follows such references. Lifetime: a Node and its texts are valid as long as the Document,
+// the Diagnostics that keep the source text, and the documents that the Document was built from exist. Thread: a
+// document never changes, so any thread may read it.
 
 #include "shoal/base/assert.h"
 #include "shoal/document/diagnostics.h"
@@ -53,10 +53,10 @@ struct NodeData {
         std::uint64_t large_integer;
         double number;
         const char* text;
-        const KeyTable* keys;  ///< of a mapping with many keys, else nullptr
+        const KeyTable* keys;  ///< for a mapping with many keys, else nullptr
         const NodeData* target;
     };
-    std::uint32_t length;  ///< bytes of a text, children of a list or mapping
+    std::uint32_t length;  ///< bytes of a text, or children of a list or mapping
     std::uint32_t span;    ///< nodes of the subtree, including this one
     std::uint32_t offset;
     std::uint32_t file_and_code;  ///< file << 4 | code
@@ -107,7 +107,8 @@ public:
 
     /// Requires: is_bool().
     bool as_bool() const { return data(is_bool(), "as_bool() needs a bool").boolean; }
-    /// Returns nullptr for other kinds, and for an integer that does not fit. Lifetime: as long as the document.
+    /// Returns nullptr if the node is of another kind, or is an integer that does not fit. Lifetime: as long as the
+    /// document.
     SHOAL_API const std::int64_t* as_int64() const;
     SHOAL_API const std::uint64_t* as_uint64() const;
     /// Requires: is_number().
@@ -119,7 +120,7 @@ public:
     std::uint32_t size() const { return is_list() || is_mapping() ? data().length : 0; }
 
     /// Returns the child with this key, or none. A node that is not a mapping has no such child.
-    /// Cost: O(1) in large mappings, which are hashed; small ones are searched.
+    /// Cost: O(1) in large mappings, which are hashed; small mappings are searched.
     SHOAL_API Node find(std::string_view key) const;
 
     /// Returns a child by its index. Requires: index < size(). Cost: O(1) in a list of scalars, else O(index).
@@ -187,7 +188,7 @@ public:
 
 private:
     friend class NodeWriter;
-    struct Block {  // of texts with escapes
+    struct Block {  // a block of texts with escapes
         void* memory;
         std::size_t num_bytes;
     };

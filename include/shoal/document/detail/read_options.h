@@ -1,5 +1,5 @@
 #pragma once
-// Options of all readers. Each reader uses those of its format, and ignores the others.
+// Options of all readers. Each reader uses the options for its format, and ignores the others.
 //
 //     { coral  =  [4  2]  /* two */ }      tokens: open, key, open, scalar, scalar, close, comment, close
 //
@@ -27,13 +27,13 @@ struct TextToken {
 };
 
 struct ReadOptions {
-    /// How deep lists and mappings may be nested. Readers do not recurse, so a large value only costs memory.
+    /// How deep lists and mappings may be nested. Readers do not recurse, so a large limit only costs memory.
     std::uint32_t max_depth = 128;
-    /// SJSON only: a word that is not a literal is a string, as in `type = vec3`. Schema files are read like this. In
-    /// sources, a forgotten quote is an error.
+    /// SJSON only: a word that is not a literal is a string, as in `type = vec3`. Schema files are read in this way. In
+    /// sources, by contrast, a forgotten quote is an error.
     bool bare_texts = false;
-    /// If this is not nullptr, the tokens replace the content of the vector, in text order. After errors, it may have
-    /// some of them.
+    /// If this is not nullptr, the tokens replace the content of the vector, in text order. After errors, the vector
+    /// may have only some of the tokens.
     std::vector<TextToken>* tokens = nullptr;
 };
 

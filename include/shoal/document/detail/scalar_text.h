@@ -14,10 +14,10 @@ inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; 
 
 inline bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
-/// Marks a text as UTF-8 at its start; it is not part of the content.
+/// Marks a text as UTF-8 at its start. The mark is not part of the content.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// Returns whether a byte of UTF-8 is the first one of its code point.
+/// Returns whether a byte of UTF-8 is the first byte of its code point.
 inline bool starts_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 /// Returns the number of code points in a UTF-8 text. Columns and widths are counted in code points.
 SHOAL_API std::size_t num_code_points(std::string_view text);

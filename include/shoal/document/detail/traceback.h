@@ -1,6 +1,6 @@
 #pragma once
-// Errors with messages of several lines, such as those of scripts: the first line is the error, the others, a
-// traceback, are notes.
+// Errors with messages of several lines, such as those of scripts: the first line is the error, and the other lines,
+// which are a traceback, are notes.
 // Thread: as for Diagnostics.
 
 #include "shoal/document/diagnostics.h"

@@ -28,7 +28,8 @@ SHOAL_API std::size_t encode_utf8(char32_t code_point, char* out);
 SHOAL_API std::size_t find_invalid_byte(std::string_view text);
 
 /// Appends a code point in a form that is safe for a terminal: control characters, invisible characters, changes of the
-/// writing direction and invalid bytes become escapes such as \x1B or \u202E. Returns its width in columns.
+/// writing direction and invalid bytes become escapes such as \x1B or \u202E. Returns the width of that form in
+/// columns.
 SHOAL_API int append_visible(std::string& out, CodePoint code_point, char byte);
 
 /// The same for a text.

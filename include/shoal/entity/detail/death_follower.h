@@ -9,7 +9,7 @@ namespace shoal {
 
 class DeathFollower {
 public:
-    /// Lifetime: `entities` outlives it.
+    /// Lifetime: `entities` outlives this object.
     DeathFollower(EntityManager& entities, std::string_view reader)
         : entities_(entities), cursor_(entities.open_death_cursor(reader)) {}
     DeathFollower(const DeathFollower&) = delete;

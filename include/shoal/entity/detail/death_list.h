@@ -8,9 +8,9 @@
 //                              cursors of three stores
 //
 // A cursor that is more than `max_entries` late falls behind: the list drops the entries it has not read, and its
-// reader must call alive() for each of its entities. After a burst, the list frees pages once it has stayed short for a
-// while.
-// Thread: the structural thread of the entity manager that owns it.
+// reader must call alive() for each of its entities. After a burst of deaths, the list frees pages once it has stayed
+// short for a while.
+// Thread: the structural thread of the entity manager that owns the list.
 
 #include "shoal/base/detail/page_memory.h"
 #include "shoal/entity/entity.h"
@@ -35,7 +35,8 @@ struct DeathRange {
     std::uint64_t end = 0;             ///< advance to here after reading all entities
     bool fell_behind = false;          ///< call alive() for every entity, then advance to `end`
 
-    /// Whether one pass over `num_rows` rows removes the rows of the dead faster than a look-up for each dead entity.
+    /// Whether one pass over `num_rows` rows removes the rows of dead entities faster than a look-up for each dead
+    /// entity would.
     bool calls_for_sweep(std::uint64_t num_rows) const { return fell_behind || entities.size() > num_rows / 2; }
 };
 
@@ -44,7 +45,8 @@ public:
     /// Reserves room for `max_entries`. Errors: no address space.
     SHOAL_API Status reserve(std::size_t max_entries);
 
-    /// Opens a cursor at the end, which sees the deaths from now on. `reader` names its owner; it outlives the cursor.
+    /// Opens a cursor at the end, which sees the deaths from now on. `reader` is the name of the cursor's owner; it
+    /// outlives the cursor.
     SHOAL_API DeathCursor open(std::string_view reader = "a store");
     SHOAL_API void close(DeathCursor cursor);
 
@@ -86,7 +88,7 @@ private:
     void forget_before(std::uint64_t floor);
     void rewind();
 
-    PageArray<Entity> entries_;  // the slot of a position is position - base_
+    PageArray<Entity> entries_;  // the slot for a position is position - base_
     std::size_t max_entries_ = 0;
     std::uint64_t base_ = 0, begin_ = 0, end_ = 0;
     Array<std::uint64_t> positions_{Owner("death list")};  // this and the next: by cursor number - 1

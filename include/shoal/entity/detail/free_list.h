@@ -7,7 +7,7 @@
 //
 // When the ring is full, its capacity doubles in place: the ids before `oldest` move after the last one. Pages that
 // were used once are kept.
-// Thread: the structural thread of the entity manager that owns it.
+// Thread: the structural thread of the entity manager that owns the list.
 
 #include "shoal/base/detail/page_memory.h"
 #include "shoal/entity/entity.h"
@@ -53,7 +53,7 @@ public:
         num_ids_ += num_ids;
     }
 
-    /// Adds one id. Requires: make_room() was called for it.
+    /// Adds one id. Requires: make_room() was called for this id.
     void add(Entity id) {
         free_run().front() = id;
         add_run(1);

@@ -6,11 +6,11 @@
 //     from above, from transforms    0  1  1  0  0     an entity above it in their tree is inactive
 //     inactive                       1  1  1  0  0     at least one of them
 //
-// An entity manager has one of these, and removes the dead from it. Each store (a speaker) reports what it knows, so
-// that several worlds may share the entities. Transforms also follow: they are notified which entities became active or
-// inactive by themselves, and report the entities below them.
-// Thread: the structural thread changes it, which ends the program while passes run; any thread reads it between these
-// calls.
+// An entity manager has one InactiveEntities, and removes dead entities from it. Each store that reports inactive
+// entities is a speaker, so that several worlds may share the entities. Transforms also follow: they are notified of
+// the entities that became active or inactive by themselves, and report the entities below these.
+// Thread: the structural thread makes changes, which end the program while passes run; any thread may read between
+// changes.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/row_range.h"
@@ -21,7 +21,8 @@ namespace shoal {
 
 class InactiveEntities {
 public:
-    /// Called with living entities that became active or inactive by themselves, and with inactive ones that have died.
+    /// Called with living entities that became active or inactive by themselves, and with inactive entities that have
+    /// died.
     using FollowFunction = void (*)(void* speaker, std::span<const Entity> changed);
 
     explicit InactiveEntities(const PassHold& hold) : hold_(hold) {}
@@ -32,16 +33,16 @@ public:
 
     /// Adds a store that reports entities as inactive by themselves or, if a function is given, a follower.
     SHOAL_API void add_speaker(void* speaker, FollowFunction follow = nullptr);
-    /// Removes a store and all that it has reported. Requires: the store was added.
+    /// Removes a store and everything that it has reported. Requires: the store was added.
     SHOAL_API void remove_speaker(void* speaker);
 
     /// Records whether living entities are inactive by themselves, and notifies the followers. Requires: the speaker
     /// was added.
     SHOAL_API void set_by_itself(const void* speaker, std::span<const Entity> entities, bool is_inactive);
-    /// Records whether a living entity is inactive because one above it is. Returns whether is_inactive_for() changed.
-    /// Requires: added as a follower.
+    /// Records whether a living entity is inactive because an entity above it is. Returns whether is_inactive_for()
+    /// changed. Requires: the speaker was added as a follower.
     SHOAL_API bool set_from_above(const void* speaker, Entity entity, bool is_inactive);
-    /// Whether an entity is inactive by itself, or because of one above it in this store. Requires: as above.
+    /// Whether an entity is inactive by itself, or because of an entity above it in this store. Requires: as above.
     SHOAL_API bool is_inactive_for(const void* speaker, Entity entity) const;
     /// Removes an entity that has died, and notifies the followers if it was inactive.
     SHOAL_API void forget(Entity entity);

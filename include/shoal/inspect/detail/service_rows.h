@@ -8,8 +8,8 @@
 
 namespace shoal {
 
-/// Returns the rows of WorldService::table(), of which the first has the names of columns; empty: it has none.
-/// Shape: as many texts in each row as there are columns.
+/// Returns the rows of WorldService::table(). The first row has the names of the columns. Empty: the service has no
+/// table. Shape: as many texts in each row as there are columns.
 SHOAL_API std::vector<std::vector<std::string>> service_rows(const WorldService& service);
 
 }  // namespace shoal

@@ -1,15 +1,14 @@
 #pragma once
-// A crew keeps the workers of an executor together for a frame. It is one long loop of the executor. Loops that are
-// started in it are shared among the workers that are already there, which is faster than calling threads for each of
-// the loops.
+// A crew keeps the workers of an executor together for a frame. It is one long loop of the executor. The workers in it
+// share the loops that are started there, which is faster than calling threads for each loop.
 //
 //     executor    |- wait ---------------------------------------------|      one loop, a chunk per worker
 //     worker 0     do_next ... its share of a loop ... do_next .........
 //     worker 1     ........... its share of that loop ... do_next ......
 //
-// An idle worker helps with a running loop; if there is none, it asks for the next piece of work; if there is none
-// either, it waits until a loop starts or a piece of work ends. A worker that waits for its own loop helps only with
-// that loop, as executor.h promises.
+// An idle worker helps with a running loop. If no loop runs, it asks for the next piece of work; if there is none, it
+// waits until a loop starts or a piece of work ends. A worker that waits for its own loop helps only with that loop, as
+// executor.h promises.
 // Thread: one thread at a time calls run(); the work calls start() and wait().
 
 #include "shoal/job/executor.h"
@@ -25,7 +24,7 @@ public:
 
     /// Returns the task of the calling thread.
     virtual void* task() const = 0;
-    /// Sets the task of the calling thread (nullptr: it waits). Returns its previous task.
+    /// Sets the task of the calling thread (nullptr: the thread waits). Returns its previous task.
     virtual void* switch_to(void* task, std::uint32_t worker) = 0;
 
 protected:

@@ -4,7 +4,7 @@
 //     chunks    0  1  2  3      1 and 3 throw: all four are run, and the exception of 1 is kept, in any order
 //
 // The library is built without exceptions. Its loops call functions of the program in templates, so in a program with
-// exceptions, the template catches what the function throws, and the call that waits for the loop throws it again.
+// exceptions, the template catches an exception of the function, and the call that waits for the loop throws it again.
 // Thread: guard() from any thread; the rest from one thread, after all calls of guard() have returned.
 
 #include "shoal/base/status.h"
@@ -39,7 +39,7 @@ public:
     }
     /// Keeps an error; success is not a failure.
     void keep(Status status) { status_ = std::move(status); }
-    /// Takes the failure of the other object, and replaces this one's.
+    /// Takes the failure of the other object, in place of this object's failure.
     SHOAL_API void take(Failure& other);
     /// Removes the failure.
     SHOAL_API void clear();
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    /// Keeps the exception that is being handled, unless one with a lower place is kept.
+    /// Keeps the exception that is being handled, unless an exception with a lower place is kept.
     SHOAL_API SHOAL_NOINLINE void keep_exception(std::uint64_t place);
     SHOAL_API SHOAL_NOINLINE void drop();
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void throw_kept();

@@ -21,7 +21,7 @@ namespace shoal {
 class Executor;
 
 struct WorkPosition {
-    static constexpr std::uint32_t kMostSteps = 4;        ///< nested loops, and the work in the innermost one
+    static constexpr std::uint32_t kMostSteps = 4;        ///< nested loops, and the work in the innermost loop
     static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< in place of a chunk: the work follows the loop
 
     struct Step {
@@ -46,16 +46,16 @@ SHOAL_API bool comes_before(const WorkPosition& a, const WorkPosition& b);
 /// An object that is open while a scope lasts.
 class OpenInScope {
 public:
-    /// Called when the scope ends (`is_over`), or when another one begins within it.
+    /// Called when the scope ends (`is_over`), or when another scope begins within it.
     virtual void close(bool is_over) = 0;
-    const void* owner = nullptr;  ///< the object that has opened it
+    const void* owner = nullptr;  ///< the object that has opened this one
     OpenInScope* next = nullptr;  ///< in the same scope
 
 protected:
     ~OpenInScope() = default;
 };
 
-/// While it exists, the calling thread runs a pass or a chunk.
+/// While a scope exists, the calling thread runs a pass or a chunk.
 class WorkScope {
 public:
     /// A pass. Passes are numbered 1, 2, 3 ... in the order of the schedule. `executor` runs its loops.
@@ -66,7 +66,7 @@ public:
     WorkScope(const WorkScope&) = delete;
     WorkScope& operator=(const WorkScope&) = delete;
 
-    /// Returns the innermost scope of the calling thread; nullptr: it does not run a pass.
+    /// Returns the innermost scope of the calling thread; nullptr: the thread does not run a pass.
     SHOAL_API static WorkScope* current();
     /// Numbers a loop that the calling thread starts, and returns its position.
     SHOAL_API static WorkPosition begin_loop();
@@ -84,7 +84,7 @@ public:
     void begin_function() { ++num_functions_; }
     void end_function() { --num_functions_; }
 
-    /// Closes `opened` when the scope ends, or another one begins within it.
+    /// Closes `opened` when the scope ends, or when another scope begins within it.
     SHOAL_API void keep_open(OpenInScope& opened);
     OpenInScope* first_open() const { return opened_; }
     void close_all() { close_all(false); }

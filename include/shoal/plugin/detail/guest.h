@@ -1,6 +1,7 @@
 #pragma once
-// What code in other languages adds to a world. Plugins in C and scripts in Lua are guests: each has passes, queries,
-// event channels and observers, which are removed when the guest is unloaded, and recreated when stores change.
+// The things that code in other languages adds to a world. Plugins in C and scripts in Lua are guests: each has passes,
+// queries, event channels and observers, which are removed when the guest is unloaded, and recreated when stores
+// change.
 //
 //     GuestHost       all guests of one language in a world
 //     Guest           one plugin or script: what it has made, and what a failed load undoes
@@ -58,11 +59,11 @@ struct GuestColumn {
     ValueType type{};
     std::size_t component = 0;  ///< index in TextQuery::components()
     std::uint32_t column = 0;   ///< index in Schema::columns()
-    std::uint32_t offset = 0;   ///< bytes into its elements
+    std::uint32_t offset = 0;   ///< bytes into the elements of the column
 };
 inline constexpr std::size_t kMostGuestColumns = 64;
 
-/// A text query of a guest. Requires: its language calls make() before using `query`.
+/// A text query of a guest. Requires: the language calls make() before using `query`.
 struct SHOAL_API GuestQuery : GuestPart {
     GuestQuery(Guest& of, std::string_view of_text, Array<std::string>&& of_columns)
         : GuestPart(of), text(of_text), column_names(std::move(of_columns)) {}
@@ -84,7 +85,7 @@ protected:
     /// Finds the columns in `query`. Errors: a column is missing, or the language cannot represent it.
     virtual Status find_columns() = 0;
     virtual void forget_columns() {}
-    /// For find_columns(): of the components that the text writes, loops write only `columns`.
+    /// For find_columns(): in the components that the text writes, loops write only `columns`.
     void limit_writes();
 };
 
@@ -116,21 +117,21 @@ struct SHOAL_API GuestPass : GuestPart {
 
     /// Finds what the pass accesses now. Errors: a store, a channel or the query is missing.
     Status find_accesses();
-    /// Whether it has declared that it reads, or writes, a channel.
+    /// Whether the pass has declared that it reads, or writes, a channel.
     bool declares(const GuestChannel& channel, bool writes) const;
     /// Finds what the pass accesses. Pauses the pass if something is missing, and otherwise resumes it.
     void renew();
 
     const std::string name;
-    GuestQuery* query = nullptr;  ///< only for this pass, and destroyed with it; nullptr: run() does not visit rows
+    GuestQuery* query = nullptr;  ///< belongs to this pass and is destroyed with it; nullptr: run() does not visit rows
     Array<std::string> reads{Owner("guests")}, writes{Owner("guests")};          ///< besides the query's accesses
     Array<std::string> reads_from{Owner("guests")}, writes_to{Owner("guests")};  ///< channels
     Array<std::string> after{Owner("guests")}, before{Owner("guests")};          ///< passes
     std::uint32_t every_frames = 0;                                              ///< 0: in every frame
     float every_seconds = 0;
     Array<Access> accesses{Owner("guests")};
-    bool is_added = false;       ///< whether the schedule has it
-    bool is_everything = false;  ///< it declares nothing, and its host runs one pass at a time: it may do anything
+    bool is_added = false;       ///< whether the schedule has the pass
+    bool is_everything = false;  ///< it declares nothing and may do anything, because its host runs one pass at a time
     bool rests = false;          ///< paused, because something it needs is missing
     bool is_told = false;        ///< whether the log has reported this
 
@@ -155,11 +156,11 @@ struct GuestObserver {
 
 /// One plugin or script.
 struct SHOAL_API Guest {
-    /// Joins the host as its last guest.
+    /// Becomes the last guest of the host.
     Guest(GuestHost& of, std::string_view named);
     Guest(const Guest&) = delete;
     Guest& operator=(const Guest&) = delete;
-    /// Requires: everything it has made was removed.
+    /// Requires: everything that the guest has made was removed.
     ~Guest();
 
     /// Makes a query and adds it. Errors: the same as GuestQuery::make(); the query is destroyed.
@@ -167,34 +168,35 @@ struct SHOAL_API Guest {
     /// Requires: no pass uses the query.
     void remove(GuestQuery& query);
     /// Adds a pass to the schedule. Errors: the same as GuestPass::find_accesses(); its name is taken; the passes could
-    /// no longer be ordered, unless the guest is loading and may add others. On an error, it is destroyed with its
-    /// query.
+    /// no longer be ordered (not an error while the guest is loading, because it may add other passes). On an error,
+    /// the pass is destroyed with its query.
     Status add(GuestPass& made);
     /// Errors: the program has removed the pass from the schedule.
     Status remove(GuestPass& pass);
     GuestPass* find_pass(std::string_view named) const;
     Array<std::string> pass_names() const;
     GuestChannel* find_channel(std::string_view named) const;
-    /// Adds an observer, and returns its number. Errors: no store keeps the component type, or it has no such field.
+    /// Adds an observer, and returns its number. Errors: no store keeps the component type, or the type has no such
+    /// field.
     Result<std::uint32_t> add(GuestObserver observer);
     /// Errors: there is no such observer.
     Status remove_observer(std::int64_t number);
 
-    /// Declares a component type: makes its table, or changes the fields of an existing one.
+    /// Declares a component type: makes its table, or changes the fields of an existing type.
     /// Errors: the same as World::manager() and begin_schema_change(); a query, pass or observer of a guest names it.
     Status declare(const Schema& schema);
     /// Notes entities that were made during loading.
     void note_made(std::span<const Entity> entities);
-    /// Ends a load. Unless `keep`, destroys the entities that it has made, and undoes declare().
+    /// Ends a load. Unless `keep`, destroys the entities that were made during the load, and undoes declare().
     void end_load(bool keep);
 
-    /// suspend() removes passes and observers from the world; resume() adds them again. Errors: the same as add(); what
-    /// was not added by then stays out of the world.
+    /// suspend() removes passes and observers from the world; resume() adds them again. Errors: the same as add();
+    /// passes and observers that were not added by then stay out of the world.
     void suspend();
     Status resume();
     /// Makes queries, passes and observers again.
     void renew();
-    /// Removes passes, observers and queries, the last one first.
+    /// Removes passes, observers and queries, the newest first.
     void remove_parts();
     void remove_channels();
 
@@ -219,7 +221,7 @@ struct SHOAL_API SpawnedImages {
     SpawnedImages(const SpawnBatch& batch, const Schema& schema);
 
     Array<Entity> owners{Owner("guests")};   ///< of all copies
-    Array<Entity> parents{Owner("guests")};  ///< of the owners; empty: none has a parent
+    Array<Entity> parents{Owner("guests")};  ///< of the owners; empty: no owner has a parent
     Array<std::byte> images{Owner("guests")};
 };
 /// Copies a row from columns, one per Schema::columns(), to a struct image.
@@ -251,7 +253,7 @@ struct SHOAL_API GuestHost : WorldService {
     /// Frees the function of a removed observer.
     virtual void end(const GuestObserver& /*observer*/) {}
     /// Makes the queries, passes and observers of all guests again, because stores have changed. A pass that needs a
-    /// missing store is paused until it is there.
+    /// missing store is paused until the store exists.
     virtual void renew_all();
     void fields_changed() override { renew_all(); }
     void forget(const Store& store) override;
@@ -262,7 +264,7 @@ struct SHOAL_API GuestHost : WorldService {
     void forget_passes(const Array<std::string>& names);
     /// Errors: no store keeps the component type.
     virtual Result<KeptComponent> find_kept(std::string_view component);
-    /// Returns a guest that has queries, passes or observers of a component type, or nullptr. `but`: skip this one.
+    /// Returns a guest that has queries, passes or observers of a component type, or nullptr. `but`: a guest to skip.
     const Guest* find_user(const Schema& component, const Store& store, const Guest* but = nullptr) const;
     Guest* find_guest(std::string_view name) const;
     /// Ends the program if a pass or a function of a guest is running: for calls that load and unload guests.
@@ -270,7 +272,7 @@ struct SHOAL_API GuestHost : WorldService {
 
     World& world;
     const GuestWords words;
-    const bool runs_one_at_a_time;  ///< its language is single-threaded
+    const bool runs_one_at_a_time;  ///< the language is single-threaded
     bool is_exchanging = false;     ///< guests are being replaced; paused parts may resume afterwards
     bool has_lost_stores = false;   ///< stores were lost after guests were renewed; the next settle renews guests again
     std::uint32_t num_calls = 0;    ///< running functions of guests, except passes

@@ -29,8 +29,7 @@ struct Access {
     bool is_everything() const { return store == nullptr && object == nullptr; }
     /// Returns this access, limited to the rows in some zones. Requires: the store is a database.
     SHOAL_API Access in(const ZoneSet& of_rows) const;
-    SHOAL_API Access in(const LiveZones& of_rows) const;  ///< the same, for the zones that are in the set when passes
-                                                          ///< run
+    SHOAL_API Access in(const LiveZones& of_rows) const;  ///< the same, for the zones in the set when passes run
     /// The same, or this access unchanged if the store is not a database, because only a database has zones.
     SHOAL_API Access of_query_in(const ZoneSet& of_rows, const LiveZones* of_live_rows) const;
 };

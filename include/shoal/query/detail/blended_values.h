@@ -87,7 +87,7 @@ private:
     Value value_;
 };
 
-/// What a function gets for a field that it only reads; it has the same calls.
+/// What a function gets for a field that it only reads; has the same calls as BlendedValue.
 template <class Argument>
 struct UnblendedValue {
     Argument value;

@@ -1,6 +1,6 @@
 #pragma once
-// The rows of a text query, kept in place for code that fetches one batch after the other and cannot be called with
-// them, such as a loop in a scripting language.
+// The rows of a text query, kept in place for code that fetches one batch after the other instead of being called for
+// each batch, such as a loop in a scripting language.
 //
 //     HeldRows held(query);  // rows stay where they are from now on
 //     for (std::size_t i = 0; i < held.num_batches(); ++i) {
@@ -14,7 +14,7 @@
 //     short runs, rows in any order        one batch that lists its rows: TextColumn::rows
 //
 // The rows are those that match when the object is made. Until finish(), nothing is marked as written, and stores that
-// compute more from written components are not notified.
+// compute other values from written components are not notified.
 // Thread: as for the loops of the query. A pass may hold rows while it runs.
 
 #include "shoal/query/text_query.h"
@@ -33,7 +33,8 @@ public:
     std::size_t num_batches() const;
     /// Requires: index < num_batches(). Lifetime: the object's.
     const TextBatch& batch(std::size_t index) const;
-    /// Marks the components that the query writes, in all rows, and notifies the stores that compute more from them.
+    /// Marks the components that the query writes, in all rows, and notifies the stores that compute other values from
+    /// these components.
     void finish(Executor* executor = nullptr);
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
-// Mistakes in the terms of a query, checked in an order in which each check may rely on those before it, so that the
-// compiler reports one mistake and not what follows from it. query() has a message for each.
+// Mistakes in the terms of a query, checked in an order in which each check may rely on the checks before it, so that
+// the compiler reports one mistake and not its consequences. query() has a message for each.
 //
 // Thread: types, and values at compile time.
 
@@ -21,23 +21,23 @@ enum class Mistake : std::uint8_t {
     kNoField,            ///< a member that the declaration does not name
     kNamedTwice,         ///< two terms name the same field
     kNeedsWorld,         ///< a term that only a query over a world may have
-    kNotesTwice,         ///< several of Added, Removed and Changed
-    kNotesMany,          ///< such a term names a `many` type, or the query also reads one
+    kNotesTwice,         ///< more than one of Added, Removed and Changed
+    kNotesMany,          ///< Added, Removed or Changed with a `many` type, in the term or elsewhere in the query
     kLinksMany,          ///< Related by a field of a `many` type
     kRemovedIsEmpty,     ///< Removed of a type that has no fields, or fields that are not plain bytes
-    kNoSingleton,        ///< Singleton of a type that is not one
-    kWritesSingleton,    ///< a singleton, in a query that also visits rows
-    kWritesOfParents,    ///< a component that the query also reads from parents
-    kWritesComputed,     ///< a component that its store computes
+    kNoSingleton,        ///< Singleton of a type that is not a singleton
+    kWritesSingleton,    ///< writes a singleton in a query that also visits rows
+    kWritesOfParents,    ///< writes a component that the query also reads from parents
+    kWritesComputed,     ///< writes a component that its store computes
     kBesideWorld,        ///< a directory together with another store
     kNoManager,          ///< no store that was given keeps the component
     kNoDriver,           ///< no term selects rows
     kIgnoresDatabase,    ///< a database is given but no term uses it
-    kJoinsMany,          ///< a store that may have several components of one entity
-    kReadsMany,          ///< a component of a `many` type, together with others
+    kJoinsMany,          ///< joins a store that may have several components for one entity
+    kReadsMany,          ///< reads a `many` type together with other fields
 };
 
-/// For the conditions of static_assert, which compilers print.
+/// For conditions of static_assert, because compilers print them.
 template <Mistake kFound, Mistake kOne>
 inline constexpr bool kIsNot = kFound != kOne;
 

@@ -4,7 +4,7 @@
 //     table rows      0 ... begin ......... end ... n
 //     batch rows            0 ............. num_rows()     in every column, and in entities()
 //
-// Lifetime: the call of the function that gets it. Thread: as for the loop.
+// Lifetime: the call of the function that gets the batch. Thread: as for the loop.
 
 #include "shoal/query/detail/row_loop.h"
 
@@ -15,7 +15,7 @@ namespace detail {
 /// The table that a batch of a query over a world shows.
 struct TableOfBatch {
     const Table& table;
-    const DatabaseTable* of_database = nullptr;  ///< the same, if the database has it; else nullptr
+    const DatabaseTable* of_database = nullptr;  ///< the same table if the database has it; else nullptr
 
     std::span<const Entity> entities() const { return table.entities(); }
     const RowVersions& row_versions() const { return table.row_versions(); }
@@ -47,10 +47,10 @@ public:
     }
 
     std::uint32_t num_rows() const { return rows_.size(); }
-    /// Requires: a query over a database.
+    /// Requires: the query is over a database.
     Zone zone() const { return table_.zone(); }
-    /// The table of the rows, for columns that the query does not name, and the rows' position in it. If the query
-    /// joins stores: the database's table, or else the table of the manager whose rows the loop visits.
+    /// The table of the rows, for columns that the query does not name, and the position of the rows in it. If the
+    /// query joins stores, this is the database's table, or else the table of the manager whose rows the loop visits.
     const Table& table() const { return table_; }
     RowRange rows() const { return rows_; }
 

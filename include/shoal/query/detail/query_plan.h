@@ -1,7 +1,7 @@
 #pragma once
 // The plan of a query: which rows it visits, and where the columns of its terms are. It uses no C++ types. Typed
-// queries and text queries each have a plan; it passes the rows that it finds to a function that is compiled for the
-// query.
+// queries and text queries each have a plan. The plan passes the rows that it finds to a function that is compiled for
+// the query.
 //
 //     terms       Write<&Boat::position>, Read<&Sail::area>, Without<Crew>
 //     stores      the database            sails              crews            each must have a row, or none
@@ -29,28 +29,28 @@ namespace detail {
 struct PlanState;
 struct HeldPlan;
 
-/// The changes since its last loop that a query visits.
+/// The kind of changes that a query visits: changes since its last loop.
 enum class Noted : std::uint8_t { kNothing, kAdded, kRemoved, kChanged };
 
 /// What a query needs of one component type.
 struct PlanTerm {
     static constexpr std::uint16_t kNoAny = 0xFFFF, kNoLink = 0xFFFF;
 
-    const Schema* component = nullptr;  ///< Lifetime: its store's or the program's. nullptr: the parent link
-    bool is_field = false;              ///< its columns are shown
+    const Schema* component = nullptr;  ///< Lifetime: that of the store or the program. nullptr: the parent link
+    bool is_field = false;              ///< the columns of the component are shown
     bool writes = false;
-    bool is_optional = false;       ///< an entity may lack it
-    bool excludes = false;          ///< an entity lacks it
-    Noted noted = Noted::kNothing;  ///< only entities that have gained, lost or changed it are visited
-    bool is_link = false;           ///< its column names the entity of the linked terms
+    bool is_optional = false;       ///< an entity may lack the component
+    bool excludes = false;          ///< an entity must lack the component
+    Noted noted = Noted::kNothing;  ///< only entities that have gained, lost or changed the component are visited
+    bool is_link = false;           ///< the column names the entity of the linked terms
     bool is_each_value = false;     ///< each value that an entity has of the type is visited
-    bool is_whole = false;          ///< its columns hold fields that the query does not name, too
+    bool is_whole = false;          ///< the columns also hold fields that the query does not name
     std::uint16_t any_of = kNoAny;  ///< an entity has at least one of the terms with this number
-    std::uint16_t link = kNoLink;   ///< the link term that leads to its entity; kNoLink: the entity itself
+    std::uint16_t link = kNoLink;   ///< the link term that leads to the related entity; kNoLink: not related
     std::uint32_t offset = 0;       ///< where the field begins in its column. Units: bytes
     std::uint16_t first_column = 0, num_columns = 0;    ///< the shown columns, among the component's
     std::uint32_t field = kAllFields;                   ///< the field in accesses
-    std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64 shown columns
+    std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64 columns: is it written?
 
     bool is_related() const { return link != kNoLink; }
     /// Whether loops mark the shown column `column` as written.
@@ -72,17 +72,17 @@ struct PlanStore {
 
 /// Where the columns of a field are, for some rows.
 struct FieldColumns {
-    Table* table = nullptr;                  ///< nullptr: none of the rows has the component
-    std::uint32_t first_column = 0;          ///< of the component
-    std::uint32_t first_row = 0;             ///< row i of the run is row first_row + i of the table, modulo 2^32
-    const std::uint32_t* rows = nullptr;     ///< by row of the block; kNilRow: it lacks the component. nullptr: a run.
-                                             ///< Always set for related entities, even if the rest is a run
-    const RowIndex* index = nullptr;         ///< a paged index that has the row of each owner; nullptr: use `rows`
-    const std::byte* values = nullptr;       ///< removed components as they were, in place of a table
-    const std::uint64_t* enabled = nullptr;  ///< a bit for each row of the table; nullptr: all rows have it
+    Table* table = nullptr;               ///< nullptr: none of the rows has the component
+    std::uint32_t first_column = 0;       ///< of the component
+    std::uint32_t first_row = 0;          ///< row i of the run is row first_row + i of the table, modulo 2^32
+    const std::uint32_t* rows = nullptr;  ///< by row of the block; kNilRow: the component is missing. nullptr: a run.
+                                          ///< Related entities always have rows, even if other fields are in a run
+    const RowIndex* index = nullptr;      ///< a paged index that has the row of each owner; nullptr: use `rows`
+    const std::byte* values = nullptr;    ///< removed components as they were, in place of a table
+    const std::uint64_t* enabled = nullptr;  ///< a bit for each row of the table; nullptr: all rows are enabled
 };
 
-/// Which rows of a table are enabled in all of some component types, and in none of others.
+/// Which rows of a table have all of some component types enabled, and none of some others.
 struct RowBits {
     const std::uint64_t* const* required = nullptr;
     const std::uint64_t* const* excluded = nullptr;
@@ -100,16 +100,16 @@ struct RowBits {
 
 /// Rows that a loop has found. Lifetime: the call of the function that gets them.
 struct FoundRows {
-    const Entity* owners = nullptr;  ///< the owner of row 0, and of the rows after it
+    const Entity* owners = nullptr;  ///< the owners of the rows, from row 0 of the table on
     RowRange rows{};                 ///< not empty
     std::uint64_t* words = nullptr;  ///< for a block: a bit for each row from rows.begin on; nullptr: a run
     const RowBits* bits = nullptr;   ///< for a run: which of the rows are enabled; nullptr: all
     const std::uint16_t* columns =
         nullptr;  ///< by field: its first column in `table`, which has all fields; nullptr: use `fields`
-    const FieldColumns* fields = nullptr;        ///< by field; used if some are elsewhere or missing
+    const FieldColumns* fields = nullptr;        ///< by field; used if some fields are elsewhere or missing
     Table* table = nullptr;                      ///< the table of a run's rows
     const DatabaseTable* of_database = nullptr;  ///< the same, if it belongs to a database
-    CommandRecorder* commands = nullptr;         ///< of the chunk, if the function takes commands
+    CommandRecorder* commands = nullptr;         ///< the commands of the chunk, if the function takes commands
 };
 
 /// The function that a loop calls.
@@ -117,8 +117,8 @@ struct LoopFunction {
     void (*call)(void* context, FoundRows& rows) = nullptr;
     void* context = nullptr;
     bool takes_commands = false;
-    ComponentDirectory* directory = nullptr;   ///< for its commands; nullptr: the plan's
-    bool takes_runs = false;                   ///< it takes batches: rows consecutive in every store, no blocks
+    ComponentDirectory* directory = nullptr;   ///< for the function's commands; nullptr: the plan's directory
+    bool takes_runs = false;                   ///< it takes batches: rows that are consecutive in every store
     bool skips_disabled = true;                ///< it skips rows by FoundRows::bits, and rows without an owner
     bool looks_at_each = false;                ///< it skips more rows: it gets blocks, and clears bits of their words
     bool marks = true;                         ///< visited rows are marked as written
@@ -127,8 +127,8 @@ struct LoopFunction {
 
 class SHOAL_API QueryPlan {
 public:
-    /// A plan over the stores of a directory. Requires: the directory keeps each component type, or can make its store,
-    /// and the terms may use it in this way; the terms use at most one database.
+    /// A plan over the stores of a directory. Requires: for each term, the directory has a store of the component type,
+    /// or can make it, and the store supports this use of the type; the terms use at most one database.
     QueryPlan(ComponentDirectory& directory, std::span<const PlanTerm> terms);
     /// A plan over the given stores: an optional database, then managers.
     QueryPlan(std::span<const PlanStore> stores, std::span<const PlanTerm> terms);
@@ -146,7 +146,7 @@ public:
     /// Visits the rows in the order of a field's keys. Requires: all visited rows have the field; the plan does not
     /// visit each value of a type.
     void sort_by(std::size_t field, const SortKey& key);
-    /// Visits only rows that have a tag, or lack it. Requires: a plan over a directory.
+    /// Visits only rows that have a tag, or lack it. Requires: the plan is over a directory.
     void add_tag(StringId tag, bool excludes);
     /// Sets which columns of a field loops write; see PlanTerm::written_columns.
     void write_columns(std::size_t field, std::uint64_t columns);
@@ -164,7 +164,7 @@ public:
     /// database.
     Table* only_table() const;
 
-    /// Runs a loop; on several threads if there is an executor and enough rows.
+    /// Runs a loop, on several threads if there is an executor and there are enough rows.
     void run(Executor* executor, const LoopFunction& function) const;
 
 private:
@@ -176,31 +176,31 @@ private:
 };
 
 /// Marks rows as written if a loop has passed them without marking them, and notifies stores that derive data from
-/// them.
+/// these rows.
 class SHOAL_API PlanMarks {
 public:
     explicit PlanMarks(const QueryPlan& plan);
-    /// Shape: fields: by field. For a field that lists rows, the first `num_rows` of the list were passed; for others,
-    /// `num_rows` rows from `first_row` on.
+    /// Shape: fields: by field. For a field that lists rows, the first `num_rows` rows of the list were passed; for
+    /// other fields, `num_rows` rows from `first_row` on.
     void add(std::span<const FieldColumns> fields, std::uint32_t num_rows);
     void finish(Executor* executor);
 
 private:
     const PlanState& plan_;
-    Array<Array<std::uint32_t>> told_{Owner("query")};  // by store: the rows to notify it of
+    Array<Array<std::uint32_t>> told_{Owner("query")};  // by store: the rows to notify the store of
 };
 
 /// A loop that was started on an executor's threads.
 class SHOAL_API StartedPlan {
 public:
-    /// Lifetime: the plan and the data that the function uses outlive it.
+    /// Lifetime: the plan and the data that the function uses outlive this object.
     StartedPlan(const QueryPlan& plan, Executor* executor, const LoopFunction& function);
     StartedPlan(const StartedPlan&) = delete;
     StartedPlan& operator=(const StartedPlan&) = delete;
     ~StartedPlan();
     /// Returns when all rows are done, and marks written rows. Does not throw.
     void finish();
-    /// Throws the function's exception; if it threw in several rows, the exception of the first.
+    /// Throws the function's exception; if the function threw for several rows, the exception for the first of them.
     void rethrow() { failure_.rethrow(); }
 
 private:

@@ -35,7 +35,7 @@ struct SameRows {
     }
 };
 
-/// The same for runs in which some rows are disabled, with `kMayChoose`, or lack some of the fields.
+/// The same for runs in which some rows are disabled, with `kMayChoose`, or in which rows lack some of the fields.
 template <bool kMayChoose, class... Fields>
 struct SomeRows : SameRows {
     static constexpr bool kChooses = kMayChoose, kMayBlend = true;
@@ -128,7 +128,7 @@ public:
     static constexpr bool kTakesEntity = Callable<Function, Entity, Argument<Fields>...>;
     template <class Function>
     static constexpr bool kFitsAlone = kTakesEntity<Function> || Callable<Function, Argument<Fields>...>;
-    /// Whether it takes a Commands& before these arguments.
+    /// Whether the function takes a Commands& before these arguments.
     template <class Function>
     static constexpr bool kTakesCommands =
         !kFitsAlone<Function> && kFitsAlone<WithFirst<std::remove_reference_t<Function>, Commands>>;
@@ -136,8 +136,7 @@ public:
     static constexpr bool kFits = kFitsAlone<Function> || kTakesCommands<Function>;
 
     /// Returns where the columns of the fields begin, at row `row` of the found rows. Always inlined: in a large source
-    /// with -O3, g++ 12.2 otherwise assumes that lanes are null after it has set them; with -fno-ipa-modref it does
-    /// not.
+    /// with -O3, g++ 12.2 otherwise assumes that lanes are null after they were set; with -fno-ipa-modref it does not.
     template <bool kMayJoin>
     SHOAL_INLINE static Lanes collect(const FoundRows& found, std::uint32_t row = 0) {
         Lanes lanes;
@@ -174,7 +173,7 @@ private:
     SHOAL_INLINE static void collect_field(const FieldColumns& columns, std::uint32_t row, std::byte** lanes) {
         if (Field::kIsOptional && columns.table == nullptr) return;
         const std::uint32_t first_row = columns.first_row + row;  // may wrap, see first_row
-        if constexpr (Field::kIsRemoved) {                        // the function gets it as const
+        if constexpr (Field::kIsRemoved) {                        // the function gets the component as const
             lanes[0] =
                 const_cast<std::byte*>(columns.values) + std::size_t(first_row) * LayoutOf<Field>::column_bytes(0);
             return;
@@ -199,7 +198,7 @@ private:
         run_lanes<Function, RowLookup, kLanes...>(lookup, function, rows, lanes.data[kLanes]...);
     }
 
-    // The lanes are restrict-qualified parameters: as members or locals they would not let the loop vectorise.
+    // The lanes are restrict-qualified parameters: if they were members or locals, the loop would not vectorise.
     template <class Function, class RowLookup, std::size_t... kLanes>
     static __attribute__((noinline)) void run_lanes(const RowLookup& lookup, Function& function, RowRange rows,
                                                     LanePointer<kLanes> __restrict... lane) {
@@ -268,7 +267,7 @@ private:
         for (std::uint32_t half = 0; half < 2; ++half) {
             const auto half_bits = static_cast<std::uint32_t>(bits >> (half * 32));
             const std::size_t half_first =
-                std::size_t(first) + half * 32;  // 64 bits: it does not wrap while rows are added
+                std::size_t(first) + half * 32;  // 64 bits: the sum does not wrap while rows are added
             for (std::uint32_t i = 0; i < 32; ++i)
                 blend_row(lookup, function, half_first + i, 0u - (half_bits >> i & 1u), FieldIndices(), views...);
         }

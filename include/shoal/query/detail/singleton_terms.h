@@ -7,7 +7,8 @@
 //     the function gets         (entity, velocity, wind.force,   mass)
 //
 // The rows of the loop are found as if the singletons were not named. Fields that are read are copied when a loop
-// begins, once for each chunk. Only a query of singletons alone writes them: it visits one row, the first singleton's.
+// begins, once for each chunk. Only a query of singletons alone writes singletons: such a query visits one row, that of
+// the first singleton.
 // Thread: as for the query.
 
 #include "shoal/query/detail/access.h"
@@ -29,7 +30,7 @@ using TermsOfSingletons =
 template <class... Terms>
 inline constexpr bool kOnlySingletons = sizeof...(Terms) > 0 && (Terms::kIsSingleton && ...);
 
-/// The terms that select the visited rows: those about rows, or else the first singleton's.
+/// The terms that select the visited rows: the terms about rows, or else the term of the first singleton.
 template <class List, class First>
 struct VisitedTerms {
     using Type = List;
@@ -106,7 +107,7 @@ private:
 };
 
 /// The types that a function gets: the first `kNumLeading` of `Arguments`, then the rest with singletons between them.
-/// Each step takes an argument from the front, or none, and appends one at the end.
+/// Each step takes an argument from the front, or none, and appends an argument at the end.
 template <std::size_t kNumLeading, class Terms, class... Arguments>
 struct WithSingletonsBetween;
 template <class... Arguments>

@@ -27,7 +27,7 @@ struct QueryPart {
     const Entity* owners = nullptr;  ///< the owners of rows in another order; then there is no table
 };
 
-/// The inactive entities that a query skips; nullptr: it skips none.
+/// The inactive entities that a query skips; nullptr: the query skips no entities.
 inline const InactiveEntities* left_out_of(const EntityManager& entities, bool sees_inactive) {
     return sees_inactive || entities.inactive().empty() ? nullptr : &entities.inactive();
 }
@@ -58,8 +58,8 @@ private:
     std::uint64_t weight_ = 0;
 };
 
-/// Returns the next rows at or after `row` in blocks in which one of `columns` was written at `since` or later, or to
-/// which rows were added or moved. Empty: there are none.
+/// Returns the next rows at or after `row` that are in blocks in which one of `columns` was written at `since` or
+/// later, or to which rows were added or moved since then. Empty: there are none.
 SHOAL_API RowRange next_changed(const Table& table, std::span<const std::uint32_t> columns, std::uint64_t since,
                                 std::uint32_t row);
 
@@ -71,7 +71,7 @@ SHOAL_INLINE void mark_column(Table& table, std::uint32_t column, RowRange rows)
         table.mark_written(column, rows);
 }
 
-/// Returns the recorder of a loop that is one chunk. Requires: a directory.
+/// Returns the recorder of a loop that is one chunk. Requires: `directory` is not nullptr.
 SHOAL_API CommandRecorder& open_commands_of_loop(ComponentDirectory* directory);
 
 /// A loop that was started: its chunks and its results.
@@ -88,10 +88,10 @@ public:
     ~StartedLoop() { wait(); }
 
     void add(const QueryPart& part) { cuts_.add(part); }
-    /// Cuts the added parts into chunks. Returns whether there are several.
+    /// Cuts the added parts into chunks. Returns whether there are several chunks.
     SHOAL_API bool cut(std::uint32_t grain);
-    /// Starts the loop over the chunks; without an executor, or with one chunk, it is done at once.
-    /// Requires: if the function takes commands, `directory` is the directory that they apply to.
+    /// Starts the loop over the chunks; without an executor, or with only one chunk, runs the loop at once. Requires:
+    /// if the function takes commands, `directory` is the directory that they apply to.
     SHOAL_API void start(Executor* executor, bool takes_commands, ComponentDirectory* directory, void* context,
                          PartFunction run, DoneFunction done);
     SHOAL_API void wait();

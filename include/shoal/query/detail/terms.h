@@ -1,5 +1,5 @@
 #pragma once
-// The terms of a query as types, and what follows from them at compile time. query.h describes them for users.
+// The terms of a query as types, and their properties at compile time. query.h describes them for users.
 //
 //     From<Database, Manager<Sail>, Manager<Crew>>       stores, in the order in which a query was given them
 //              0            1              2             a term's store: where its component lies
@@ -26,10 +26,10 @@ struct TermKind {
     bool writes = false;        ///< the function gets a reference
     bool is_optional = false;   ///< the function gets a pointer to const, or null
     bool excludes = false;      ///< the entity lacks the component
-    bool of_parent = false;     ///< it is a field of another entity, the parent or a related one
+    bool of_parent = false;     ///< the field is of another entity: the parent or a related entity
     bool is_any = false;        ///< the entity has at least one of several component types
-    bool is_noted = false;      ///< the entity has gained, lost or changed it since the loop ran last
-    bool is_singleton = false;  ///< it is a field of a singleton
+    bool is_noted = false;      ///< the entity has gained, lost or changed the component since the last loop
+    bool is_singleton = false;  ///< the field is of a singleton
 };
 
 template <TermKind kKind>
@@ -48,7 +48,7 @@ struct FieldTerm : Term<kKind> {
 
 }  // namespace detail
 
-/// A field that is read: the function gets it const.
+/// A field that is read: the function gets it as const.
 template <auto kMember>
 struct Read : detail::FieldTerm<kMember, detail::TermKind{}> {};
 
@@ -61,8 +61,8 @@ template <auto kMember>
 struct Maybe : detail::FieldTerm<kMember, detail::TermKind{.is_optional = true}> {};
 
 /// A field of the entity's parent: Parent<Read<&Body::position>>. The function gets a pointer to const; null for roots,
-/// and where the parent lacks the component. For queries over a world. ChildOf holds the parent, in the store that
-/// keeps it: the transforms, unless the program has made another.
+/// and where the parent lacks the component. For queries over a world. The parent is the one in ChildOf, which the
+/// transforms keep unless the program has made another store for it.
 template <class Term>
 struct Parent : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional = true, .of_parent = true}> {
     static_assert(Term::kIsField && !Term::kWrites && !Term::kIsOptional,
@@ -100,32 +100,32 @@ struct Without : detail::Term<detail::TermKind{.is_field = false, .excludes = tr
     using Component = T;
 };
 
-/// A component type that the entity has gained since the query's last loop; in its first loop, all that have it. For
-/// queries over a world; a query may have one such term. A copy of a query starts over.
+/// A component type that the entity has gained since the query's last loop. The first loop visits all entities that
+/// have the component. For queries over a world; a query may have one such term. A copy of a query starts over.
 ///
 ///     world.schedule().add("greet", world.query<Added<Guest>, Read<&Guest::name>>(), greet);
 ///
 /// The query compares the current state with its last loop, whatever happened in between: a component that was added
-/// and removed is not visited, and one that moved to another table does not count as added. Disabled components count
-/// as missing. Inactive entities are skipped, and what happens to them while they are inactive is not visited later
-/// either. A loop marks all that it finds as seen when it begins, even if its function throws. The seen state is not
-/// part of a world's state: when a world goes back or is loaded, the query finds the differences from what it saw last.
-/// Observers go back with the world: see react/observers.h.
+/// and removed is not visited, and a component that moved to another table does not count as added. Disabled components
+/// count as missing. Inactive entities are skipped, and their changes while they are inactive are not visited later
+/// either. When a loop begins, it marks all changes that it finds as seen, even if its function throws later. The seen
+/// state is not part of a world's state: when a world goes back or is loaded, the query finds the differences from the
+/// state that it saw last. Observers go back with the world: see react/observers.h.
 /// Cost: a mirror of the component type (see component_mirror.h), which compares the blocks of rows that were written.
 template <class T>
 struct Added : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
     using Component = T;
     static constexpr auto kNoted = detail::Noted::kAdded;
 };
-/// A component type that the entity had in the last loop, and of which a field now has another value. Otherwise like
-/// Added.
+/// A component type that the entity had in the last loop and still has, with a field that has another value now.
+/// Otherwise like Added.
 template <class T>
 struct Changed : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
     using Component = T;
     static constexpr auto kNoted = detail::Noted::kChanged;
 };
-/// A component type that the entity has lost since the last loop; the entity may be dead. The function gets the
-/// component as it was in the last loop, a const T&. Otherwise like Added. Requires: T has fields, and they are plain
+/// A component type that the entity has lost since the last loop; the entity may be dead. The function gets a const T&,
+/// the component as it was in the last loop. Otherwise like Added. Requires: T has fields, all of which are plain
 /// bytes.
 template <class T>
 struct Removed : detail::FieldTerm<all_fields<T>, detail::TermKind{.is_noted = true}> {
@@ -147,8 +147,8 @@ struct AnyOf : detail::Term<detail::TermKind{.is_field = false, .is_optional = t
     }
 };
 
-/// Declares that a function only writes its arguments. Results for rows whose component is disabled may then be
-/// computed and discarded, which is several times faster where enabled and disabled rows are mixed:
+/// Declares that a function has no effect except on its arguments. Results for rows whose component is disabled may
+/// then be computed and discarded, which is several times faster if enabled and disabled rows are mixed:
 ///
 ///     moving.for_each(blend([dt](auto&& p, Vec3 v) { p += v * dt; }));
 template <class Function>
@@ -184,7 +184,7 @@ template <class Function>
 concept kHasOwnOfRange = requires(Function& function) { function.with_own_of_range([](auto&) {}); };
 
 /// Whether a function accepts these arguments. Not std::is_invocable: if the body of a function does not compile with
-/// them, this makes a compiler's error ten lines shorter.
+/// the arguments, the compiler's error is ten lines shorter with this concept.
 template <class Function, class... Arguments>
 concept Callable =
     requires(Function& function, Arguments&&... arguments) { function(static_cast<Arguments&&>(arguments)...); };
@@ -238,8 +238,8 @@ struct WithCommands {
     }
 };
 
-/// The value of a field that may be missing and is stored in several columns: it is assembled, and used or passed like
-/// a pointer to it.
+/// The value of a field that may be missing and is stored in several columns: the value is assembled from the columns,
+/// and is used and passed like a pointer to the field.
 template <class View>
 class OptionalValue : public FoundValue<typename View::Value> {
 public:
@@ -251,7 +251,8 @@ public:
     }
 };
 
-/// The type that a function gets for a field that may be missing: a pointer to const, or a type that is used like one.
+/// The type that a function gets for a field that may be missing: a pointer to const, or a type that is used like a
+/// pointer.
 template <class View>
 using OptionalOf =
     std::conditional_t<View::kLayout == ColumnLayout::kSplit || View::kLayout == ColumnLayout::kInColumns,
@@ -269,7 +270,7 @@ SHOAL_INLINE OptionalOf<View> optional_value(const View& view, std::uint32_t row
 
 // --- properties of terms -----------------------------------------------------------------------------------------
 
-/// Whether only rows are visited that have the term's component type, or only rows that lack it.
+/// Whether a term restricts the visited rows to rows that have its component type, or to rows that lack it.
 template <class Term>
 constexpr bool requires_component() {
     return !Term::kIsOptional && !Term::kExcludes;
@@ -279,7 +280,7 @@ constexpr bool excludes_component() {
     return Term::kExcludes;
 }
 
-/// Whether the component type is declared `enableable`. In a database it can then be disabled.
+/// Whether the component type is declared `enableable`. In a database, such components can be disabled.
 template <class T>
 inline constexpr bool kCanBeDisabled = shoal_describe(ComponentTag<T>{}).component.enableable;
 
@@ -449,7 +450,7 @@ inline constexpr bool kIsOfValues = sizeof...(Terms) == 1 || reads_many<Term>();
 
 inline constexpr std::size_t kNoStore = ~std::size_t(0);
 
-/// The stores of terms, in a list of stores.
+/// Finds the stores of terms in a list of stores.
 template <class Stores>
 struct StoreList;
 template <class... Stores>
@@ -476,7 +477,7 @@ struct StoreList<From<Stores...>> {
 template <>
 struct StoreList<From<ComponentDirectory>> {
     static constexpr std::size_t kNumStores = 1;
-    static constexpr std::size_t kNumDatabases = 1;  ///< databases that the query uses
+    static constexpr std::size_t kNumDatabases = 1;  ///< number of databases that the query uses
     static constexpr bool kHasDatabase = true;
     static constexpr bool kAnyKeepsMany = false;  ///< each value of a joined store is visited
     template <class Term>
@@ -486,8 +487,8 @@ struct StoreList<From<ComponentDirectory>> {
     template <class Term>
     static constexpr bool kIsOfDatabase =
         !Term::kIsOfParent && !Term::kIsAny &&
-        !(DescriptionOf<typename Term::Component>::kMany && kCanBeDisabled<typename Term::Component>);  ///< true: it
-                                                                                                        ///< may be
+        !(DescriptionOf<typename Term::Component>::kMany && kCanBeDisabled<typename Term::Component>);  ///< true: may
+                                                                                                        ///< be
 };
 
 /// The stores that decide which rows are visited.

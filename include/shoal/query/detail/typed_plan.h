@@ -10,7 +10,7 @@
 
 namespace shoal::detail {
 
-/// Appends the plan terms of a term to the array that begins at `first`. `number` distinguishes it from other terms;
+/// Appends the plan terms of a term to the array that begins at `first`. `number` distinguishes the term from others;
 /// `is_each_value`: see kVisitsEachValue.
 template <class Term>
 void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, bool is_each_value) {
@@ -41,7 +41,7 @@ void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, 
         if constexpr (Term::kIsNoted) term.noted = Term::kNoted;
         if constexpr (Term::kIsOfParent) term.link = static_cast<std::uint16_t>(&term - first - 1);
         if constexpr (Term::kIsRemoved) {
-            term.is_optional = true;  // the entity need not have it now
+            term.is_optional = true;  // the entity need not have the component now
         } else if constexpr (Term::kIsField) {
             using Layout = FieldLayout<Term::kMember>;
             term.first_column = Layout::kFirstColumn, term.num_columns = Layout::kNumColumns;
@@ -54,7 +54,7 @@ void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, 
     }
 }
 
-/// Returns a number that grows with the value. A NaN is greater than all; both zeros are equal.
+/// Returns a number that grows with the value. A NaN is greater than all other values; both zeros are equal.
 template <class Value>
 std::uint64_t rank_of(Value value) {
     if constexpr (std::is_enum_v<Value>) {

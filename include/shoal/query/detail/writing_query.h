@@ -1,5 +1,5 @@
 #pragma once
-// A query whose function writes events: it gets a writer for each channel, before its other arguments.
+// A query whose function writes events: the function gets a writer for each channel, before its other arguments.
 //
 //     loop of a run of rows     | writers, in registers | row row row ... | what they hold goes to the chunk's buffer |
 //
@@ -13,7 +13,7 @@ namespace shoal {
 
 namespace detail {
 
-/// A channel, distinguished from others by its type.
+/// A channel, distinguished from other channels by its type.
 template <class T>
 struct ChannelOf {
     Events<T>* events;
@@ -91,7 +91,7 @@ public:
 
     std::uint64_t num_rows() const { return query_.num_rows(); }
     static constexpr std::size_t bytes_per_row() { return Query::bytes_per_row(); }
-    /// The accesses of a loop: the query's, and the channels.
+    /// The accesses of a loop: those of the query, and writes to the channels.
     Array<Access> accesses() const {
         Array<Access> accesses = query_.accesses();
         (accesses.push_back(shoal::writes(*static_cast<const detail::ChannelOf<Ts>&>(*this).events)), ...);

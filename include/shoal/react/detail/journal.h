@@ -12,11 +12,11 @@
 //
 //     stamp 7 | "mesh" added: e3 e4 e9 | "wet" removed: e3 | stamp 8 | "wet" added: e1 | ...
 //
-// An entry records what observers would report (see observers.h): the difference to the settle before. A component that
-// was added and removed in between has no entry, and entries hold no values: changed_since() of a query finds writes.
-// The journal covers all stores of the world, including those attached later. It is bounded: when its entries name more
-// entities than the limit, the entries of the oldest settles are dropped. Calling keep_journal() again drops all of
-// them.
+// An entry records what observers would report (see observers.h): the difference from the settle before. A component
+// that was added and removed in between has no entry, and entries hold no values: changed_since() of a query finds
+// writes. The journal covers all stores of the world, including those attached later. It is bounded: when its entries
+// name more entities than the limit, the entries of the oldest settles are dropped. Calling keep_journal() again drops
+// all entries.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/detail/array.h"
@@ -40,7 +40,7 @@ struct JournalEntry {
     std::span<const Entity> entities;
 };
 
-/// The changes at or after a stamp. They are complete only if the journal was already kept at that stamp.
+/// The changes at or after a stamp. The changes are complete only if the journal was already kept at that stamp.
 /// Lifetime: until the next settle, or keep_journal().
 struct Journal {
     bool is_complete = false;  ///< false: older changes were dropped, or were never kept
@@ -63,7 +63,7 @@ public:
     /// save() writes the entries. load() replaces the entries with what save() wrote, if the journal is kept.
     SHOAL_API void save(SnapshotWriter& to) const;
     SHOAL_API Status load(SnapshotReader& from, std::uint64_t stamp);
-    /// Drops the oldest settles until the entries name few enough entities.
+    /// Drops the entries of the oldest settles until the rest name few enough entities.
     SHOAL_API void trim();
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
 // Finds read-only arrays in the blobs of a library. Values in rows may come from a file, so they are checked.
-// Thread: const calls of the library.
+// Thread: as for const calls on the library.
 
 #include "shoal/resource/library.h"
 #include "shoal/table/detail/schema.h"
@@ -16,7 +16,7 @@ class ArrayFinder {
 public:
     explicit ArrayFinder(const ResourceLibrary& library) : library_(library) {}
 
-    /// Whether a blob of the library has this array, with elements of this type; an empty array is always there.
+    /// Whether a blob of the library has this array, with elements of this type; true for an empty array.
     SHOAL_API bool has(const BlobArrayBase& array, FieldType element_type);
     /// Describes what is wrong with the array looked up last.
     SHOAL_API std::string problem(const Schema& component, const Field& field) const;
@@ -27,8 +27,8 @@ private:
     std::span<const BlobArrayEntry> arrays_;
 };
 
-/// Errors: values in structs of a component type refer to arrays that the library does not have. Without a library,
-/// nothing is checked.
+/// Checks the arrays to which values in structs of a component type refer. Errors: the library does not have one of the
+/// arrays. Without a library, nothing is checked.
 SHOAL_API Status check_arrays(const ResourceLibrary* library, const Schema& schema, std::span<const std::byte> images);
 
 }  // namespace shoal

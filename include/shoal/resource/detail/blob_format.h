@@ -15,9 +15,9 @@
 //     | guids, names, ... |    optional: for look-ups and for people
 //     +-------------------+ total_bytes
 //
-// Offsets are 64-bit and count from the start of the blob, counts are 32-bit. Nothing is a pointer: a blob works at
-// any address that is a multiple of 64. Sections and columns start on multiples of 64, columns of 64 KiB and more on
-// multiples of column_alignment; gaps are zero. All numbers have the byte order that `endianness` shows.
+// Offsets have 64 bits and are relative to the start of the blob; counts have 32 bits. Nothing is a pointer: a blob
+// works at any address that is a multiple of 64. Sections and columns start on multiples of 64, columns of 64 KiB and
+// more on multiples of column_alignment; gaps are zero. All numbers have the byte order that `endianness` shows.
 
 #include "shoal/base/detail/config.h"
 
@@ -203,7 +203,7 @@ struct BlobDependency {
 };
 static_assert(sizeof(BlobDependency) == 8);
 
-/// What the blob was made from, besides its dependencies. A dependency that was not read has hash 0.
+/// What the blob was made from, besides its dependencies. The hash of a dependency that was not read is 0.
 struct BlobOrigin {
     std::uint32_t compiler;  ///< string: the compiler's version
     std::uint32_t num_types;
@@ -212,7 +212,7 @@ struct BlobOrigin {
 static_assert(sizeof(BlobOrigin) == 16);
 
 struct BlobOriginType {
-    std::uint64_t hash;  ///< of the schema that the source was read with; 0: none
+    std::uint64_t hash;  ///< the hash of the schema that the source was read with; 0: none
     std::uint32_t name;  ///< string
     std::uint32_t reserved;
 };

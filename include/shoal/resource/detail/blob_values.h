@@ -1,6 +1,6 @@
 #pragma once
-// Turns values of rows into the values of a blob: references to entities into indices of blob entities, read-only
-// arrays into copies, and string ids into themselves with their texts. For code that saves rows: see
+// Turns values of rows into the values of a blob: references to entities become indices of blob entities, read-only
+// arrays are copied, and string ids stay the same, with their texts added. For code that saves rows: see
 // world/entity_blob.h. Also finds the arrays that values in rows refer to.
 // Thread: values; one thread at a time.
 
@@ -23,13 +23,13 @@ class BlobValues {
 public:
     BlobValues(BlobWriter& writer, const BlobValueSources& sources) : writer_(writer), sources_(sources) {}
 
-    /// Whether values of a field differ between rows and a blob.
+    /// Whether values of a field are different in rows and in a blob.
     SHOAL_API bool needs_translation(const Field& field) const;
     /// Translates a field of rows. Shape: `first` is the field in the first row, `stride` the bytes from row to row.
-    /// Errors: the library does not have a read-only array; two texts have one hash.
+    /// Errors: the library does not have a read-only array; two texts have the same hash.
     SHOAL_API Status translate(const Schema& schema, const Field& field, std::byte* first, std::size_t stride,
                                std::size_t num_rows);
-    /// The number of references to entities that are not in the blob; they are null there.
+    /// The number of references to entities that are not in the blob. Such references are null there.
     std::uint64_t num_lost_references() const { return num_lost_references_; }
 
 private:
@@ -41,7 +41,7 @@ private:
     std::uint64_t num_lost_references_ = 0;
 };
 
-/// The bytes of a section of a blob; empty if it has none of that kind. Lifetime: as long as the blob.
+/// The bytes of a section of a blob; empty if the blob has no section of that kind. Lifetime: as long as the blob.
 SHOAL_API std::span<const std::byte> section_bytes(const Blob& blob, BlobSectionKind kind);
 /// The read-only arrays of a blob, by offset. Lifetime: as long as the blob.
 SHOAL_API std::span<const BlobArrayEntry> arrays_of(const Blob& blob);

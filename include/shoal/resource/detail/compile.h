@@ -9,12 +9,12 @@
 //         return true;
 //     }
 //
-// The compiler calls it once per component, in the spawn order of the component types, or once per layer: for the text
-// of a prefab, then for the text of its user on top. Most component types need none: the compiler has a default one
-// that follows the schema, and a function can leave single fields to the default.
+// The compiler calls the function once per component, in the spawn order of the component types, or once per layer: for
+// the text of a prefab, and then for the text of its user on top. Most component types need no function: the compiler
+// has a default that follows the schema, and a function can leave single fields to the default.
 //
-// A component type needs no schema if its compile function makes its own bytes, any number for each
-// component; a spawn function gets them back (see registry.h):
+// A component type needs no schema if its compile function makes its own bytes, any number for each component. A spawn
+// function gets these bytes back (see registry.h):
 //
 //     bool compile_song(void*, const CompileInput& in, CompileOutput& out) {
 //         std::vector<std::byte> notes;
@@ -24,9 +24,9 @@
 //         return true;
 //     }
 //
-// It is called once per component, with the merged texts of prefabs and the entity; equal bytes are stored once. These
-// bytes are not swapped for machines of the other byte order: both functions must agree on the order of multi-byte
-// numbers.
+// The compile function is called once per component, with the merged texts of prefabs and the entity; equal bytes are
+// stored once. The bytes are not swapped for machines with the other byte order: both functions must agree on the order
+// of multi-byte numbers.
 // Thread: one compilation calls from one thread; a function without state may serve several compilations.
 
 #include "shoal/document/detail/document.h"
@@ -72,7 +72,7 @@ public:
     CompileOutput(const Schema& schema, std::span<std::byte> image, BlobWriter& blob, CompileHost& host)
         : schema_(schema), image_(image), blob_(blob), host_(host) {}
 
-    /// One struct image of the schema, set to the defaults. An Entity field holds an entity's index in the blob, or
+    /// The struct image of the component, set to the defaults. An Entity field holds an entity's index in the blob, or
     /// all bits set for none. Shape: Schema::struct_bytes().
     std::span<std::byte> image() { return image_; }
 
@@ -101,14 +101,15 @@ public:
     /// `_guid`. For functions that accept any key.
     bool is_field(Node node) const { return host_.is_field(node); }
 
-    /// Returns an array added for a layer below, or a text that was kept. Lifetime: until the next is added.
+    /// Returns an array that was added for a layer below, or a text that was kept. Lifetime: until the next array or
+    /// text is added.
     SHOAL_API std::span<const std::byte> array(const BlobArrayBase& array, FieldType element_type) const;
     SHOAL_API std::string_view text(StringId id) const;
     /// Returns the id of `text` and keeps the text in the blob, for readers. Errors: another text has the same hash.
     SHOAL_API Result<StringId> intern(std::string_view text);
     /// Adds a read-only array to the blob. Shape: a multiple of field_type_bytes(element_type).
     SHOAL_API BlobArrayBase add_array(FieldType element_type, std::span<const std::byte> values);
-    /// Sets the bytes of the component, and replaces those of an earlier call. Without a call, the component has no
+    /// Sets the bytes of the component, in place of the bytes of an earlier call. Without a call, the component has no
     /// bytes. Requires: the function was set with ComponentRegistry::set_bytes_compile_function.
     SHOAL_API void set_bytes(std::span<const std::byte> bytes);
     /// Adds a file that the blob needs at run time, or whose changes require compiling the blob again.

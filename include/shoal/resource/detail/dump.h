@@ -8,8 +8,8 @@
 //         { index = 1 parent = 0 components = { point_mass = { mass = 2 position = [0 0 3] } } }
 //     ]
 //
-// Enums are written by name, string ids by their text if the blob has it, references as entity indices, and read-only
-// arrays as lists. A component type whose schema has `many` becomes a list per entity.
+// Enums are written by name, string ids by their text if the blob has the text, references as entity indices, and
+// read-only arrays as lists. A component type whose schema has `many` becomes a list per entity.
 // Thread: any.
 
 #include "shoal/resource/blob.h"

@@ -1,6 +1,6 @@
 #pragma once
-// Converts one component of an older version, like the components of a blob: for the compiler of sources, whose texts
-// may give a few fields only. migration.h has the steps.
+// Converts one component of an older version, as the components of a blob are converted. For the compiler of sources,
+// in which a text may give only some fields. migration.h has the steps.
 // Thread: any.
 
 #include "shoal/resource/migration.h"
@@ -16,7 +16,7 @@ struct ComponentImage {
 };
 
 /// Converts a component from one version to a later one. A new field counts as given if all fields that it is made from
-/// are, and as partly given if some of them are. Errors: the same as migrate().
+/// are given, and as partly given if some of them are. Errors: the same as migrate().
 SHOAL_API Result<ComponentImage> convert_image(const Schema& from, const ComponentImage& image, const Schema& to,
                                                const Migrations* migrations);
 

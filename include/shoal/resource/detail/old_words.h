@@ -20,8 +20,8 @@ struct RenamedType {
 /// Renamed types in sources; each is read with a warning.
 inline constexpr RenamedType kComponentTypes[] = {{kProperties, "properties"}, {kDisabled, "disabled"}};
 
-/// Returns the current schema of a renamed built-in component type, or nullptr: it is not built in, or has other
-/// fields, like a program's own type with that name.
+/// Returns the current schema of a renamed built-in component type, or nullptr if the type is not built in, or has
+/// other fields, as a program's own type with that name would.
 SHOAL_API const Schema* schema_of_today(const Schema& older);
 
 }  // namespace shoal::old_words

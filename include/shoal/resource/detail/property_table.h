@@ -10,8 +10,8 @@
 //               2+4n   the values that take more than a word
 //
 // Words have 32 bits, and 64-bit values take two, the lower first, so a table is swapped for the other byte order like
-// any array. A bool or a float takes one word, an integer or the hash of a string two, a vector one per lane.
-// Readers trust nothing in a table: an entry with an invalid path, count or offset counts as missing.
+// any array. A bool or a float takes one word, an integer or the hash of a string takes two, and a vector takes one per
+// lane. Readers trust nothing in a table: an entry with an invalid path, count or offset counts as missing.
 // Thread: values.
 
 #include "shoal/table/describe.h"
@@ -27,7 +27,7 @@ enum class PropertyType : std::uint8_t { kNone, kBool, kInt, kFloat, kString };
 /// A blob's properties of an entity. A path that is not in `overrides` is looked up in `values`.
 struct Properties {
     BlobArray<std::uint32_t> values;     ///< merged from all prefabs; without a prefab, all values of the entity
-    BlobArray<std::uint32_t> overrides;  ///< from the last text on top; PropertyType::kNone hides a value
+    BlobArray<std::uint32_t> overrides;  ///< from the topmost text; PropertyType::kNone hides a value
 };
 SHOAL_COMPONENT((Properties, whole, computed), values, overrides)
 
@@ -59,13 +59,13 @@ struct PropertyEntry {
     std::span<const std::uint32_t> words;
 };
 
-/// Returns the path of the value that a field path such as "properties.armor.front" names; empty: it names a field.
-/// Older versions begin such paths with `data`.
+/// Returns the path of the value that a field path such as "properties.armor.front" names; empty: the path names a
+/// field. Older versions begin such paths with `data`.
 SHOAL_API std::string_view property_path(const ComponentDirectory& directory, std::string_view field);
 
-/// The number of entries of a table; 0 if it is invalid.
+/// The number of entries in a table; 0 if the table is invalid.
 SHOAL_API std::uint32_t num_property_entries(std::span<const std::uint32_t> table);
-/// Returns an entry, or one without a path if it is invalid. Entries that hide a value have the type kNone.
+/// Returns an entry; if the entry is invalid, one without a path. Entries that hide a value have the type kNone.
 SHOAL_API PropertyEntry property_entry(std::span<const std::uint32_t> table, std::uint32_t index);
 /// The same for a path. Cost: O(log entries).
 SHOAL_API PropertyEntry find_property_entry(std::span<const std::uint32_t> table, StringId path);
@@ -80,8 +80,8 @@ concept PropertyElement =
     std::is_same_v<T, Vec4>;
 
 /// Reads a value as elements of type T. Integers can be read as floating-point numbers, and 2 to 4 numbers as a vector.
-/// Returns the number of elements, and writes as many as fit into `out`; 0 if they cannot be read as T.
-/// Requires: `words` has shape.num_words().
+/// Returns the number of elements, and writes as many as fit into `out`; 0 if the value cannot be read as T. Requires:
+/// `words` has shape.num_words().
 template <PropertyElement T>
 SHOAL_API std::uint32_t read_property(const PropertyShape& shape, std::span<const std::uint32_t> words,
                                       std::span<T> out);

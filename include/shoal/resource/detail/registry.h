@@ -5,7 +5,8 @@
 //     if (Status s = registry.add<PointMass>(); !s) return report(s);  // text and blob know it
 //     if (Status s = registry.set_compile_function("light", compile_light, nullptr, 20); !s) return report(s);
 //
-// A component type may consist of functions only, without a schema: one compiles it to bytes and one spawns them.
+// A component type may consist of functions only, without a schema: one function compiles components to bytes, and
+// another spawns the bytes.
 //
 //     Status spawn_song(void* context, const SpawnBatch& batch, std::span<const std::span<const std::byte>> bytes) {
 //         auto& singers = *static_cast<Singers*>(context);
@@ -30,11 +31,11 @@ namespace shoal {
 
 /// Spawns all components of one type in a blob, instead of a store.
 /// Errors: nothing of the batch is kept. When a later component type fails, the entities of the batch are destroyed;
-/// what was kept for them must be removed as for any dead entity.
+/// data that was kept for them must be removed as for any dead entity.
 using SpawnFunction = Status (*)(void* context, const SpawnBatch& batch);
 
-/// The same for components that are bytes. Shape: bytes: batch.entity_index.size(); the same for all copies;
-/// 16-byte aligned. Errors: as above. Lifetime of the bytes: as long as the blob.
+/// The same for components that are bytes. Shape: `bytes` has batch.entity_index.size() elements, which are the same
+/// for all copies and are 16-byte aligned. Errors: as above. Lifetime of the bytes: as long as the blob.
 using BytesSpawnFunction = Status (*)(void* context, const SpawnBatch& batch,
                                       std::span<const std::span<const std::byte>> bytes);
 
@@ -45,7 +46,7 @@ SHOAL_API bool is_bytes_component(const Schema& schema);
 /// How the compiler lays out the components of one type in a blob.
 enum class BlobOrder : std::uint8_t {
     kEntities,    ///< in the order of entities in the blob, the same for all component types
-    kDepthFirst,  ///< every tree as one range, parents before children: for stores with such rows
+    kDepthFirst,  ///< every tree as one range, parents before children, for stores with such rows
 };
 
 class Migrations;
@@ -61,7 +62,7 @@ struct RegisteredComponent {
     CompileScope compile_scope = CompileScope::kComponent;
     BlobOrder blob_order = BlobOrder::kEntities;
     std::span<const std::string_view> more_keys{};  ///< keys besides fields that the compile function reads
-    SpawnFunction spawn = nullptr;                  ///< nullptr: a store spawns it
+    SpawnFunction spawn = nullptr;                  ///< nullptr: a store spawns the components
     void* spawn_context = nullptr;
     BytesSpawnFunction spawn_bytes = nullptr;  ///< in place of `spawn`
     Migrations* migrations = nullptr;          ///< nullptr: none
@@ -77,14 +78,14 @@ public:
     ComponentRegistry& operator=(const ComponentRegistry&) = delete;
 
     /// Adds a component type; adding an equal schema again does nothing. The schema is copied.
-    /// Errors: another schema has the name, or another name has the identifier; the message shows both.
+    /// Errors: another schema has this name, or another name has the same identifier; the message shows both.
     SHOAL_API Status add(const Schema& schema);
     template <DescribedComponent T>
     Status add() {
         return add(schema_of<T>());
     }
 
-    /// Compiles components named `name` with `function`, after types of lower spawn order. The schema may be added
+    /// Compiles components named `name` with `function`, after types with a lower spawn order. The schema may be added
     /// later, but must exist when a source is compiled. nullptr: the default function, with this order. `more_keys`:
     /// the keys that `function` reads besides the fields, for hints.
     /// Errors: another function was set, or another name has the identifier. Lifetime: the keys outlive the registry.
@@ -119,17 +120,17 @@ public:
     /// Removes the compile and spawn functions and the spawn order, for code that is unloaded: the schema then controls
     /// compilation, and a store gets the components. Unknown names are ignored.
     SHOAL_API void remove_functions(std::string_view name);
-    /// Removes a component type with its schema, functions and migrations. Unknown names are ignored. Lifetime: ends
-    /// for the results of find(), and for the schema.
+    /// Removes a component type with its schema, functions and migrations. Unknown names are ignored. The schema and
+    /// the results of find() are then no longer valid.
     SHOAL_API void remove(std::string_view name);
 
-    /// Returns the component type or nullptr. Lifetime: as long as the registry, or until remove().
+    /// Returns the component type, or nullptr if there is none. Lifetime: as long as the registry, or until remove().
     SHOAL_API const RegisteredComponent* find(std::string_view name) const;
     SHOAL_API const RegisteredComponent* find(ComponentId id) const;
     /// The same; falls back to a type that had this name earlier: see Migrations::renamed_from().
     SHOAL_API const RegisteredComponent* find_current(ComponentId id) const;
 
-    /// All component types, in the order in which they were first named. Lifetime: until a new one is named.
+    /// All component types, in the order in which they were first named. Lifetime: until a new type is named.
     std::span<const RegisteredComponent* const> components() const { return components_; }
 
 private:

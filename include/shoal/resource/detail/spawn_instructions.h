@@ -1,6 +1,6 @@
 #pragma once
 // What a blob specifies about spawning its entities: the components of database/spawn_zone.h.
-// Thread: const calls of the blob.
+// Thread: as for const calls on the blob.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/resource/blob.h"
@@ -9,7 +9,8 @@
 
 namespace shoal {
 
-/// Returns the zone that a blob names for each entity or one of its ancestors; kNoZone: none. Empty: it names no zones.
+/// Returns the zone that a blob names for each entity or one of its ancestors; kNoZone: none. Empty: the blob names no
+/// zones.
 SHOAL_API Array<Zone> named_zones(const Blob& blob);
 /// Returns the entities of a blob for which this component is initially disabled. `registry` knows the older names of
 /// the type; nullptr: none.

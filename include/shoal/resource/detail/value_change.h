@@ -8,7 +8,8 @@
 //     split_values(step, "size", {"width", "length"});                // of a vec2
 //     join_values(step, {"x", "y", "z"}, "position");                 // a vec3
 //
-// The migrated components have the old type of a field, so it is not declared again. Thread: as for MigrationStep.
+// The migrated components have the old type of a field, so the old type is not declared again. Thread: as for
+// MigrationStep.
 
 #include "shoal/resource/migration.h"
 
@@ -19,14 +20,15 @@ namespace shoal {
 
 /// How the values of a field are converted. They are numbers, bools, enums or vectors, or arrays of these.
 struct ValueConversion {
-    FieldType type = FieldType(0);  ///< of the new values: a number, a bool or a vector; 0: unchanged
-    /// A number, or each lane of a vector, becomes value * factor + plus. Integers are rounded to the nearest. A number
-    /// becomes all lanes of a vector; missing lanes of a vector become 0, and surplus lanes are dropped.
+    FieldType type = FieldType(0);  ///< the type of the new values: a number, a bool or a vector; 0: unchanged
+    /// A number, or each lane of a vector, becomes value * factor + plus. Integers are rounded to the nearest integer.
+    /// A number becomes all lanes of a vector; missing lanes of a vector become 0, and surplus lanes are dropped.
     double factor = 1, plus = 0;
-    std::vector<std::pair<std::string, std::string>> values{};  ///< old and new names of an enum; excludes the others
+    std::vector<std::pair<std::string, std::string>> values{};  ///< old and new names of an enum; cannot be combined
+                                                                ///< with the other members
 };
 
-/// Errors of the steps: the type of the field cannot become the new one, or a value does not fit.
+/// Errors of the steps: the type of the field cannot be converted to the new type, or a value does not fit.
 SHOAL_API void convert_values(MigrationStep& step, std::string_view field, ValueConversion conversion);
 /// A field was divided: the lanes of a vector become floats, and the values of an array become single fields. Errors of
 /// the step: the field has another number of lanes or values.
@@ -38,7 +40,8 @@ SHOAL_API void compute_values(MigrationStep& step, std::span<const NamedType> fr
                               void (*convert)(void* context, const std::byte* const* olds, std::byte* const* news,
                                               std::size_t num_rows),
                               void* context);
-/// Two to four floats became a vector. Errors of the step: one of the fields is not a float. Requires: two to four.
+/// Two to four floats became a vector. Errors of the step: one of the fields is not a float. Requires: `from` has two
+/// to four names.
 SHOAL_API void join_values(MigrationStep& step, std::vector<std::string> from, std::string_view to);
 
 }  // namespace shoal

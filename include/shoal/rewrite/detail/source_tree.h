@@ -12,8 +12,8 @@
 //                 glow = { power = 2 }                +- member power       value: 2
 //
 // Lists with `_guid` and mappings by key, the short form of entities, and fields inside `data` give the same items.
-// Mappings of fields are items with members; a list, like a number, is one value. Prefabs are not read: an item has
-// only the content of this text. compose_source_tree() returns the composed result instead.
+// Mappings of fields are items with members; a list is one value, like a number. Prefabs are not read: an item has only
+// the content of this text. compose_source_tree() returns the composed result instead.
 // Lifetime: a SourceTree refers to the texts that the Diagnostics keeps. Thread: a tree does not change.
 
 #include "shoal/document/detail/document.h"
@@ -33,10 +33,10 @@ enum class ItemKind : std::uint8_t {
     kEntity,
     kComponent,
     kDeletion,  ///< an element of `deleted_components` or `deleted_children`
-    kMember,    ///< of any of these or of another member: a value, or a mapping with members
+    kMember,    ///< of any item, also of another member: a value, or a mapping with members
 };
 
-/// The role of an item in its parent. Two items of one parent differ in role or key.
+/// The role of an item in its parent. Two items with the same parent differ in role or key.
 enum class ItemRole : std::uint8_t {
     kMember,
     kComponents,
@@ -53,8 +53,8 @@ enum class ItemRole : std::uint8_t {
 struct SourceItem {
     const SourceItem* parent = nullptr;
     std::string_view key;       ///< GUID or name, in the composer's form; empty for a level
-    std::string_view type;      ///< of a component; empty in a change that does not name it
-    std::string_view key_name;  ///< the key that gives it in the text: `_guid`, `guid` or `id`; empty: none
+    std::string_view type;      ///< of a component; empty in a change that does not name the type
+    std::string_view key_name;  ///< the key that gives `key` in the text: `_guid`, `guid` or `id`; empty: none
     ItemKind kind = ItemKind::kMember;
     ItemRole place = ItemRole::kMember;
     ItemForm form = ItemForm::kByKey;

@@ -36,7 +36,8 @@ namespace shoal {
 struct SourceDependency {
     DependencyKind kind;
     std::string path;        ///< as it was opened
-    std::string name;        ///< the same on every machine: `$n/` for root n if there are several, then the path in it
+    std::string name;        ///< the same on every machine: `$n/` for root n if there are several roots, then the path
+                             ///< in the root
     std::uint64_t hash = 0;  ///< content_hash() of the text that was read; 0: not read
 };
 
@@ -46,7 +47,7 @@ SHOAL_API std::uint64_t content_hash(std::string_view content);
 struct ComposeOptions {
     /// Folders that resource names are relative to, searched in order. Empty: the folder of the source.
     std::vector<std::string> roots;
-    /// Follows links that lead out of the roots; otherwise a resource behind one is an error.
+    /// Follows links that lead out of the roots; otherwise a resource behind such a link is an error.
     bool follow_links = false;
     /// Keys of levels, entities and components to ignore, such as `editor`, except those that is_structural_key()
     /// accepts.
@@ -56,7 +57,7 @@ struct ComposeOptions {
     std::vector<RenamedKey> renamed_types{};
     /// Old and new names of built-in component types: old names are accepted with a warning.
     std::vector<RenamedKey> old_words{};
-    /// Which key to use if a level has both; kUndecided makes that an error.
+    /// Which key to use if a level has both `units` and `entities`; kUndecided: having both is an error.
     LevelEntities level_entities = LevelEntities::kUndecided;
     /// Component types whose text can be the name of a file that has their fields.
     std::vector<std::string> components_in_files;
@@ -68,11 +69,11 @@ struct ComposeOptions {
     std::uint64_t max_components = std::uint64_t(1) << 25;
     /// nullptr: the disk.
     SourceFiles* files = nullptr;
-    /// Receives how many entities of a level are merged, and how many components are compiled.
+    /// Receives how many entities of a level have been merged, and how many components have been compiled.
     ProgressListener progress{};
-    /// Receives the dependencies; for a source with errors, those found before.
+    /// Receives the dependencies; for a source with errors, the dependencies found before the errors.
     std::vector<SourceDependency>* dependencies = nullptr;
-    /// A child takes two levels of lists and mappings: this allows max_depth children and their content.
+    /// A child takes two levels of lists and mappings. The limit allows max_depth nested children and their content.
     ReadOptions read{640};
 };
 
@@ -83,13 +84,14 @@ constexpr std::uint8_t consumed_bit(SourceKey key) {
 
 /// The content of one text about a component.
 struct ComponentLayer {
-    const ComponentLayer* below = nullptr;  ///< the layer that it modifies; nullptr: it declares the component
+    const ComponentLayer* below = nullptr;  ///< the layer that this one modifies; nullptr: this layer declares the
+                                            ///< component
     Node value;                             ///< the whole text of the component
-    Node fields;  ///< the mapping of fields: `value`, or its `data`; something else for a component given as a value
+    Node fields;  ///< the mapping of fields: `value`, or its `data`; not a mapping for a component given as a value
     std::uint32_t shared_index = kNotShared;  ///< index among the layers of prefabs, which many entities may share
     std::uint16_t height = 1;                 ///< number of layers, including this one
     std::uint8_t consumed_keys = 0;           ///< keys of `value` that are not fields: consumed_bit()
-    bool has_other_keys = false;              ///< besides `data`
+    bool has_other_keys = false;              ///< whether there are keys besides `data`
 
     static constexpr std::uint32_t kNotShared = 0xFFFFFFFF;
     bool wrapped() const { return (consumed_keys & consumed_bit(SourceKey::kData)) != 0; }
@@ -102,7 +104,7 @@ struct MergedComponent {
     const ComponentLayer* top = nullptr;
 };
 
-/// An entity with its prefab merged in. Entities with the same prefab share what they do not change.
+/// An entity with its prefab merged in. Entities with the same prefab share the parts that they do not change.
 struct MergedEntity {
     std::string_view key;  ///< GUID or name, without `#`
     std::uint64_t key_hash = 0;
@@ -118,7 +120,7 @@ struct MergedEntity {
 
 /// The version of a component type that a file was written for, as the file declares it.
 struct SourceVersion {
-    std::string_view type;  ///< as written there
+    std::string_view type;  ///< as written in the file
     std::uint32_t version = 0;
     SourcePosition position;
 };
@@ -126,8 +128,8 @@ struct SourceVersion {
 struct ComposedEntity {
     const MergedEntity* entity = nullptr;
     std::uint32_t parent = kNoBlobEntity;
-    std::uint32_t end = 0;   ///< one past the last entity of its subtree
-    std::uint64_t guid = 0;  ///< XXH3-64 of the keys from the root to it, separated by `/`
+    std::uint32_t end = 0;   ///< one past the last entity of the subtree
+    std::uint64_t guid = 0;  ///< XXH3-64 of the keys from the root to this entity, separated by `/`
 };
 
 class Composition {
@@ -166,10 +168,10 @@ private:
     std::vector<std::pair<std::uint32_t, std::string>> source_names_;
 };
 
-/// Composes the source at `path`. Returns nothing when it cannot be read at all. Errors: see `diagnostics`.
+/// Composes the source at `path`. Returns nothing if the source cannot be read at all. Errors: see `diagnostics`.
 SHOAL_API std::optional<Composition> compose(const std::string& path, const ComposeOptions& options,
                                              Diagnostics& diagnostics);
-/// The same for a text that `diagnostics` already has. Without roots it cannot use prefabs.
+/// The same for a text that `diagnostics` already has. Without roots, the text cannot use prefabs.
 SHOAL_API std::optional<Composition> compose_file(std::uint32_t file, const ComposeOptions& options,
                                                   Diagnostics& diagnostics);
 

@@ -1,12 +1,12 @@
 #pragma once
-// A JSON Schema of sources, with which editors complete and check them, in JSON and in YAML.
+// A JSON Schema of sources, with which editors complete and check sources in JSON and in YAML.
 //
 //     SourceRules rules;  // of schema files
 //     const Document schema = json_schema(registry, rules);
 //     const std::string text = write_source_text(schema.root(), SourceFormat::kJson, Diagnostics(), SourceComments());
 //
-// It uses draft 2020-12, and nothing beyond draft 7 except `$defs`. Every source that compiles is valid, in any
-// form; a valid source may still have errors: the schema does not know prefabs, references, or which components of
+// It uses draft 2020-12, and nothing beyond draft 7 except `$defs`. Every source that compiles is valid, in any form,
+// but a valid source may still have errors: the schema does not know prefabs, references, or which components of
 // prefabs a change refers to. Fields of component types with a program's compile function are not checked.
 // Thread: any.
 

@@ -7,7 +7,7 @@
 //
 // A name whose last part has a dot is first tried unchanged. Names are relative to the roots, with parts separated by
 // `/`. A name that is absolute or has an empty part, `.` or `..` is an error, and so is a link that leads out of the
-// roots, so no text can reach outside of them.
+// roots, so no text can reach a file outside of the roots.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/detail/memory.h"
@@ -28,17 +28,19 @@ class SourceFiles {
 public:
     virtual ~SourceFiles() = default;
 
-    /// Returns whether anything is there. A file that cannot be read counts: it is reported, not skipped.
+    /// Returns whether something exists at a path. A file that cannot be read counts, so that it is reported rather
+    /// than skipped.
     virtual bool exists(const std::string& path) const = 0;
     /// Errors: missing, unreadable, a folder; the message names the path and the reason.
     virtual Result<std::string> read(const std::string& path) = 0;
-    /// Returns a file's canonical path, the same for all paths to it. It begins with its folder's canonical path and
-    /// `/`.
+    /// Returns a file's canonical path, which is the same for all paths to the file. It begins with the canonical path
+    /// of the folder and `/`.
     virtual std::string canonical(const std::string& path) const = 0;
     /// Returns the names of files in a folder, to suggest a prefab for a mistyped name. May return nothing.
     virtual std::vector<std::string> list(const std::string& /*folder*/) const { return {}; }
 
-    /// Returns what is known about a file without reading it. None: only its content shows whether it has changed.
+    /// Returns the stamp of a file, without reading the file. Without a stamp, only the content shows whether a file
+    /// has changed.
     virtual FileStamp stamp(const std::string& /*path*/) const { return {}; }
     /// Returns the current time of the clock of the stamps.
     virtual std::int64_t now_ns() const { return 0; }
@@ -77,7 +79,7 @@ private:
     std::size_t num_reads_ = 0;
 };
 
-/// Extensions tried for a name that has none, in order.
+/// Extensions that are tried for a name without an extension, in order.
 inline constexpr std::string_view kSourceExtensions[] = {".sjson", ".json", ".unit", ".level", ".yaml", ".yml"};
 
 enum class SourceFormat : std::uint8_t { kSjson, kJson, kYaml };

@@ -38,8 +38,7 @@ enum class SourceKey : std::uint8_t {
     kVersions,
 };
 
-/// The kind of value that a key has. An entity with a key whose value is one of those up to kTypeName is in the long
-/// form.
+/// The kind of value that a key has. An entity with a key whose value is at most kTypeName is in the long form.
 enum class KeyValue : std::uint8_t {
     kResource,
     kNewComponents,
@@ -87,7 +86,7 @@ static_assert(kSourceKeys[static_cast<std::size_t>(SourceKey::kId)].name == "id"
                   kSourceKeys[static_cast<std::size_t>(SourceKey::kVersions)].name == "_versions",
               "the rows are in the order of SourceKey");
 
-/// The keys of levels and entities, and those that may be beside the fields of a component.
+/// The keys of levels and entities, and the keys that may be beside the fields of a component.
 inline constexpr std::span kEntityKeys = std::span(kSourceKeys).subspan<1>();
 inline constexpr std::span kComponentKeys = std::span(kSourceKeys).first<6>();
 
@@ -116,8 +115,8 @@ SHOAL_API bool is_structural_key(std::string_view key);
 /// Returns whether a source with this root is a level.
 SHOAL_API bool is_level_text(Node root);
 
-/// Returns whether an entity in the short form may have a key: not one that defines how an entity is built, nor one
-/// that looks like a misspelling of such a key.
+/// Returns whether an entity in the short form may have a key. It may not have a key that defines how an entity is
+/// built, nor a misspelling of such a key.
 SHOAL_API bool is_key_of_short_form(std::string_view key);
 
 }  // namespace shoal

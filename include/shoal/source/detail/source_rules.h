@@ -15,8 +15,9 @@ namespace shoal {
 /// Which key of a level that has both `units` and `entities` holds its entities.
 enum class LevelEntities : std::uint8_t { kUndecided, kUnits, kEntities, kBoth };
 
-/// A key of another format that means one of ours: a key of entities (`inherit` means `prefab`), a field of components
-/// (`pos` means `position`), or a field of a component that an entity gives itself (`pos` means `transform.position`).
+/// A key of another format that has the meaning of one of ours: a key of entities (`inherit` means `prefab`), a field
+/// of components (`pos` means `position`), or a field of a component that an entity gives itself (`pos` means
+/// `transform.position`).
 struct RenamedKey {
     std::string from;
     std::string to;
@@ -24,8 +25,8 @@ struct RenamedKey {
 
 /// What a source may contain without a schema. Set by schema files.
 struct SourceRules {
-    bool keep_unknown_components = false;  ///< as text in the blob's debug section; otherwise they are errors
-    bool keep_unknown_fields = false;      ///< and unknown keys of entities and levels
+    bool keep_unknown_components = false;  ///< kept as text in the blob's debug section; otherwise they are errors
+    bool keep_unknown_fields = false;      ///< the same for unknown fields, and unknown keys of entities and levels
     std::vector<std::string> ignored_keys;
     std::vector<RenamedKey> renamed_keys;
     LevelEntities level_entities = LevelEntities::kUndecided;

@@ -1,5 +1,5 @@
 #pragma once
-// YAML, read to the same tree as SJSON and JSON. docs/formats/yaml.md lists which parts of YAML are read, and how.
+// YAML, read into the same tree as SJSON and JSON. docs/formats/yaml.md lists which parts of YAML are read, and how.
 //
 //     engine:
 //       maxSpeed: 250
@@ -7,8 +7,8 @@
 //       aabbox: {min: [-25, 0], max: [25, 30]}
 //     collidable:                      # null: all defaults
 //
-// Scalars follow the core schema of YAML 1.2: `yes` and `no` are strings. Keys are strings, as written. A list
-// marked !!pairs keeps its order and repeated keys: it is a list of mappings with one key each.
+// Scalars follow the core schema of YAML 1.2: `yes` and `no` are strings. Keys are strings, as written. A list marked
+// !!pairs keeps its order and repeated keys: it is read as a list of mappings with one key each.
 // Thread: calls are independent; one thread at a time per Diagnostics.
 
 #include "shoal/base/status.h"

@@ -1,6 +1,6 @@
 #pragma once
-// A component directory knows which store keeps each component type. Commands, the spawner, fields by name, plugins
-// and scripts find stores through it. A world owns one; it also works without a world:
+// A component directory knows which store keeps each component type. Commands, the spawner, fields by name, plugins and
+// scripts find stores through it. A world owns a directory; a directory also works without a world:
 //
 //     ComponentDirectory directory(entities);
 //     if (Status added = directory.add(masses); !added) return added;    // its component type is its own from now on
@@ -9,11 +9,11 @@
 //
 //     component type --directory--> store --its tables--> rows
 //
-// Each component type is kept by one store. A store may also show further types to queries, such as computed ones.
+// Each component type is kept by one store. A store may also show further types to queries, such as computed types.
 //
 // The commands of passes belong to the directory. A world carries them out when it settles. A program without
 // a world calls WaitingCommands::of_directory(directory).apply() before it settles the stores (see waiting_commands.h).
-// A database that is in no other directory has one of its own, and carries out the commands itself.
+// A database that is in no other directory has a directory of its own, and carries out the commands itself.
 // Thread: one structural thread; between its calls, const calls from any thread.
 
 #include "shoal/base/detail/array.h"
@@ -29,13 +29,13 @@ namespace shoal {
 
 class WaitingCommands;
 
-/// The owner of a directory, such as a world. It makes stores, and is notified when one is destroyed.
+/// The owner of a directory, such as a world. It makes stores, and is notified when a store is destroyed.
 class DirectoryOwner {
 public:
     /// Makes the store of a component type that no store keeps, if the type has a store of its own; otherwise returns
     /// nullptr. Errors: the store cannot be made; the message says what is missing.
     virtual Result<Store*> make_store_of(const Schema& component) = 0;
-    /// Returns the schema of the component type of this name if make_store_of() makes a store of its own for it;
+    /// Returns the schema of the component type with this name if make_store_of() makes a store for that type;
     /// otherwise nullptr.
     virtual const Schema* find_built_in(ComponentId name) const = 0;
     /// Returns the store for a component type that commands name, and that has no store of its own.
@@ -53,7 +53,7 @@ protected:
 
 /// A component type, and the store that keeps or shows it.
 struct KeptComponent {
-    Store* store = nullptr;  ///< nullptr: no store keeps it, or shows it
+    Store* store = nullptr;  ///< nullptr: no store keeps or shows the type
     const Schema* schema = nullptr;
     explicit operator bool() const { return store != nullptr; }
 };
@@ -62,7 +62,7 @@ class ComponentDirectory {
 public:
     /// Requires: `entities` and `owner` outlive the directory. Without an owner, no stores are made automatically.
     SHOAL_API explicit ComponentDirectory(EntityManager& entities, DirectoryOwner* owner = nullptr);
-    /// Its stores are in no directory afterwards.
+    /// The stores are in no directory afterwards.
     SHOAL_API ~ComponentDirectory();
     ComponentDirectory(const ComponentDirectory&) = delete;
     ComponentDirectory& operator=(const ComponentDirectory&) = delete;
@@ -72,14 +72,14 @@ public:
     // --- stores --------------------------------------------------------------------------------------------------
 
     /// Adds a store, which keeps its component types from now on.
-    /// Errors: another store keeps one of them, or the owner refuses it; the store is in a directory other than its
-    /// own; commands wait in its own directory. Nothing has changed. Requires: no passes run.
+    /// Errors: another store keeps one of the types, or the owner refuses one; the store is in a directory other than
+    /// its own; commands wait in its own directory. Nothing has changed. Requires: no passes run.
     SHOAL_API Status add(Store& store);
     /// Adds a store that the directory owns from now on: end_stores() or destroy() call destroy(object).
     /// Requires: add() accepts it.
     SHOAL_API void own(Store& store, void* object, void (*destroy)(void* object));
     /// Makes a store as S(entities, pool, arguments...), and owns it. A Manager<T> is registered as the face of its
-    /// core. Requires: none of its component types has a store; no passes run; `pool` outlives the directory.
+    /// core. Requires: no component type of the store has a store yet; no passes run; `pool` outlives the directory.
     template <class S, class... Arguments>
     S& make(PagePool& pool, Arguments&&... arguments) {
         static_assert(alignof(S) <= alignof(std::max_align_t));
@@ -101,16 +101,16 @@ public:
 
     // For the owner, and for code that loads another state into a world. Requires, for each: no passes run.
 
-    /// Removes a store that the directory owns, if it is here, and destroys it.
+    /// Destroys a store that the directory owns, and removes it first if it is here.
     SHOAL_API void destroy(Store& store);
-    /// How many stores the directory owns, including removed ones. destroy_after() destroys all after the first
-    /// `num_owned`.
+    /// How many stores the directory owns, including removed ones. destroy_after() destroys all owned stores after the
+    /// first `num_owned`.
     std::size_t num_owned() const { return owned_.size(); }
     SHOAL_API void destroy_after(std::size_t num_owned);
-    /// Drops the commands, removes all stores, and destroys those that the directory owns, the last one first. The
+    /// Drops the commands, removes all stores, and destroys the stores that the directory owns, the newest first. The
     /// owner is not notified.
     SHOAL_API void end_stores();
-    /// Replaces a store by another one for the same component type. The owner is not notified. An owned store stays
+    /// Replaces a store by another store for the same component type. The owner is not notified. An owned store stays
     /// owned. Requires: `before` is here, and `after` is in no directory.
     SHOAL_API void replace(Store& before, Store& after);
     bool has(const Store& store) const { return store.component_directory() == this; }
@@ -123,31 +123,32 @@ public:
     std::size_t num_types() const { return keepers_.size(); }
     /// Returns the store that keeps a component type, or nullptr. Cost: a look-up.
     Store* find(ComponentId component) const { return keepers_.find_or(component, nullptr); }
-    /// Returns the store that keeps a component type, or else one that shows it, with its schema there.
+    /// Returns the store that keeps a component type, or else a store that shows it, with the schema that the type has
+    /// there.
     SHOAL_API KeptComponent find_kept(ComponentId component) const;
     /// Returns the schema with which a store keeps a component type, or nullptr.
     SHOAL_API const Schema* find_schema(ComponentId component) const;
-    /// Returns the store that keeps a component type, or one that shows it in this layout, or
-    /// nullptr.
+    /// Returns the store that keeps a component type, or else a store that shows it in this layout, or else nullptr.
     SHOAL_API Store* find_shown(const Schema& component) const;
-    /// The same, but lets the owner make the store of a type that has one of its own. Returns nullptr if no store keeps
-    /// it and it has none of its own.
+    /// The same, but lets the owner make the store of a built-in type. Returns nullptr if no store keeps the type and
+    /// it is not built in.
     SHOAL_API Result<Store*> require(const Schema& component);
     /// The same as require() for stores that a program cannot do without: an error ends the program with its message.
     SHOAL_API Store* require_or_end(const Schema& component);
-    /// Lets the owner make the store of a built-in component type of this name, if there is one and no store keeps it.
-    /// Errors: the store cannot be made.
+    /// Lets the owner make the store of the built-in component type with this name, if there is such a type and no
+    /// store keeps it. Errors: the store cannot be made.
     SHOAL_API Status require_built_in(ComponentId name);
-    /// Returns the store of class S that keeps a component type; nullptr: no store keeps it, or one of another class.
+    /// Returns the store of class S that keeps a component type; nullptr: no store keeps the type, or a store of
+    /// another class does.
     template <class S>
     S* find_as(ComponentId component) const {
         return dynamic_cast<S*>(find(component));
     }
-    /// The same as require() for a command. If the component type has no store, the owner chooses one for it; without
-    /// an owner, the first store that accepts it keeps it from now on. Errors: no store accepts it.
+    /// The same as require() for a command. If the component type has no store, the owner chooses a store; without an
+    /// owner, the first store that accepts the type keeps it from now on. Errors: no store accepts the type.
     SHOAL_API Result<Store*> require_for_command(const Schema& component);
 
-    /// Checks whether a store may keep a component type. Errors: another store keeps it, or the owner refuses it.
+    /// Checks whether a store may keep a component type. Errors: another store keeps the type, or the owner refuses it.
     SHOAL_API Status check(const Store& store, const Schema& component) const;
     /// Lets a store keep a further component type. Errors: as above; the store accepts no further types
     /// (Store::take_component()).
@@ -177,10 +178,10 @@ public:
 
     // --- for the command room ------------------------------------------------------------------------------------
 
-    /// The waiting commands; nullptr: none were ever asked for. Thread: any.
+    /// The waiting commands; nullptr: nobody has asked for them yet. Thread: any.
     WaitingCommands* commands() const { return __atomic_load_n(&commands_, __ATOMIC_ACQUIRE); }
-    /// Gives the directory `made`, which it destroys at its end by release(made). Returns `made`, or the object that
-    /// another thread set first.
+    /// Gives `made` to the directory, which destroys it at its end with release(made). Returns `made`, or the object
+    /// that another thread has set before.
     /// Thread: any.
     SHOAL_API WaitingCommands& set_commands(WaitingCommands& made, void (*release)(WaitingCommands&));
     /// Drops the commands, as the directory's destructor does. Commands that destructors of values ask for are also

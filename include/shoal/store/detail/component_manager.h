@@ -4,9 +4,9 @@
 //
 //     entity --index--> row 0..n-1 --table--> columns
 //
-// An entity has one component here or, if the schema is `many`, a chain of them. Rows are packed: an Instance (a
+// An entity has one component here or, if the schema is `many`, a chain of components. Rows are packed: an Instance (a
 // row) is valid until the next structural call, an Entity for ever. owned_rows.h explains how rows are added and
-// removed, and what happens to them when entities die.
+// removed, and what happens to rows when entities die.
 // Thread: structural calls from the world's structural thread; const calls from any thread between passes.
 
 #include "shoal/store/detail/owned_rows.h"
@@ -16,7 +16,7 @@ namespace shoal {
 struct ManagerOptions {
     RowIndexKind index = RowIndexKind::kPaged;
     DeathPolicy death = DeathPolicy::kAtSettle;
-    std::uint32_t max_collected = 0xFFFFFFFF;  ///< random probe: rows removed per settle at most
+    std::uint32_t max_collected = 0xFFFFFFFF;  ///< random probe: the most rows that a settle removes
     std::uint32_t capacity_rows = kDefaultCapacityRows;
 };
 
@@ -31,18 +31,19 @@ public:
     EntityManager& entity_manager() { return rows_.entity_manager(); }
     const EntityManager& entity_manager() const { return rows_.entity_manager(); }
 
-    /// Adds a component to each living entity. If it already has one, the value is set instead, unless the schema is
-    /// `many`. Errors: no memory or the capacity is reached (an entity that occurs twice may need room twice); nothing
-    /// has changed.
+    /// Adds a component to each living entity. If an entity already has one, its value is set instead, unless the
+    /// schema is `many`. Errors: no memory or the capacity is reached (an entity that occurs twice may need room
+    /// twice); nothing has changed.
     Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context) {
         return rows_.add(entities, fill, context);
     }
-    /// The same with values as struct images. Shape: one image per entity, or a single one for all with stride 0.
+    /// The same with values as struct images. Shape: one image per entity, or a single image for all entities with
+    /// stride 0.
     SHOAL_API Result<AddCounts> add_images(std::span<const Entity> entities, const std::byte* images,
                                            std::size_t stride);
 
-    /// Makes room for `count` more components, of entities that live now or are created next. Errors: no memory, or the
-    /// capacity is reached; nothing has changed.
+    /// Makes room for `count` more components, for entities that live now or are created next. Errors: no memory, or
+    /// the capacity is reached; nothing has changed.
     Status reserve(std::size_t count) { return rows_.reserve(count); }
 
     /// Removes all components of these entities and returns how many rows there were. Other entities are skipped.
@@ -55,8 +56,8 @@ public:
     /// Returns the (first) instance of `entity`, or the nil instance. Total: any id is fine.
     Instance instance(Entity entity) const { return rows_.instance(entity); }
     bool has(Entity entity) const { return rows_.has(entity); }
-    /// Returns the next instance of the same entity, or the nil instance. The newest comes first; spawned ones are in
-    /// source order.
+    /// Returns the next instance of the same entity, or the nil instance. The newest comes first; spawned instances are
+    /// in source order.
     Instance next(Instance instance) const {
         if (!schema().many()) return {};
         rows_.require(instance);
@@ -64,9 +65,9 @@ public:
     }
     Entity entity(Instance instance) const { return rows_.owner(instance); }
 
-    /// The number of rows in each column. With an identity index some of them are holes, whose entity is null.
+    /// The number of rows in each column. With an identity index, some rows are holes, whose entity is null.
     std::uint32_t num_rows() const { return rows_.num_rows(); }
-    /// The number of components: rows without the holes.
+    /// The number of components, which is the number of rows without holes.
     std::uint32_t num_components() const { return rows_.num_owned(); }
     /// Grows with every row that is added, removed or moved: while it stays the same, data derived from rows is valid.
     std::uint64_t num_structural_changes() const { return rows_.num_structural_changes(); }
@@ -74,7 +75,7 @@ public:
     /// Removes rows of dead entities, found by random probes: see OwnedRows::collect.
     CollectCounts collect(Random& random, std::uint32_t max_removed) { return rows_.collect(random, max_removed); }
 
-    /// The Manager<T> whose core this is, if it is known: World::manager<T>() finds it here.
+    /// The Manager<T> whose core this is, if known: World::manager<T>() finds it here.
     void* face() const { return face_; }
     void set_face(void* face) { face_ = face; }
 

@@ -9,15 +9,15 @@
 //
 // A mirror remembers the owner of each row, and the columns of watched fields. It compares only the blocks of rows that
 // were written since the last comparison, because tables keep a stamp for each block. The store's own calls do no extra
-// work for it.
+// work for the mirror.
 //
 //     table     e7 e2 e9 | e4 e5                    block 0 has a new stamp, block 1 has not
 //     mirror    e7 e3 e9 | e4 e5                    e2 was added, e3 was removed
 //
-// Components that were added and removed in between are not seen. A row that has moved, even to another table, is the
-// same component. A disabled component counts as absent. With `many`, an entity is listed once for each component that
-// it has gained or lost. All lists are in the order of the rows.
-// Lifetime: the store outlives it. Thread: the structural thread of the store.
+// Components that were added and removed in between are not seen. A row that has moved, even to another table, counts
+// as the same component. A disabled component counts as absent. With `many`, an entity is listed once for each
+// component that it has gained or lost. All lists are in the order of the rows.
+// Lifetime: the store outlives the mirror. Thread: the structural thread of the store.
 // Cost: 4 bytes per row (8 with 64-bit ids), and the bytes of watched fields; comparing a block takes a few hundred ns.
 // Blocks whose owners depend on links to parents (Owned, ChildOf) are all compared each time.
 
@@ -40,7 +40,7 @@ public:
     const Schema& component() const { return component_; }
 
     /// Compares the values of a field from now on. For rows of the last comparison, the current value counts as the
-    /// previous one. Requires: the field is not opaque, the store keeps it in a column, and an entity has one
+    /// previous one. Requires: the field is not opaque, the store keeps it in a column, and an entity has at most one
     /// component of the type.
     SHOAL_API void watch_field(std::uint32_t field);
     /// Keeps the values of all fields, so that removed_values() and changed_values() are complete. Requires: no field
@@ -66,11 +66,11 @@ public:
     const std::byte* removed_values() const { return removed_values_.data(); }
     const std::byte* changed_values() const { return changed_values_.data(); }
 
-    /// Writes what is remembered. Requires: the results of the last compare() are no longer needed.
+    /// Writes the remembered rows and values. Requires: the results of the last compare() are no longer needed.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Remembers what save() wrote, and returns true. If that is missing, or was of another component type or other
-    /// fields, starts again and returns false. Errors: the data does not fit; nothing is remembered then. Requires: the
-    /// store was loaded.
+    /// Remembers what save() wrote, and returns true. If that data is missing, or is for another component type or
+    /// other fields, starts again and returns false. Errors: the data does not fit; nothing is remembered then.
+    /// Requires: the store was loaded.
     SHOAL_API Result<bool> load(SnapshotReader& from, Start otherwise = Start::kRowsOfNow);
 
     /// Calls visit(context, field, value) for each remembered value that is a text or a read-only array: fields
@@ -78,7 +78,7 @@ public:
     SHOAL_API void visit_texts(void (*visit)(void* context, const Field& field, const std::byte* value),
                                void* context) const;
 
-    /// The bookkeeping memory of what is remembered.
+    /// The bookkeeping memory of the remembered rows and values.
     SHOAL_API std::size_t num_bytes() const;
 
 private:
@@ -100,7 +100,7 @@ private:
 
     /// A column that is kept.
     struct Column {
-        std::uint32_t number;  // in the schema
+        std::uint32_t number;  // the number of the column in the schema
         bool is_compared;
     };
 

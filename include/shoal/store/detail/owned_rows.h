@@ -1,6 +1,6 @@
 #pragma once
-// Rows that entities own, as every store needs them: a table, the index from an entity to its row, and
-// a policy for dead entities. Adding, spawning, removing and settling keep the three in step.
+// Rows that entities own, as every store needs them: a table, the index from an entity to its row, and a policy for
+// dead entities. Adding, spawning, removing and settling keep the table and the index consistent.
 //
 //     entity --index--> row 0..n-1 --table--> columns
 //        |                 ^
@@ -47,7 +47,7 @@ inline constexpr Instance kNilInstance{};
 /// What happened to the entities of a span.
 struct AddCounts {
     std::uint32_t num_added = 0;
-    std::uint32_t num_set = 0;      ///< already had a row, or occurred twice: the value was replaced
+    std::uint32_t num_set = 0;      ///< entities that already had a row, or occurred twice: the value was replaced
     std::uint32_t num_skipped = 0;  ///< not alive
 };
 
@@ -59,15 +59,16 @@ struct CollectCounts {
 /// Writes the values of rows: row rows.begin + k gets the value for entity number `first_source + k` of the span.
 using FillRows = void (*)(void* context, Table& table, RowRange rows, std::size_t first_source);
 
-/// Removes the rows of dead entities of `entities`, and what else the store keeps for them. Some may have no row.
+/// Removes the rows of those of `entities` that are dead, and everything else that the store keeps for them. Some may
+/// have no row.
 using RemoveDead = void (*)(void* store, std::span<const Entity> entities);
 
 struct OwnedRowsOptions {
     RowIndexKind index = RowIndexKind::kPaged;
     DeathPolicy death = DeathPolicy::kAtSettle;
-    std::uint32_t max_collected = 0xFFFFFFFF;  ///< random probe: rows removed per settle at most
+    std::uint32_t max_collected = 0xFFFFFFFF;  ///< random probe: the most rows that a settle removes
     std::uint32_t capacity_rows = kDefaultCapacityRows;
-    /// The schema of the table if it is not the component's; outlives the rows. spawn() and
+    /// The schema of the table if it is not the component's schema; outlives the rows. spawn() and
     /// append_batch() require that the component's columns come first.
     const Schema* row_schema = nullptr;
     bool tree = false;                 ///< rows link to parents, children and siblings
@@ -119,30 +120,30 @@ public:
     /// derived from rows is valid.
     std::uint64_t num_structural_changes() const { return num_structural_changes_; }
     /// Returns the owners by the value of their string id (see owners_by_value.h). The first call makes the lists.
-    /// Requires: a component with one field, a string id. Thread: any, between structural calls.
+    /// Requires: the component has one field, which is a string id. Thread: any, between structural calls.
     SHOAL_API OwnersByValue& owners_by_value();
 
     // --- adding --------------------------------------------------------------------------------------------------
 
-    /// Gives each living entity a row with the value that `fill` writes. If it already has one, the value is set
-    /// instead, unless the schema is `many`. Errors: no memory or the capacity is reached (an entity that occurs twice
-    /// may need room twice); nothing has changed.
+    /// Gives each living entity a row with the value that `fill` writes. If an entity already has a row, its value is
+    /// set instead, unless the schema is `many`. Errors: no memory or the capacity is reached (an entity that occurs
+    /// twice may need room twice); nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context);
 
     /// Makes room for add() of these entities. Errors: as for add().
     SHOAL_API Status reserve_for(std::span<const Entity> entities);
-    /// The same for a store whose rows are all that a command changes: see Store::prepare_values().
+    /// The same for a store in which a command changes nothing but rows: see Store::prepare_values().
     SHOAL_API Result<bool> prepare_values(std::span<const Entity> entities, bool removes);
 
-    /// Gives each living entity a row with one of these values, or sets the one that it has: see Store::add_values().
+    /// Gives each living entity a row with one of these values, or sets the value of its row: see Store::add_values().
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values);
 
-    /// Makes room for `count` more rows, of entities with indices up to `highest_index`. Errors: as above.
+    /// Makes room for `count` more rows, for entities with indices up to `highest_index`. Errors: as above.
     SHOAL_API Status reserve(std::size_t count, std::uint32_t highest_index);
     /// The same for entities that live now or are created next.
     SHOAL_API Status reserve(std::size_t count);
-    /// Gives a row to a living entity that has none, and returns it; with `many`, adds another before the others.
+    /// Gives a row to a living entity that has none, and returns the row; with `many`, adds a row before the others.
     /// Elements hold arbitrary bytes until the caller fills them. Requires: room is reserved, and nothing is stale (see
     /// remove_stale).
     SHOAL_API std::uint32_t append(Entity entity);
@@ -166,16 +167,17 @@ public:
 
     /// Adds a batch: see Store::spawn.
     SHOAL_API Status spawn(const SpawnBatch& batch);
-    /// The first half of spawn(): asserts what Store::spawn requires, removes rows that older entities left at the
-    /// indices of the new ones, and makes room. Errors: an owner already has a row; no memory. No row is added.
+    /// The first half of spawn(): asserts what Store::spawn requires, removes rows that older entities have left behind
+    /// at the indices of the new entities, and makes room. Errors: an owner already has a row; no memory. No row is
+    /// added.
     SHOAL_API Status reserve_batch(const SpawnBatch& batch);
     /// The second half: adds one row per component and copy, copy by copy, with its owner, its columns, and references
     /// to the entities of its copy. Requires: reserve_batch(); no identity index.
     SHOAL_API RowRange append_batch(const SpawnBatch& batch);
 
-    /// Shows rows in a store's own memory instead of those that it showed before, and indexes them: for stores in
-    /// plugins. Rows with a new owner are marked as written. No other call of this
-    /// class may add or remove rows then, so OwnedRowsOptions::remove_dead is set.
+    /// Shows rows in a store's own memory, in place of the rows that were shown before, and indexes them. For stores in
+    /// plugins. Rows with a new owner are marked as written. From then on, no other call of this class may add or
+    /// remove rows, so OwnedRowsOptions::remove_dead must be set.
     /// Shape: owners, next: by row; next is the next row of the same entity, and empty unless the schema is `many`;
     /// columns: see Table::show(). Errors: no memory for the index; an entity has two rows, or a row has no owner, or
     /// the rows of an entity are not one chain. Then no row is shown.
@@ -189,7 +191,8 @@ public:
     /// this table's own.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
     SHOAL_API void remove_row(std::uint32_t row);
-    /// Removes rows that an older entity with the index of `entity` left. Returns whether `entity` itself has a row.
+    /// Removes rows that an older entity with the index of `entity` has left behind. Returns whether `entity` itself
+    /// has a row.
     SHOAL_API bool remove_stale(Entity entity);
     /// Removes everything and keeps the memory.
     SHOAL_API void clear();
@@ -222,7 +225,7 @@ public:
     /// Removes all rows, frees all memory and no longer follows deaths, for a store that was replaced
     /// but to which paths and queries may still refer.
     SHOAL_API void retire();
-    /// Removes rows of dead entities, found by random probes, until four probes in a row find living ones or
+    /// Removes rows of dead entities, found by random probes, until four consecutive probes find living entities or
     /// `max_removed` rows are removed.
     /// Cost: four probes if no entity died, and none if there are no rows; holes are not probed. Source: Frykholm, part
     /// 2.
@@ -232,8 +235,8 @@ public:
 
     /// Writes all rows, and which deaths were not yet processed.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Replaces all rows by those that save() wrote. Errors: no memory, or they do not fit; there are then no
-    /// rows. Requires: the entity manager was loaded; the rows are its own (see show()).
+    /// Replaces all rows by the rows that save() wrote. Errors: no memory, or the data does not fit; there are then no
+    /// rows. Requires: the entity manager was loaded; the rows are in this object's own memory (see show()).
     SHOAL_API Status load(SnapshotReader& from);
 
     // --- locks ---------------------------------------------------------------------------------------------------
@@ -243,7 +246,7 @@ public:
     void unlock() { __atomic_fetch_sub(&num_locks_, 1u, __ATOMIC_RELAXED); }
     /// The same while passes run: see Store::hold_rows.
     void hold(bool hold) { __atomic_fetch_add(&num_locks_, hold ? kPassesRun : 0u - kPassesRun, __ATOMIC_RELAXED); }
-    /// Whether there is a lock or a hold. Thread: any.
+    /// Whether rows are locked or held. Thread: any.
     bool is_held() const { return __atomic_load_n(&num_locks_, __ATOMIC_RELAXED) != 0; }
     /// Asserts that no loop runs over the rows: for calls that move rows and are allowed in passes.
     /// `call` is the name of the call, for the message.
@@ -300,16 +303,16 @@ private:
     std::uint64_t removed_all_at_ = 0;  // with random probes: the number of deaths when all dead rows were last removed
     std::uint32_t num_locks_ = 0;       // one for each loop, and kPassesRun for each world whose passes run
     std::uint64_t num_structural_changes_ = 0;
-    bool plain_index_ = false;                                // paged, one row per entity
+    bool plain_index_ = false;                                // the index is paged, and there is one row per entity
     Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows, at the time of counted_at_
     std::uint64_t counted_at_ = ~std::uint64_t(0);
     PagePool& pool_;
     OwnersByValue* owners_by_value_ = nullptr;
-    Shown* shown_ = nullptr;  // nullptr: the rows are its own
+    Shown* shown_ = nullptr;  // nullptr: the rows are in this object's own memory
 };
 
-/// Keeps the rows of stores where they are: while it lives, structural calls end the program.
-/// Lifetime: the list outlives it. Thread: any; locks may be nested and may overlap.
+/// Keeps the rows of stores where they are: while a lock exists, structural calls end the program. Lifetime: the list
+/// outlives the lock. Thread: any; locks may be nested and may overlap.
 class RowLock {
 public:
     explicit RowLock(std::span<OwnedRows* const> locked) : RowLock(locked.data(), locked.size()) {}

@@ -5,11 +5,11 @@
 //     lists         "swims": e3    "glows": e3 e7              one after the other
 //     rows_of()     "glows": row 0 is of e3, row 1 of e7       a table with an index, which queries join with others
 //
-// The lists are made in one pass over all rows, when they are asked for and rows were added or removed since. An entity
-// is in the list of a value once; its position depends only on the rows. Rows of one value are made when they are first
-// asked for, and follow the lists.
-// Lifetime: as long as the rows. Thread: living() counts as a structural call of the rows; call the others from any
-// thread between such calls. Cost: O(rows) after rows were added or removed, and O(result) for each value given to
+// The lists are made in one pass over all rows, when they are asked for after rows were added or removed. An entity is
+// in the list of a value only once; its position depends only on the rows. The rows of one value are made when they are
+// first asked for, and then follow the lists.
+// Lifetime: as long as the rows. Thread: living() counts as a structural call of the rows; any thread may make the
+// other calls between such calls. Cost: O(rows) after rows were added or removed, and O(result) for each value given to
 // rows_of().
 
 #include "shoal/base/detail/hash_map.h"
@@ -33,7 +33,7 @@ public:
     /// Returns the same owners in rows without fields, as of the last refresh(); rows of dead entities stay until their
     /// rows are removed from the source. Lifetime: this object. Requires: the caller makes no structural calls.
     SHOAL_API OwnedRows& rows_of(StringId value);
-    /// Brings all rows up to date with the source. Cost: nothing while no row of the source was added or removed.
+    /// Brings all rows up to date with the source. Cost: nothing if no row of the source was added or removed.
     SHOAL_API void refresh();
 
 private:

@@ -1,5 +1,6 @@
 #pragma once
-// The entities that refer to another one through a field, for loops: what a RelationIndex (relation_index.h) returns.
+// The entities that refer to another entity through a field, for loops. A RelationIndex (relation_index.h) returns
+// them.
 // Lifetime: until the index is refreshed. Thread: any, between refreshes.
 
 #include "shoal/entity/entity.h"
@@ -11,7 +12,7 @@ namespace shoal {
 
 namespace detail {
 
-/// A reference in the list of its target. Links are entity indices of referrers; 0 is none.
+/// A reference in the list of its target. Links are entity indices of referrers; 0 means none.
 struct ReferenceLink {
     Entity referrer, target;  ///< null: no reference
     std::uint32_t next = 0, previous = 0;

@@ -9,8 +9,8 @@
 //     by target      e7 -> missile e20 <-> missile e31        a list for each target
 //                    e9 -> missile e22
 //
-// refresh() brings the lists up to date, using a ComponentMirror; the field is written like any
-// other. World does this when it settles, for every field that is declared a relation: see Relations::referrers().
+// refresh() brings the lists up to date, using a ComponentMirror; the field is written like any other field. World does
+// this when it settles, for every field that is declared a relation: see Relations::referrers().
 // Lifetime: store and entities outlive it. Thread: refresh() and clear_references() count as structural calls of the
 // store; make const calls from any thread between them. Cost: 16 bytes for each entity index up to the highest referrer
 // (24 with 64-bit ids), 4 up to the highest target, and a mirror of the field.
@@ -39,10 +39,10 @@ public:
     SHOAL_API void refresh(Array<Entity>& dead_targets);
     /// Returns the entities that refer to an entity, dead or alive.
     SHOAL_API Referrers referrers(Entity target) const;
-    /// Forgets the reference of an entity, such as one that has died.
+    /// Forgets the reference of an entity, for example of an entity that has died.
     SHOAL_API void forget(Entity referrer);
-    /// Makes the references to an entity null, also in the rows. After a refresh(), a row that refers to it again
-    /// counts as changed.
+    /// Makes the references to an entity null, also in the rows. After a refresh(), a row that refers to the entity
+    /// again counts as changed.
     SHOAL_API void clear_references(Entity target);
     /// Whether rows were cleared since the last refresh().
     bool has_cleared() const { return has_cleared_; }
@@ -50,10 +50,10 @@ public:
     SHOAL_API void find_dead(Array<Entity>& dead_targets);
     /// Writes the lists, whose order depends on the order in which references were made.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Loads what save() wrote; if that is missing, the index is empty until the next refresh(). Errors: the lists
+    /// Loads what save() wrote; if the data is missing, the index is empty until the next refresh(). Errors: the lists
     /// contradict each other; the index is then empty.
     SHOAL_API Status load(SnapshotReader& from);
-    /// Checks the lists. Errors: a link does not lead back. Cost: O(indices).
+    /// Checks the lists. Errors: a link has no link back. Cost: O(indices).
     SHOAL_API Status validate() const;
 
 private:

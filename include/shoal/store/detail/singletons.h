@@ -1,6 +1,6 @@
 #pragma once
-// Singletons: components that a directory of stores has once, such as the wind. All of them belong to one entity, and
-// each is the only row of a manager, so they are saved, reported and observed like any other component.
+// Singletons: components of which a directory of stores has only one, such as the wind. All singletons belong to one
+// entity, and each is the only row of a manager, so they are saved, reported and observed like any other component.
 //
 //     SHOAL_COMPONENT((Wind, singleton), force)
 //
@@ -27,11 +27,11 @@ public:
     explicit Singletons(ComponentDirectory& directory) : directory_(directory) {}
 
     /// Returns the manager of a singleton, which has one row. Makes the manager and the row if necessary. Requires: the
-    /// schema is `singleton`, and no store keeps the type in another layout; to make them, no passes run.
+    /// schema is `singleton`, and no store keeps the type in another layout; no passes run while something is made.
     SHOAL_API ComponentManager& require(const Schema& component);
     /// The same for reading. Requires: the singleton exists, because a call, a query or a blob named it.
     SHOAL_API const ComponentManager& require(const Schema& component) const;
-    /// Marks a singleton as written, and returns its columns, which are its struct. Requires: as above; no passes run.
+    /// Marks a singleton as written, and returns its column, which holds the struct. Requires: as above; no passes run.
     SHOAL_API std::byte* write(const Schema& component);
     /// write() and require() for a C++ type, declared `SHOAL_COMPONENT((Wind, singleton), force)`.
     template <class T>
@@ -46,7 +46,7 @@ public:
     }
     /// Gives a manager its row, if it has none. Errors: its schema allows several rows; ids or memory run out.
     SHOAL_API Status make_row(ComponentManager& manager);
-    /// Returns the entity that has the singletons; null before there is one.
+    /// Returns the entity that has the singletons; null before there is a singleton.
     Entity entity() const { return entity_; }
 
     /// Forgets the entity if it has died.

@@ -1,15 +1,15 @@
 #pragma once
-// A value that a spawned entity gets instead of the one in the resource:
+// A value that a spawned entity gets instead of the value in the resource:
 //
 //     SpawnOptions options{.copies = 3, .overrides = {{"lamp", "light.range", 7}, {"buoy", "light.color.x", 0.5f}}};
 //     options.overrides.push_back({"hull/lamp", "light.range", 9, 1});  // in copy 1 alone
 //     return world.spawn(level, options);
 //
 // When all components of the spawn exist, the overrides are set one after the other in the same way as by World::set(),
-// even in disabled components. A singleton has one value, so an override of it applies whichever copy it names. Fields
-// that are not in the resource cannot be overridden, such as "transform.world", which follows from other fields. An
-// override that names nothing, or does not fit, is an error before anything is spawned. Entities without overrides cost
-// nothing. A reload keeps overridden values (see reload/reloader.h). Thread: values.
+// even in disabled components. A singleton has one value, so an override of that value applies whichever copy it names.
+// Fields that are not in the resource, such as "transform.world", which is computed from other fields, cannot be
+// overridden. If an override names nothing, or its value does not fit, this is an error before anything is spawned.
+// Entities without overrides cost nothing. A reload keeps overridden values (see reload/reloader.h). Thread: values.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/table/detail/any_value.h"
@@ -24,9 +24,9 @@ struct SpawnOverride {
     std::string entity;               ///< its GUID path in the resource, or else its name, if no other entity has it
     std::string field;                ///< as World::set() names it: "light.range", "tag[1].tag"
     AnyValue value{};                 ///< numbers and texts are converted as World::set() does
-    std::uint32_t copy = kAllCopies;  ///< the copy that gets the value, of those that are spawned together
+    std::uint32_t copy = kAllCopies;  ///< which of the copies that are spawned together gets the value
 };
-/// Returns a copy that outlives the schema with which the value was read.
+/// Returns a copy that may outlive the schema with which the value was read.
 SHOAL_API SpawnOverride copy_to_keep(const SpawnOverride& given);
 /// Checks whether a snapshot can hold an override. Errors: the override has no value, or an array that stays in the
 /// resource, or bytes that are not a value of its type; a text is not UTF-8. The message says which.

@@ -1,5 +1,5 @@
 #pragma once
-// A span that was passed to a call that changes rows: it may be a column of the table that the call reorders.
+// A span that was passed to a call that changes rows. The span may be a column of the table that the call reorders.
 //
 //     const StableSpan stable(given, own);  // copied only if the two share memory
 //     for (Entity entity : stable.get()) remove(entity);
@@ -31,7 +31,7 @@ public:
 
     /// Lifetime: this object and the given span.
     std::span<const T> get() const { return span_; }
-    /// For calls that learn late which table they change: call it before the change if the span is in that table.
+    /// For calls that learn late which table they change: call this before the change if the span is in that table.
     void copy() {
         copy_.assign(span_.begin(), span_.end());
         span_ = copy_;

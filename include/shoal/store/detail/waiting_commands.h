@@ -20,14 +20,14 @@ struct SpawnOverride;
 /// The change that a command makes to the texts of an entity.
 enum class TextChange : std::uint8_t { kName, kTag, kUntag };
 
-/// What commands need besides stores: an object, such as a world, that spawns, copies, keeps texts, and finds what
-/// saved commands refer to.
+/// What commands need besides stores: an object, such as a world, that spawns, copies, keeps texts, and finds the blobs
+/// and stores to which saved commands refer.
 class CommandHost {
 public:
     /// Spawns copies of a blob. `firsts` are alive and still empty: they become blob entity 0 of each copy. Entities
     /// for which the blob names no zone are put into `zone`; kNoZone: the stores decide. `overrides` apply to the
-    /// copies. Returns how many entities the copies have. Shape: poses: as firsts, or empty. Errors: nothing was
-    /// spawned, and `firsts` are destroyed.
+    /// copies. Returns how many entities the copies have. Shape: `poses` is as long as `firsts`, or empty. Errors:
+    /// nothing was spawned, and `firsts` are destroyed.
     virtual Result<std::uint32_t> spawn(const Blob& blob, std::span<const Entity> firsts,
                                         std::span<const RootPose> poses, Zone zone,
                                         std::span<const SpawnOverride> overrides) = 0;
@@ -57,10 +57,12 @@ public:
     WaitingCommands(const WaitingCommands&) = delete;
     WaitingCommands& operator=(const WaitingCommands&) = delete;
 
-    /// Returns the commands of the pass that the calling thread runs, or those from outside passes. Thread: any.
+    /// Returns the commands of the pass that the calling thread runs, or the commands from outside of passes. Thread:
+    /// any.
     virtual Commands& here() = 0;
 
-    /// From now on, commands that spawn, copy, name and tag use `host`, which outlives them; nullptr: they are refused.
+    /// From now on, commands that spawn, copy, name and tag use `host`, which outlives this object; nullptr: such
+    /// commands are refused.
     void set_host(CommandHost* host) { host_ = host; }
     CommandHost* host() const { return host_; }
 
@@ -90,18 +92,19 @@ public:
             &first);
         return first;
     }
-    /// Calls visit(context, pass, kind, count) for the waiting commands; some kinds of a pass several times.
-    /// `pass`: its position, as above; 0: outside passes. `kind`: "destroyed", "created", "moved", "added", "removed",
-    /// "spawned", "copied", "called" or "set". `count`: the number of entities.
+    /// Calls visit(context, pass, kind, count) for the waiting commands, possibly several times for the same kind and
+    /// pass. `pass`: the position of the pass, as above; 0: outside of passes. `kind`: "destroyed", "created", "moved",
+    /// "added", "removed", "spawned", "copied", "called" or "set". `count`: the number of entities.
     virtual void count(void (*visit)(void* context, std::uint32_t pass, std::string_view kind, std::uint64_t count),
                        void* context) = 0;
-    /// Appends the component types that they name, some several times. After the component type of a field to set,
-    /// appends the schema of its value, which has the same name. Lifetime: as long as they wait.
+    /// Appends the component types that the commands name, some of them several times. After the component type of a
+    /// field to set, appends the schema of the field's value, which has the same name. Lifetime: as long as the
+    /// commands wait.
     virtual void list_schemas(Array<const Schema*>& schemas) = 0;
-    /// Returns how many values refer to arrays of `resource`, plus how many commands spawn it.
+    /// Returns how many values refer to arrays of `resource`, plus how many commands spawn that resource.
     virtual std::uint64_t count_pins(ResourceId resource) = 0;
-    /// Calls visit(context, element_type, array) with a copy of each read-only array in values. The copy replaces
-    /// the array if visit() returns true, because it has changed it.
+    /// Calls visit(context, element_type, array) with a copy of each read-only array in values. If visit() returns
+    /// true, because it has changed the copy, the copy replaces the array.
     virtual void visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
                               void* context) = 0;
     /// Calls visit(context, bytes) for values that may contain ids of texts: string ids and numbers of 32 bits, and all
@@ -110,7 +113,7 @@ public:
 
     /// Writes the waiting commands, as "commands". Refuses commands that cannot be saved.
     virtual void save(SnapshotWriter& to) = 0;
-    /// Replaces the waiting commands by what save() wrote, which may be corrupt. `saved`: schemas of component types
+    /// Replaces the waiting commands with what save() wrote, which may be corrupt. `saved`: schemas of component types
     /// that no store keeps. Errors: the data does not fit; no commands wait then.
     virtual Status load(SnapshotReader& from, std::span<const Schema> saved = {}) = 0;
 

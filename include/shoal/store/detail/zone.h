@@ -1,7 +1,7 @@
 #pragma once
-// A zone is a plain number that each entity has: rows of different zones never share a table, so a
-// loop over some zones reads nothing of the others. The program decides what it means: a tile of the map (see
-// grid_zones.h), or a state such as asleep or on the ground.
+// A zone is a plain number that each entity has. Rows of different zones never share a table, so a loop over some zones
+// reads nothing in the others. The program decides what a zone means: a tile of the map (see grid_zones.h), or a state
+// such as asleep or on the ground.
 //
 //     ZoneSet near = {3, 4};        bits   0 0 0 1 1
 //
@@ -44,7 +44,7 @@ public:
     /// Adds the zones from begin to end - 1. Requires: end <= kMaxZones.
     SHOAL_API void insert_range(Zone begin, Zone end);
     void erase(Zone zone) { bits_.reset(zone); }
-    /// Adds all of `other`.
+    /// Adds all zones in `other`.
     void insert(const ZoneSet& other) { bits_ |= other.bits_; }
     /// Empties the set and keeps its memory.
     void clear() { bits_.clear(); }
@@ -56,16 +56,17 @@ public:
     void for_each(Visit&& visit) const {
         bits_.for_each([&](std::size_t zone) { visit(static_cast<Zone>(zone)); });
     }
-    /// Whether both hold the same zones.
+    /// Whether both sets have the same zones.
     friend bool operator==(const ZoneSet&, const ZoneSet&) = default;
 
 private:
     BitSet bits_{Owner("zone set")};
 };
 
-/// A set of zones that changes while queries and passes refer to it, such as those that a machine owns: a loop visits
-/// the zones that are in it when the loop begins. After a change, call Schedule::zones_changed() for the passes that
-/// name it. Lifetime: the set outlives the queries. Thread: changed between passes, read by any thread.
+/// A set of zones that changes while queries and passes refer to it, such as the zones that a machine owns. A loop
+/// visits the zones that are in the set when the loop begins. After a change, call Schedule::zones_changed() for the
+/// passes that name the set. Lifetime: the set outlives the queries. Thread: changed between passes, read by any
+/// thread.
 class LiveZones {
 public:
     explicit LiveZones(const ZoneSet& zones) : zones_(zones) {}

@@ -6,8 +6,8 @@
 //     AnyValue shape = "box";                                          // text; it may name an enumerator or a string id
 //     std::string line = AnyValue(Vec3{1, 2, 3}).to_text();            // [1.0 2.0 3.0]
 //
-// A value is a copy of the bytes; up to 48 bytes need no allocation. The names of enumerators are those of the schema
-// that the value was read with.
+// A value is a copy of the bytes; up to 48 bytes need no allocation. The names of enumerators come from the schema with
+// which the value was read.
 // Thread: values.
 
 #include "shoal/base/detail/bytes.h"
@@ -39,11 +39,11 @@ public:
     AnyValue(const AnyValue&) = default;
     AnyValue& operator=(const AnyValue&) = default;
 
-    /// Its type is FieldType(0) if it holds nothing.
+    /// FieldType(0) if this holds nothing.
     const ValueType& type() const { return type_; }
     /// Lifetime: the value.
     std::span<const std::byte> bytes() const { return {data(), type_.num_bytes()}; }
-    /// Requires: what is written is a value of the type.
+    /// Requires: the caller writes a value of the type.
     SHOAL_API std::span<std::byte> bytes();
 
     template <PlainValue T>
@@ -63,8 +63,8 @@ public:
     /// Whether it is a text.
     bool is_text() const { return type_.type == FieldType::kFixedString && type_.array_length == 0; }
 
-    /// Converts the value to another type: a whole number to a number of another type if that is exact, a double to
-    /// a float, a text to an enumerator, an id or a fixed string. Any other value must already have the type.
+    /// Converts the value to another type: a whole number to a number of another type if the result is exact, a double
+    /// to a float, a text to an enumerator, an id or a fixed string. Any other value must already have the type.
     /// Errors: there is no such conversion, or the value does not fit. The message calls the target `name`.
     SHOAL_API Result<AnyValue> convert(const ValueType& type, std::string_view name) const;
 

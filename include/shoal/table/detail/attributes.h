@@ -13,11 +13,11 @@
 
 namespace shoal {
 
-/// Whether a reference to an entity is a relation, and what happens to it when that entity, its target, dies.
+/// Whether a reference to an entity is a relation, and what happens to the reference when its target dies.
 enum class Relation : std::uint8_t {
     kNone,     ///< only a reference
-    kKept,     ///< it is unchanged, and refers to a dead entity
-    kCleared,  ///< it becomes null
+    kKept,     ///< the reference stays, and refers to a dead entity
+    kCleared,  ///< the reference becomes null
     kDiesToo   ///< the entity that refers to the target dies too
 };
 
@@ -72,13 +72,14 @@ constexpr Name name(const char* text) { return {text}; }
 /// The attributes of one field.
 struct FieldNote {
     const char *name = nullptr, *unit = "", *keys = "";
-    const char* groups[3] = {};  ///< of a field of a struct within the component: its member names, outer first
+    const char* groups[3] = {};  ///< for a field of a struct within the component, the names of the members, outermost
+                                 ///< first
     bool split = false, shorthand = false;
     Relation relation = Relation::kNone;
     bool has_range = false;
     double minimum = 0, maximum = 0;
     constexpr void nest(const char* group) {
-        shorthand = false;  // it only applied to the struct by itself
+        shorthand = false;  // the attribute only applied to the struct by itself
         if (groups[2] != nullptr) name = nullptr;
         groups[2] = groups[1], groups[1] = groups[0], groups[0] = group;
     }

@@ -1,5 +1,6 @@
 #pragma once
-// When the columns of a table were last written: exactly by block of 1,024 rows, and for recent writes by 8 rows.
+// When the columns of a table were last written: exactly for each block of 1,024 rows, and for recent writes also for
+// each 8 rows.
 //
 //     rows             0..7 8..15 ...             a mark of one byte for each 8 rows: a write costs only one store
 //     column 0 ...     m    m     m               m: written at stamp base + m; 0: not since
@@ -10,7 +11,7 @@
 //     rows             s    s    s
 //
 // A block was last written at the latest of its stamps and marks. When the current stamp does not fit into a mark, base
-// moves on, and marks from before it are folded into the stamps.
+// is increased, and older marks are folded into the stamps.
 // Thread: as for the table.
 
 #include "shoal/base/assert.h"
@@ -33,7 +34,7 @@ class ChangeStamps {
 public:
     explicit ChangeStamps(std::size_t num_columns) : num_columns_(num_columns) {}
 
-    /// Sets the stamp of writes from now on. Requires: not less than before.
+    /// Sets the stamp of writes from now on. Requires: the stamp is not less than before.
     void set_now(std::uint64_t stamp) {
         if (SHOAL_UNLIKELY(stamp - base_ - 1 >= kMaxMark)) move_base(stamp);
         now_ = stamp;
@@ -54,15 +55,15 @@ public:
         marks_[place] = mark_;
     }
     SHOAL_API void mark(std::uint32_t column, RowRange rows);
-    /// The same for several rows that start at a block and stay in it, as in a loop over a small table. Returns false,
-    /// and marks nothing, if the rows are not like this or the column does not exist.
+    /// The same for several rows that begin at the start of a block and end within it, as in a loop over a small table.
+    /// For other rows, or if the column does not exist, returns false and marks nothing.
     SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
         if (rows.begin % kRowsPerStampBlock != 0 || rows.end - rows.begin - 2 >= kRowsPerStampBlock - 1) return false;
         if (SHOAL_UNLIKELY(column >= num_columns_)) return false;
         stamps_[column * num_blocks_ + rows.begin / kRowsPerStampBlock] = now_;
         return true;
     }
-    /// The same for all `num_rows` rows of a table, in columns that exist; `columns_end` points past the last of them.
+    /// The same for all `num_rows` rows of a table, in columns that exist; `columns_end` points past the last column.
     /// Returns false, and marks nothing, unless there are several rows, all in one block.
     SHOAL_INLINE bool mark_only_block(const std::uint16_t* columns_end, std::size_t num_columns,
                                       std::uint32_t num_rows) {
@@ -85,7 +86,7 @@ public:
 
     /// Returns the stamp of the last write to a block of a column.
     SHOAL_API std::uint64_t written(std::uint32_t column, std::uint32_t block) const;
-    /// Returns the stamp with which rows of a block were last added or moved in.
+    /// Returns the stamp at which rows were last added to a block or moved into it.
     SHOAL_API std::uint64_t placed(std::uint32_t block) const;
     /// Returns which rows of a block of a snapshot were, or may have been, written at `since` or later. Such a block
     /// covers several blocks here. placed_since() does the same for rows that were added or moved.
@@ -104,7 +105,7 @@ public:
 private:
     static constexpr std::uint64_t kMaxMark = 255;
 
-    /// The stamps and marks of a column, or of rows that were added or moved in.
+    /// The stamps and marks of a column, or of the rows that were added or moved.
     struct Line {
         std::uint64_t* stamps;
         ChangeMark* marks;

@@ -7,8 +7,8 @@
 //     whole   Column<T, kWhole>    T inside each struct     operator[], begin(), end()
 //
 // Reading views have a const T: their operator[] returns a `const T&`, or a const T if the field is split. Writing
-// views return a `T&`, or a SplitReference, which is used like one: it has x, y, z and w, converts to T, and can be
-// assigned and changed with the operators of T. Code that works with both uses `auto&&`:
+// views return a `T&`, or a SplitReference, which is used like a reference: it has x, y, z and w, converts to T, and
+// can be assigned and changed with the operators of T. Code that works with both uses `auto&&`:
 //
 //     for (auto&& velocity : bodies.write_column<&Body::velocity>()) {
 //         velocity.z -= 9.81f * dt;
@@ -19,14 +19,14 @@
 // `T value = velocity;` copies the value. A SplitReference cannot be copied, because the copy would refer to the
 // row, whereas `auto old = velocity;` copies the value of a `T&`.
 //
-// `all_fields<T>` stands for the component T itself. A component that is kept whole is viewed like a field; others are
-// assembled:
+// `all_fields<T>` stands for the component T itself. A component that is kept whole is viewed like a field; other
+// components are assembled:
 //
 //     in columns    Column<T, kInColumns>    the fields of T, each in a column or lanes    operator[], begin(), end()
 //
-// A reading view returns a const T, a writing one a ComponentReference that can be read and assigned.
-// Lifetime: until the table's next structural call. Checked builds end the program if a view, but not a span of it,
-// is used after rows were removed or moved, or columns moved in memory. Thread: as for the table.
+// A reading view returns a const T; a writing view returns a ComponentReference that can be read and assigned.
+// Lifetime: until the table's next structural call. Checked builds end the program if a view is used after rows were
+// removed or moved, or after columns moved in memory; they do not detect this for a span. Thread: as for the table.
 
 #include "shoal/base/detail/bytes.h"
 #include "shoal/table/describe.h"
@@ -287,7 +287,8 @@ public:
     static constexpr std::uint32_t kNumColumns = DescriptionOf<Value>::kNumColumns;
 
     Column() = default;
-    /// No loop: for loops over rows to vectorise, the compiler must see early that the columns are distinct.
+    /// This has no loop, because the compiler must see early that the columns are distinct, so that loops over rows
+    /// vectorise.
     template <class Columns, std::size_t... kIndices>
     SHOAL_INLINE Column(Columns&& columns, std::index_sequence<kIndices...>, std::size_t size)
         : columns_{columns(static_cast<std::uint32_t>(kIndices))...}, size_(size) {}

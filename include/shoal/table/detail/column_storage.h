@@ -23,7 +23,7 @@ namespace shoal {
 struct PhysicalColumn {
     std::byte* data = nullptr;
     std::uint32_t element_bytes = 0;
-    std::size_t large_bytes = 0;  ///< of its frame, requested in 2 MiB pages
+    std::size_t large_bytes = 0;  ///< bytes of its frame that are requested in 2 MiB pages
     const OpaqueOperations* opaque = nullptr;
 };
 
@@ -81,8 +81,8 @@ public:
         num_rows_ += count;
         return first;
     }
-    /// Shows rows in foreign memory instead of those that it showed before: first the owners, then the schema columns,
-    /// then the links. Requires: this storage never held rows of its own; nothing is opaque.
+    /// Shows rows in foreign memory, in place of the rows that were shown before: first the owners, then the schema
+    /// columns, then the links. Requires: this storage never held rows of its own; nothing is opaque.
     SHOAL_API void show(std::uint32_t num_rows, Entity* owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
     /// Drops the last rows. Requires: their opaque elements were destroyed.
@@ -119,12 +119,13 @@ public:
 
     // --- memory and health ---------------------------------------------------------------------------------------
 
-    /// Must be called once a frame: frees pages that were not needed for several calls, and returns whether it did.
+    /// Must be called once a frame: frees pages that were not needed for several calls, and returns whether any were
+    /// freed.
     SHOAL_API bool settle();
     /// Frees all memory that is not needed, at once.
     SHOAL_API void shrink();
     SHOAL_API MemoryUse memory_use() const;
-    /// How often the rows were copied to a range of their own, or to a larger one after a reservation was cut down.
+    /// How often the rows were copied to a range of their own, or to a larger range after a reservation was cut down.
     std::uint32_t num_promotions() const { return num_promotions_; }
     bool in_slab() const { return slab_bytes_ != 0; }
     /// Checks that the columns are inside their memory, aligned, and do not overlap.
@@ -149,7 +150,7 @@ private:
     bool is_wasteful() const;
     void move_opaque(std::uint32_t from, std::uint32_t to);
 
-    std::uint32_t num_rows_ = 0;      // first the members that loops and single rows need, side by side
+    std::uint32_t num_rows_ = 0;      // the members that loops and single rows need come first, side by side
     std::uint32_t ready_rows_ = 0;    // rows that may be written without asking for memory
     std::uint32_t touched_rows_ = 0;  // at least this many rows of the range have committed pages
     std::uint32_t capacity_ = 0;      // rows that the memory has room for
@@ -171,8 +172,8 @@ private:
     [[no_unique_address]] detail::RowVersions versions_;
 };
 
-/// The opaque elements of one row, taken out of it. They are destroyed with this object, so that their destructors find
-/// a consistent table.
+/// The opaque elements of one row, taken out of it. The elements are destroyed with this object, so that their
+/// destructors find a consistent table.
 class ColumnStorage::OpaqueRow {
 public:
     SHOAL_API OpaqueRow(ColumnStorage& storage, std::uint32_t row);
@@ -180,7 +181,7 @@ public:
     OpaqueRow(const OpaqueRow&) = delete;
     OpaqueRow& operator=(const OpaqueRow&) = delete;
 
-    /// Moves the elements to a row that has none.
+    /// Moves the elements to a row without opaque elements.
     SHOAL_API void put(std::uint32_t row);
 
 private:

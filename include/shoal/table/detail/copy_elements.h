@@ -1,6 +1,7 @@
 #pragma once
-// Copies elements of columns. The size of an element is known only at run time, but it is usually one of a few, and the
-// compiler makes separate code for each of these. No other code in the library branches on the size of an element.
+// Copies elements of columns. The size of an element is known only at run time, but it is usually one of a few sizes,
+// and the compiler makes separate code for each of these. No other code in the library branches on the size of an
+// element.
 //
 //     copy_element      one element
 //     swap_elements     two
@@ -20,7 +21,7 @@
 
 namespace shoal {
 
-/// Rows in the order of a call: consecutive ones, or listed ones. Lifetime: the list.
+/// Rows in the order of a call: consecutive rows, or the rows in a list. Lifetime: the list.
 class RowList {
 public:
     RowList(RowRange rows) : first_(rows.begin), size_(rows.size()) {}  // NOLINT: a range is a list
@@ -40,7 +41,7 @@ private:
     std::uint32_t first_ = 0, size_ = 0;
 };
 
-/// Copies one element, perhaps onto itself. kBytes is 0 if the size is known only at run time.
+/// Copies one element, which may be copied onto itself. kBytes is 0 if the size is known only at run time.
 template <std::size_t kBytes>
 SHOAL_INLINE void copy_element(std::byte* to, const std::byte* from, std::size_t bytes = kBytes) {
     if constexpr (kBytes == 0) {
@@ -59,7 +60,7 @@ SHOAL_INLINE void copy_element(std::byte* to, const std::byte* from, std::size_t
     }
 }
 
-/// Calls visit.operator()<kBytes>() with the size if it is one of the usual ones, and with 0 otherwise.
+/// Calls visit.operator()<kBytes>() with the size if it is one of the usual sizes, and with 0 otherwise.
 template <class Visit>
 SHOAL_INLINE void visit_element_size(std::size_t bytes, Visit&& visit) {
     switch (bytes) {
@@ -164,7 +165,7 @@ public:
 
 private:
     Array<Column> all_;
-    std::uint32_t ends_[4] = {};  // of the columns of 4, 8, 12 and 16 bytes
+    std::uint32_t ends_[4] = {};  // the ends of the columns of 4, 8, 12 and 16 bytes
 };
 
 }  // namespace shoal

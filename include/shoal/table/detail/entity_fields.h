@@ -1,6 +1,6 @@
 #pragma once
 // Visits the references to entities in rows and structs of a component type, to translate them when ids change.
-// Thread: as for the memory that they are in.
+// Thread: as for the memory that holds the rows.
 
 #include "shoal/base/detail/bytes.h"
 #include "shoal/entity/entity.h"
@@ -10,8 +10,8 @@
 
 namespace shoal {
 
-/// Calls visit(entity) with each reference of a field, and stores what visit() assigns to it. The values are `stride`
-/// bytes apart, from `first` on.
+/// Calls visit(entity) with each reference of a field, and stores the value that visit() assigns to its argument. The
+/// values are `stride` bytes apart, from `first` on.
 template <class Visit>
 void for_each_entity(const Field& field, std::byte* first, std::size_t stride, std::size_t num_rows, Visit&& visit) {
     for (std::size_t row = 0; row < num_rows; ++row, first += stride)

@@ -1,5 +1,5 @@
 #pragma once
-// The types that fields can have, and how they follow from C++ types.
+// The types that fields can have, and the C++ types to which they correspond.
 //
 //     bool, 8 to 64 bit integers, float, double        as they are
 //     Vec2, Vec3, Vec4, Quaternion, Matrix3x4          floats; the first four can be split into lanes
@@ -76,13 +76,13 @@ constexpr std::uint32_t field_type_lanes(FieldType type) {
     return type < FieldType::kVec2 || type > FieldType::kQuaternion ? 1 : field_type_bytes(type) / sizeof(float);
 }
 
-/// How values of an opaque type are made, moved and destroyed. All take pointers to values of `size` bytes.
+/// The functions that make, move and destroy values of an opaque type. All take pointers to values of `size` bytes.
 struct OpaqueOperations {
     std::uint32_t size;
     std::uint32_t alignment;
     void (*construct)(void* value);
     void (*move_construct)(void* to, void* from);        ///< leaves `from` to be destroyed
-    void (*copy_construct)(void* to, const void* from);  ///< nullptr when it cannot be copied
+    void (*copy_construct)(void* to, const void* from);  ///< nullptr if values cannot be copied
     void (*destroy)(void* value);
 };
 

@@ -1,13 +1,13 @@
 #pragma once
-// What is wrong with a member that names a field, found before its layout is used: compilers then report one error and
-// no consequences of it. Code that looks fields up, or sets them, has a message for each.
+// What is wrong with a member that names a field, found before the layout of the field is used, so that compilers
+// report one error without its consequences. Code that looks fields up, or sets them, has a message for each mistake.
 // Thread: values at compile time.
 
 #include "shoal/table/detail/column.h"
 
 namespace shoal::detail {
 
-/// What is wrong with a member that names a field. The first that applies is reported.
+/// What is wrong with a member that names a field. The first mistake that applies is reported.
 enum class FieldMistake : std::uint8_t {
     kNone,
     kUndeclared,  ///< a component type without SHOAL_COMPONENT

@@ -9,7 +9,7 @@
 //                                  the component has no other: "world_pose.position"
 //
 // A part is found once; reading and writing it copies bytes, whatever the layout of the component.
-// Thread: reading and writing as for the table.
+// Thread: for reading and writing, as for the table.
 
 #include "shoal/table/detail/table.h"
 #include "shoal/table/detail/value_text.h"
@@ -21,7 +21,7 @@ struct FieldPart {
     ValueType type{};
     std::uint32_t offset_in_field = 0;  ///< bytes
     std::uint32_t first_column = 0;     ///< among the columns of the component
-    std::uint32_t num_columns = 1;      ///< more than one: a float in each
+    std::uint32_t num_columns = 1;      ///< if there are several, each holds a float
     std::uint32_t offset_in_column = 0;
     std::uint32_t lane_stride = 0;  ///< bytes from one float to the next if they are apart, as in a matrix's position
 };
@@ -35,7 +35,8 @@ SHOAL_API Result<FieldPart> find_field_part(const Schema& schema, std::string_vi
 /// Returns the names of all fields. Lifetime: the schema.
 SHOAL_API Array<std::string_view> field_names(const Schema& schema);
 
-/// Copies a part of a field to `value`, and back. Shape: part.type.num_bytes(), and part.field->size side by side.
+/// Copy a part of a field to `value`, and back. Shape: `value` has part.type.num_bytes(), and `field` part.field->size
+/// bytes side by side.
 SHOAL_API void read_part(const std::byte* field, const FieldPart& part, std::byte* value);
 SHOAL_API void write_part(std::byte* field, const FieldPart& part, const std::byte* value);
 /// Copies a part of a row to `value`. The columns of the component begin at `first_column` of the table.

@@ -1,6 +1,6 @@
 #pragma once
-// A value that a look-up has found, or nothing, used like a pointer to it. Replaces std::optional, which would add
-// 2,000 preprocessed lines to every file that includes shoal.
+// A value that a look-up has found, or nothing. It is used like a pointer to the value. Replaces std::optional, which
+// would add 2,000 preprocessed lines to every file that includes shoal.
 // Thread: values.
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
-// Rows that a call has just made, for the function that writes their values. It writes straight to the columns:
-// no structs have to be made and copied.
+// Rows that a call has just made, for the function that writes their values. The function writes straight to the
+// columns, so no structs have to be made and copied.
 //
 //     const auto swim_apart = [&](const NewRows& rows) {
 //         const Column position = rows.column<&Position::value>();
@@ -12,13 +12,13 @@
 //     };
 //     const Status made = sea.create_in_place<Position, Velocity, Disabled<Asleep>>(fish, near, swim_apart);
 //
-// Values that the function does not write are the defaults of the component type. It is called once for each run of
-// rows whose entities are consecutive in the call, so usually once:
+// Values that the function does not write are the defaults of the component type. The function is called once for each
+// run of rows whose entities are consecutive in the call, so usually only once:
 //
 //     entities of the call    e0 e1 e2 e3 e4
 //     rows of the table       .. e0 e1 e2 .. e3 e4       first() is 0 and size() is 3; then 3 and 2
 //
-// It must not make, remove or move rows of the store; this ends the program.
+// A function that makes, removes or moves rows of the store ends the program.
 // Lifetime: rows and columns are valid until the function returns. Thread: the calling thread.
 
 #include "shoal/table/detail/column.h"
@@ -34,15 +34,16 @@ public:
         std::uint32_t first_column;
     };
 
-    /// `first`: the number of the entity of the call that has the first row.
+    /// `first`: the number, in the call, of the entity that has the first row.
     NewRows(Table& table, RowRange rows, std::size_t first, std::span<const Component> components)
         : table_(&table), rows_(rows), first_(first), components_(components) {}
 
     std::size_t size() const { return rows_.size(); }
-    /// The number of the entity of the call that has the first of these rows; the others follow.
+    /// The number, in the call, of the entity that has the first of these rows; the entities of the other rows follow
+    /// it.
     std::size_t first() const { return first_; }
     std::span<const Entity> entities() const { return table_->entities().subspan(rows_.begin, rows_.size()); }
-    /// The view to write a field of these rows. Shape: size(). Requires: the call names its component.
+    /// The view to write a field of these rows. Shape: size(). Requires: the call names the field's component.
     template <auto kMember>
     WriteColumn<kMember> column() const {
         const std::uint32_t first = first_column(schema_of<ComponentOf<kMember>>());

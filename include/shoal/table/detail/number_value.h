@@ -6,10 +6,10 @@
 
 namespace shoal {
 
-/// Returns a number, or 0 or 1 for a bool; a 64-bit integer may be rounded. Requires: a bool or a number.
+/// Returns a number, or 0 or 1 for a bool; a 64-bit integer may be rounded. Requires: the type is a bool or a number.
 SHOAL_API double read_number(FieldType type, const std::byte* value);
 /// Writes a number. An integer gets the nearest whole number, and a bool becomes true if the number is not 0. Returns
-/// false, and writes nothing, if it does not fit. Requires: as above.
+/// false, and writes nothing, if the number does not fit. Requires: as above.
 SHOAL_API bool write_number(FieldType type, double number, std::byte* value);
 
 /// The type of each number of a value: float for a vector.

@@ -1,6 +1,6 @@
 #pragma once
-// The rows of a table that a paged index finds and that are only bytes: a local copy of all that is needed to remove
-// rows one by one, which the compiler keeps in registers.
+// The rows of a table that a paged index finds and that are only bytes: a local copy of the data that is needed to
+// remove rows one by one, which the compiler keeps in registers.
 //
 //     entries   [ .. e:3 .. m:9 .. ]      e is removed: the last row moves into its place
 //     owners    [ .. .. .. e .. .. m ]    -> [ .. .. .. m .. .. ]
@@ -37,7 +37,7 @@ struct PackedRows {
         const std::uint32_t last = --num_rows;
         if (SHOAL_UNLIKELY(row == last)) return;
         const Entity moved = owners[last];
-        // A dead owner may have lost its entry to a newer entity with its index, which keeps the entry.
+        // A dead owner may have lost its entry to a newer entity with the same index, which keeps the entry.
         EntityBits& moved_entry = entries[moved.index()];
         if (SHOAL_LIKELY(moved_entry == RowIndex::entry_of(moved, last))) moved_entry = RowIndex::entry_of(moved, row);
         owners[row] = moved;

@@ -7,7 +7,7 @@
 //
 // Source: the loop is the __VA_OPT__ technique of D. Mazières, "Recursive macros with C++20 __VA_OPT__", 2021.
 
-// An error in a declaration is reported where it is, not once more for each of a hundred nested macros.
+// With this, an error in a declaration is reported where it is, and not again for each of a hundred nested macros.
 #pragma GCC system_header
 
 #define SHOAL_PP_PARENS ()
@@ -26,7 +26,7 @@
 #define SHOAL_PP_IS_TUPLE_(...) SHOAL_PP_SECOND(__VA_ARGS__, 0, 0)
 #define SHOAL_PP_JOIN(a, b) SHOAL_PP_JOIN_(a, b)
 #define SHOAL_PP_JOIN_(a, b) a##b
-/// Calls `macro` with the elements of a tuple, or with x if it is not in parentheses.
+/// Calls `macro` with the elements of the tuple x, or with x itself if it is not in parentheses.
 #define SHOAL_PP_SPREAD(macro, x) SHOAL_PP_JOIN(SHOAL_PP_SPREAD_, SHOAL_PP_IS_TUPLE(x))(macro, x)
 #define SHOAL_PP_SPREAD_0(macro, x) macro(x)
 #define SHOAL_PP_SPREAD_1(macro, x) macro x

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the row of an entity. There are three kinds, chosen by how common a component is:
+// Finds the row of an entity. There are three kinds of index, chosen by how common a component is:
 //
 //     paged     one flat array over all entity indices, in reserved address space: pages that were never written cost
 //               nothing. The default. 4 bytes per index in a touched page. An index made for many entities at
@@ -7,8 +7,8 @@
 //     hash      open addressing: for rare components. 8 bytes per slot (16 with 64-bit ids), at most 3/4 full.
 //     identity  row = entity index, holes included: for components of nearly every entity. A generation per index.
 //
-// An entry carries the generation of the entity that made it: a stale, null or foreign id finds kNilRow. An index
-// holds at most one generation per entity index.
+// An entry has the generation of its entity, so a stale, null or foreign id finds kNilRow. An index holds at most one
+// generation per entity index.
 // Thread: find from any thread between structural calls.
 
 #include "shoal/base/detail/page_memory.h"
@@ -30,7 +30,7 @@ SHOAL_API IndexRange index_range(std::span<const Entity> entities);
 
 class RowIndex {
 public:
-    /// `pool`, if any, outlives the index; without one, the index has address space of its own from the start.
+    /// `pool`, if any, outlives the index; without a pool, the index has address space of its own from the start.
     /// Errors: if there is no address space for even the smallest index, reserve() fails later.
     SHOAL_API explicit RowIndex(RowIndexKind kind, PagePool* pool = nullptr);
 
@@ -74,16 +74,17 @@ public:
     /// Requires: index < entries().size().
     EntityBits& entry(std::uint32_t index) { return flat_[index]; }
 
-    /// Returns whether nothing is kept for the indices of some entities, if one loop can find out: indices of entities
-    /// made together are usually close together. Otherwise returns false. Requires: a paged index.
+    /// Returns true if nothing is kept for the indices of some entities and one loop can find this out: indices of
+    /// entities that are made together are usually close together. Otherwise returns false. Requires: the index is
+    /// paged.
     SHOAL_API bool is_free(IndexRange range, std::size_t num_entities) const;
     /// Whether nothing is kept for the entity indices from `lowest` to `highest`. Requires: a paged index.
     /// Cost: a vectorised loop, whereas a look-up per entity takes as long as copying its component.
     SHOAL_API bool is_free(std::uint32_t lowest, std::uint32_t highest) const;
-    /// Gives consecutive rows from `first_row` on to the leading entities, up to the first that is dead according to
-    /// `living`, an EntityManager, or whose index has an entry. Calls note(span, are_run) for them in order; with
-    /// `are_run` the ids of the span are consecutive. Returns how many there were. Requires: room is reserved, and the
-    /// index is paged.
+    /// Gives consecutive rows from `first_row` on to the leading entities, up to the first entity that is dead
+    /// according to `living`, an EntityManager, or whose index has an entry. Calls note(span, are_run) for the entities
+    /// in order; with `are_run`, the ids in the span are consecutive. Returns how many entities got a row. Requires:
+    /// room is reserved, and the index is paged.
     template <class Living, class Note>
     std::uint32_t set_leading(std::span<const Entity> entities, const Living& living, std::uint32_t first_row,
                               Note&& note);
@@ -91,9 +92,9 @@ public:
     /// Whether there is an entry of a paged index for each of `entities`, used or not.
     SHOAL_API bool covers(std::span<const Entity> entities) const;
 
-    /// Calls visit(i, row) for each of `entities` in order, with kNilRow for none. With `far`, entries are prefetched
-    /// that many entities ahead, and fetch(row) is called for the row that visit() will probably get half as many
-    /// entities later.
+    /// Calls visit(i, row) for each of `entities` in order; the row is kNilRow if there is none. With `far`, entries
+    /// are prefetched that many entities ahead, and fetch(row) is called for the row that visit() will probably get
+    /// half as many entities later.
     template <class Visit, class Fetch>
     SHOAL_INLINE void find_each(std::span<const Entity> entities, std::size_t far, Visit&& visit, Fetch&& fetch) const;
 
@@ -102,8 +103,8 @@ public:
         if (entity.index() < num_flat_) __builtin_prefetch(flat_ + entity.index());
     }
 
-    /// Makes sure that `num_more` further entities, none with an index above `max_index`, can be set.
-    /// Errors: no memory; nothing has changed.
+    /// Makes sure that `num_more` further entities with indices up to `max_index` can be set. Errors: no memory;
+    /// nothing has changed.
     Status reserve(std::uint32_t num_more, std::uint32_t max_index) {
         if (SHOAL_LIKELY(kind_ != RowIndexKind::kHash && max_index <= max_index_ && max_index < capacity())) return {};
         return reserve_more(num_more, max_index);
@@ -121,7 +122,7 @@ public:
     }
 
     /// Returns the entry to write for `entity` if nothing is kept for its index and there is room, else nullptr.
-    /// Requires: a paged index; a non-null entity.
+    /// Requires: the index is paged; the entity is not null.
     EntityBits* free_entry(Entity entity) {
         if (SHOAL_UNLIKELY(entity.index() > max_index_)) return nullptr;
         EntityBits* const entry = flat_ + entity.index();
@@ -134,7 +135,7 @@ public:
     /// Removes all entries; keeps memory unless `release`.
     SHOAL_API void clear(bool release = false);
 
-    /// Units: bytes; `used` by entries in use, `committed` by touched pages as far as known.
+    /// Units: bytes; entries in use count as `used`, and touched pages, as far as known, as `committed`.
     SHOAL_API MemoryUse memory_use() const;
 
     SHOAL_API ~RowIndex();
@@ -152,7 +153,7 @@ private:
     static constexpr std::size_t kRunLength = 512;  // entities looked at together: their entries stay in the cache
 
     SHOAL_API bool set_run(std::span<const Entity> entities, std::uint32_t first_row);
-    /// Pure: loops need not reload what they read before the call.
+    /// Pure, so that loops need not reload what they read before the call.
     SHOAL_API std::uint32_t find_other(Entity entity) const __attribute__((pure));
     SHOAL_API std::uint32_t find_any_other(Entity entity) const;
     SHOAL_API void set_other(Entity entity, std::uint32_t row);
@@ -172,7 +173,7 @@ private:
     EntityBits* flat_ = nullptr;     // paged: by entity index: generation above row, 0 is empty
     std::size_t num_flat_ = 0;       // entries that flat_ has address space for
     PagePool* pool_;
-    std::size_t block_bytes_ = 0;  // of the block of pool_ that flat_ is; 0: flat_ is in paged_
+    std::size_t block_bytes_ = 0;  // the size of flat_ if it is a block of pool_; 0: flat_ is in paged_
     PageArray<EntityBits> paged_;
     PageArray<Generation> generations_;  // identity: indexed by entity index, 0 is a hole
     PageArray<Slot> slots_;              // hash
@@ -208,7 +209,7 @@ SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::siz
         const auto row_of = [&](std::size_t k) { return row_in(flat[entities[k].index()], entities[k]); };
         for (; far != 0 && i + far < entities.size(); ++i) {
             __builtin_prefetch(flat.data() + entities[i + far].index());
-            // For a stale id, this prefetches the current row of its index, and for an id without an entry, row 0. That
+            // This prefetches the current row of the index for a stale id, and row 0 for an id without an entry, which
             // is cheaper than a test.
             fetch(static_cast<std::uint32_t>(flat[entities[i + far / 2].index()] & kIndexMask));
             visit(i, row_of(i));

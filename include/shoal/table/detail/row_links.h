@@ -1,12 +1,12 @@
 #pragma once
-// Links between the rows of a table, in columns beside its elements. A table may have either group, or both.
+// Links between the rows of a table, in columns beside its elements. A table may have either group of links, or both.
 //
 //     chain   {next, previous}                        the rows of one entity; the owner of the chain knows its head
 //     tree    {parent, first child, next, previous}   siblings are a list, headed by their parent
 //
-// A link is a row, or kNilRow. Every link has one that leads back (a child's parent, the next row's previous row), so
-// that the links to a row are found without a search. Links are valid before and after each call; between begin_swap()
-// and end_swap() the caller swaps the rows.
+// A link is a row, or kNilRow. Every link has a link back (a child's parent, the next row's previous row), so that the
+// links to a row are found without a search. Links are valid before and after each call; between begin_swap() and
+// end_swap() the caller swaps the rows.
 // Thread: as for the table.
 
 #include "shoal/base/detail/row_range.h"
@@ -40,7 +40,8 @@ public:
 
     /// Clears the links of added rows.
     SHOAL_API void clear(RowRange rows);
-    /// Unlinks a row that will be removed: children become roots, the chain closes. Returns the next row of its chain.
+    /// Unlinks a row that will be removed: its children become roots, and the chain closes. Returns the next row of its
+    /// chain.
     SHOAL_API std::uint32_t leave(std::uint32_t row);
     /// Redirects all links to `from` to `to`, where the caller then copies the row. Requires: no link leads to `to`.
     SHOAL_API void move(std::uint32_t from, std::uint32_t to);
@@ -53,10 +54,11 @@ public:
     SHOAL_API void push_chain(std::uint32_t row, std::uint32_t head);
     /// Makes `child` the first child of `parent`, or a root with kNilRow. Requires: `parent` is not a descendant.
     SHOAL_API void link_tree(std::uint32_t child, std::uint32_t parent);
-    /// Links childless roots: row first + i to parent first + parents[i], or none (kNilRow). Requires: parents[i] < i.
+    /// Links childless roots: row first + i to parent first + parents[i], or to no parent (kNilRow). Requires:
+    /// parents[i] < i.
     SHOAL_API void link_trees(std::uint32_t first, std::span<const std::uint32_t> parents);
 
-    /// Checks that every link leads to a row, and back. `table` names the table in the message. Cost: O(rows).
+    /// Checks that every link leads to a row that links back. `table` names the table in the message. Cost: O(rows).
     SHOAL_API Status validate(std::uint32_t num_rows, std::string_view table) const;
 
 private:

@@ -20,7 +20,7 @@ public:
     };
 
     RowPath() = default;
-    RowPath(RowPath&&) = default;  // not copied: the ends are addresses in the array
+    RowPath(RowPath&&) = default;  // no copy, because the ends are addresses in the array
     RowPath& operator=(RowPath&&) = default;
 
     const TakePlan* plan() const { return plan_; }
@@ -28,7 +28,7 @@ public:
 
     /// Follows a plan from now on; addresses are not known yet. Requires: the plan outlives its use here.
     void follow(const TakePlan& plan) { plan_ = &plan, placements_ = 0; }
-    /// Looks the addresses up. Unless the rows of both tables are plain, returns false and keeps no addresses.
+    /// Looks the addresses up. If the rows of a table are not plain, returns false and keeps no addresses.
     SHOAL_API bool look_up(Table& from, Table& to);
     /// Whether the addresses are valid. Placements only grow, so the sum is the same only if neither has changed.
     SHOAL_INLINE bool is_known(const Table& from, const Table& to) const {
@@ -43,7 +43,8 @@ public:
             copy<kDrops>(at, last, to_row);
         });
     }
-    /// The same; copy(row, last, to_row) copies the elements of the row, and those of the last row into its place.
+    /// The same; copy(row, last, to_row) copies the elements of the row, and then the elements of the last row into its
+    /// place.
     template <class Copy>
     SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner, Copy&& copy) const {
         const std::uint32_t to_row = to.append_one(owner);

@@ -5,7 +5,8 @@
 //     a table    rows     grows when rows are removed or moved: a row number may then mean another row
 //                views    grows then too, and when columns move in memory: an address may then be of something else
 //
-// Adding rows to columns that stay where they are changes neither: what was looked up before is still valid.
+// Adding rows to columns that stay where they are changes neither, so rows and views that were looked up before are
+// still valid.
 // Thread: as for the table.
 
 #include "shoal/base/detail/config.h"
@@ -40,7 +41,7 @@ struct RowVersions {
     void views_changed() { ++views; }
 };
 
-/// What a row number remembers about its table. Default-constructed, it is valid for every table.
+/// What a row number remembers about its table. A default-constructed KnownRow is valid for every table.
 class KnownRow {
 public:
     KnownRow() = default;
@@ -64,7 +65,7 @@ public:
     void watch(const Table& table) {
         watch(table.row_versions(), &refuse_stale_view_of<kMember>);
     }
-    /// The same for the columns of a component from `first` on. A const T means that they are only read.
+    /// The same for the columns of a component from `first` on. A const T means that the columns are only read.
     template <auto kMember, class T, class Table>
     void watch(const Table& table, std::uint32_t first) {
         using Layout = FieldLayout<kMember>;

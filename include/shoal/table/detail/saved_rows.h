@@ -17,7 +17,8 @@
 
 namespace shoal {
 
-/// Returns the name of a column in a snapshot. It is the field's name, so that tables with other columns find it too.
+/// Returns the name of a column in a snapshot. It is the name of the field, so that tables with other columns find the
+/// column too.
 SHOAL_API std::string saved_column_name(const Schema& schema, std::uint32_t column);
 
 /// Returns the bytes of a column's elements that belong to no field.

@@ -42,10 +42,10 @@ struct FieldDefinition {
     FieldType element_type = FieldType(0);  ///< of a blob array
     std::uint32_t array_length = 0;         ///< 0: one value, otherwise the length of a fixed array
     std::uint32_t value_bytes = 0;      ///< for enum (1, 2, 4, 8), fixed string (capacity), opaque; else 0 or the size
-    std::uint32_t value_alignment = 0;  ///< for opaque; else 0 or the alignment
+    std::uint32_t value_alignment = 0;  ///< for opaque types; else 0 or the alignment
     std::uint32_t struct_offset = kPacked;  ///< bytes from the start of the C++ struct; kPacked: laid out as in C
-    bool split = false, shorthand = false;  ///< shorthand: in text, its value may stand for the component
-    std::string keys{};  ///< for a blob array that is a mapping in text: the blob array that gets the keys
+    bool split = false, shorthand = false;  ///< shorthand: in text, the field's value may stand for the component
+    std::string keys{};  ///< for a blob array that is a mapping in text, the blob array that gets the keys
     Relation relation = Relation::kNone;  ///< of a field of type entity
     bool has_range = false;
     double minimum = 0;  ///< with has_range: the least and greatest number allowed in text, inclusive
@@ -64,8 +64,8 @@ struct ComponentDefinition {
     std::uint32_t version = 1;
     bool whole = false;              ///< all fields in one column
     bool enableable = false;         ///< added and removed often: a bit per row instead of a move
-    bool many = false;               ///< an entity may have several
-    bool singleton = false;          ///< a world has one; it is kept whole
+    bool many = false;               ///< an entity may have several components of the type
+    bool singleton = false;          ///< a world has only one; it is kept whole
     std::uint32_t struct_bytes = 0;  ///< 0: laid out as in C
     std::uint32_t struct_alignment = 0;
     Array<FieldDefinition> fields{kProgramOwner};
@@ -74,7 +74,7 @@ struct ComponentDefinition {
 /// A field of a schema: its definition with all sizes, offsets and columns filled in.
 struct Field : FieldDefinition {
     std::uint32_t size = 0;          ///< bytes in the struct image: value_bytes x max(array_length, 1)
-    std::uint32_t first_column = 0;  ///< its first column, as an index into Schema::columns()
+    std::uint32_t first_column = 0;  ///< the first column, as an index into Schema::columns()
     std::uint32_t num_columns = 1;   ///< lanes when split, else 1
 
     std::uint32_t num_values() const { return array_length == 0 ? 1 : array_length; }
@@ -94,13 +94,13 @@ struct ColumnDefinition {
 
 class Schema {
 public:
-    /// Errors: a missing or bad name, more than 64 fields, two fields with one name, a size that does not fit the type,
-    /// an enum without names or with duplicate names, an opaque field in a whole component, a default outside the range
-    /// or of the wrong size, fields that overlap or are outside the struct, more than 64 bytes of alignment;
-    /// the message names the component and the field.
+    /// Errors: a missing or bad name, more than 64 fields, two fields with the same name, a size that does not fit the
+    /// type, an enum without names or with duplicate names, an opaque field in a whole component, a default outside the
+    /// range or of the wrong size, fields that overlap or are outside the struct, more than 64 bytes of alignment; the
+    /// message names the component and the field.
     SHOAL_API static Result<Schema> make(ComponentDefinition definition);
     /// Returns the schema of a table whose rows hold several components: concatenates their columns and struct images,
-    /// and names their fields "component.field". It is named "first+second+third".
+    /// and names their fields "component.field". The combined schema is named "first+second+third".
     SHOAL_API static Schema combine(std::span<const Schema* const> components);
     SHOAL_API Schema(const Schema& other);
     SHOAL_API Schema(Schema&& other) noexcept;
@@ -115,7 +115,7 @@ public:
     bool enableable() const { return enableable_; }
     bool many() const { return many_; }
     bool singleton() const { return singleton_; }
-    /// Whether combine() made it: names of fields then begin with the name of their component.
+    /// Whether combine() made this schema. If so, names of fields begin with the name of their component.
     bool combined() const { return combined_; }
 
     SHOAL_API std::span<const Field> fields() const;
@@ -141,7 +141,7 @@ public:
     /// Whether a field has this type, such as FieldType::kEntity.
     bool has(FieldType type) const { return type_mask_ >> static_cast<int>(type) & 1; }
 
-    /// Equal for schemas whose columns have the same names, types and positions: their columns can be copied whole.
+    /// Equal for schemas whose columns have the same names, types and positions, so that whole columns can be copied.
     std::uint64_t layout_hash() const { return layout_hash_; }
     /// Returns a text such as "point_mass v1 {mass float, position vec3 split}" for messages.
     SHOAL_API std::string to_text() const;

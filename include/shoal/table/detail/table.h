@@ -7,10 +7,10 @@
 //     links          ..   ..   ..                  |           chain {next, previous}, tree {parent, first child, ...}
 //
 // Rows are packed: when one is removed, the last row moves into its place. A table consists of parts: the storage of
-// the columns, the links between rows, the stamps of the last writes, and the row index that is attached to it. It
-// moves a row in all of them at once. Code that writes to a column marks the rows that it has written:
+// the columns, the links between rows, the stamps of the last writes, and the row index that is attached to it. A table
+// moves a row in all of these parts at once. Code that writes to a column marks the rows that it has written:
 // per column and block of 1,024 rows, the table keeps the stamp of the last write. The destructor of an opaque value
-// runs after its row was removed, when the table is consistent: it may remove other rows. The destructor of a
+// runs after its row was removed, when the table is consistent, so it may remove other rows. The destructor of a
 // moved-from value must not change tables, nor must the assignment of a value.
 // Thread: structural calls from one thread at a time; between them columns may be read from any thread, and written
 // by several threads as long as no two of them write to the same cache line.
@@ -33,7 +33,7 @@ SHOAL_API void ask_read_guard(const Table& table, std::uint32_t column);
 inline constexpr std::uint32_t kDefaultCapacityRows = 1u << (kIndexBits < 22 ? kIndexBits : 22);
 
 struct TableOptions {
-    std::uint32_t capacity_rows = kDefaultCapacityRows;  ///< the most rows that it can ever hold
+    std::uint32_t capacity_rows = kDefaultCapacityRows;  ///< the most rows that the table can ever hold
     bool chain = false;                                  ///< several rows per entity, linked from the row index
     bool tree = false;                                   ///< rows link to parents, children and siblings
 };
@@ -82,7 +82,7 @@ public:
     /// Marks rows as written, for a pass that has written to an unmarked_column().
     SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
     /// The same for several existing rows that begin at the start of a block and end within it. For other rows, returns
-    /// false and marks none.
+    /// false and marks nothing.
     SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
         return SHOAL_CHECKED == 0 && rows.end <= num_rows() && stamps_.mark_block(column, rows);
     }
@@ -94,7 +94,7 @@ public:
     void stamp_row(std::uint32_t row) { stamps_.mark_row(row); }
     /// Returns a column for a pass that calls mark_written() itself when it ends.
     std::byte* unmarked_column(std::uint32_t column) { return storage_.column(column); }
-    /// The address of a column, kept up to date when it moves; the columns of a component are side by side.
+    /// The address of a column, kept up to date when the column moves; the columns of a component are side by side.
     /// Lifetime: the table.
     const PhysicalColumn& physical_column(std::uint32_t column) const { return storage_.physical_column(column); }
     /// Whether `address` is in the memory of the columns, which any structural call may change.
@@ -127,7 +127,7 @@ public:
     SHOAL_API std::span<Entity> append_unowned(std::uint32_t count);
     /// Moves rows of another table to the end of this one, updates the index, and returns the first. Elements that
     /// `from` lacks hold arbitrary bytes (opaque ones are default-constructed). Requires: room is reserved; `plan` fits
-    /// the schemas; both tables share one paged index, or have none; neither has links; for several rows, both are
+    /// the schemas; both tables share one paged index, or have no index; neither has links; for several rows, both are
     /// plain.
     SHOAL_API std::uint32_t take(Table& from, RowList rows, const TakePlan& plan);
     /// The same for one row.
@@ -135,15 +135,15 @@ public:
         if (SHOAL_LIKELY(is_packed_ && from.is_packed_)) return take_packed(from, row, plan);
         return take(from, RowRange{row, row + 1}, plan);
     }
-    /// With an identity index: gives row owner.index() its owner. Rows before it without an owner are holes: their
-    /// owner is null, and their fields keep harmless values. The elements of the row hold arbitrary bytes (opaque ones
-    /// are default-constructed) until the caller fills them. Requires: room is reserved, also in the index; the row is
-    /// a hole, or past the last row.
+    /// With an identity index: gives row owner.index() its owner. Rows before that row without an owner are holes:
+    /// their owner is null, and their fields keep harmless values. The elements of the new row hold arbitrary bytes
+    /// (opaque ones are default-constructed) until the caller fills them. Requires: room is reserved, also in the
+    /// index; the row is a hole, or past the last row.
     SHOAL_API void occupy(Entity owner);
     std::uint32_t num_holes() const { return num_holes_; }
 
-    /// Shows rows in the caller's memory instead of those that it showed before, for stores that do not keep tables
-    /// themselves. The caller maintains index, links and stamps: they are not updated.
+    /// Shows rows in the caller's memory, in place of the rows that were shown before, for stores that do not keep
+    /// tables themselves. Index, links and stamps are not updated: the caller maintains them.
     /// Shape: owners: by row; columns: one per Schema::columns(), aligned to 64 bytes, with room up to the next 64
     /// bytes; links: next and previous of each row if the table has chains. Requires: this table never had rows of its
     /// own; the memory stays valid until the next call.
@@ -158,7 +158,7 @@ public:
     bool is_packed() const { return is_packed_; }
 
     /// Removes a row; the last row moves into its place, or, with an identity index, a hole stays (trailing holes are
-    /// removed). Its links and its index entry are removed: children become roots, the chain closes.
+    /// removed). Its links and its index entry are removed: its children become roots, and the chain closes.
     SHOAL_INLINE void remove(std::uint32_t row) {
         if (SHOAL_UNLIKELY(!is_packed_)) return remove_unpacked(row);
         SHOAL_ASSERT(row < num_rows(), "the row does not exist");
@@ -168,8 +168,8 @@ public:
         storage_.copy_elements_of_row(num_rows() - 1, row);
         close_row(row);
     }
-    /// Removes the rows that these entities own, except those of entities alive in `spared`, and returns how many it
-    /// removed. Requires: an index; `owners` is not of this table.
+    /// Removes the rows that these entities own, except the rows of entities that are alive in `spared`, and returns
+    /// how many rows were removed. Requires: the table has an index; `owners` is not in this table.
     SHOAL_API std::uint32_t remove_owned(std::span<const Entity> owners, const EntityManager* spared = nullptr);
     /// The same for one owner; copy_row(to, from) copies the elements of a row. Requires: is_packed().
     template <class CopyRow>
@@ -179,11 +179,12 @@ public:
         storage_.cut(rows.num_rows);
         return true;
     }
-    /// Removes all rows of dead entities and returns how many; if rows are packed, the others keep their order.
-    /// Requires: an index.
+    /// Removes all rows of dead entities and returns how many rows were removed; if rows are packed, the others keep
+    /// their order. Requires: the table has an index.
     SHOAL_API std::uint32_t remove_dead(const EntityManager& entities);
     /// Removes rows, none named twice; the last remaining rows move into their places. The index is updated for moved
-    /// rows only: the caller removes the entries of the removed owners. Requires: is_plain(), paged index or none.
+    /// rows only: the caller removes the entries of the removed owners. Requires: is_plain(); the index is paged, or
+    /// there is none.
     SHOAL_API void remove_rows(RowList rows);
     /// The same for one row that already holds the elements of the last row. Requires: is_packed().
     SHOAL_INLINE void close_row(std::uint32_t row) {
@@ -196,14 +197,15 @@ public:
     SHOAL_API void clear();
     /// Swaps two rows, links and index included.
     SHOAL_API void swap(std::uint32_t a, std::uint32_t b);
-    /// Moves row from[i] to rows.begin + i. Requires: no chain, nothing opaque, no link leads out of `rows`.
+    /// Moves row from[i] to rows.begin + i. Requires: there is no chain, nothing is opaque, and no link leads out of
+    /// `rows`.
     SHOAL_API void permute(RowRange rows, std::span<const std::uint32_t> from);
 
     // --- filling existing rows -----------------------------------------------------------------------------------
 
     /// Copies one struct image to every row of `rows`. Requires: no opaque fields.
     void fill(RowRange rows, const std::byte* image) { scatter(rows, image, 0); }
-    /// Copies images[i] to row rows.begin + i. Shape: `stride` bytes from image to image; 0: one for all rows.
+    /// Copies images[i] to row rows.begin + i. Shape: images are `stride` bytes apart; 0: one image for all rows.
     /// Requires: as above.
     SHOAL_API void scatter(RowRange rows, const std::byte* images, std::size_t stride);
     /// Copies whole columns into `rows`. Shape: one pointer for each of the first schema columns, rows.size() elements
@@ -212,7 +214,8 @@ public:
 
     // --- index and links -----------------------------------------------------------------------------------------
 
-    /// Attaches a row index, which the table keeps up to date. It outlives the table. nullptr detaches the index.
+    /// Attaches a row index, which the table keeps up to date. The index outlives the table. nullptr detaches the
+    /// index.
     SHOAL_API void attach_index(RowIndex* index);
     RowIndex* index() const { return index_; }
 
@@ -221,29 +224,31 @@ public:
     bool has_tree() const { return links_.has_tree(); }
     /// Shape: num_rows() rows, kNilRow for none. Requires: the table has the group.
     std::span<const std::uint32_t> links(LinkColumn link) const { return {links_.column(link), num_rows()}; }
-    /// Makes the last appended row the head of its entity's chain, or its only member. Requires: chain and an index.
+    /// Makes the last appended row the head of its entity's chain, or its only member. Requires: the table has chains
+    /// and an index.
     SHOAL_API void push_chain(std::uint32_t row);
-    /// Makes `child` the first child of `parent`, or a root if that is kNilRow. Requires: a tree; `parent` does not
-    /// descend from `child`.
+    /// Makes `child` the first child of `parent`, or a root if `parent` is kNilRow. Requires: the table has trees;
+    /// `parent` does not descend from `child`.
     SHOAL_API void link_tree(std::uint32_t child, std::uint32_t parent);
-    /// Links childless roots: row first + i to parent first + parents[i], or none (kNilRow). Requires: parents[i] < i.
+    /// Links childless roots: row first + i to parent first + parents[i], or to no parent (kNilRow). Requires:
+    /// parents[i] < i.
     SHOAL_API void link_trees(std::uint32_t first, std::span<const std::uint32_t> parents);
 
     // --- stamps --------------------------------------------------------------------------------------
 
-    /// Sets the stamp of writes from now on. Requires: not less than before.
+    /// Sets the stamp of writes from now on. Requires: the stamp is not less than before.
     void set_stamp(std::uint64_t stamp) { stamps_.set_now(stamp); }
     std::uint64_t stamp() const { return stamps_.now(); }
     /// Returns the stamp of the last write to a block of 1,024 rows of a column, added and moved rows included.
     std::uint64_t written_stamp(std::uint32_t column, std::uint32_t block) const {
         return stamps_.written(column, block);
     }
-    /// Returns the stamp with which rows were last added to a block or moved into it. Removing rows at the end
-    /// does not change it.
+    /// Returns the stamp at which rows were last added to a block or moved into it. Removing rows at the end does not
+    /// change this stamp.
     std::uint64_t placed_stamp(std::uint32_t block) const { return stamps_.placed(block); }
     /// Returns which rows of a block of a column in a snapshot were written at `since` or later, added and moved
-    /// rows included; placed_since(): which were added or moved. Marks of some 128 stamps are kept: for earlier writes,
-    /// all rows of a block of 1,024 are returned.
+    /// rows included; placed_since() returns which rows were added or moved. Marks of about 128 stamps are kept: for
+    /// earlier writes, all rows of a block of 1,024 rows are returned.
     SnapshotMarks written_since(std::uint32_t column, std::uint32_t snapshot_block, std::uint64_t since) const;
     SnapshotMarks placed_since(std::uint32_t snapshot_block, std::uint64_t since) const;
 
@@ -254,7 +259,7 @@ public:
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Refuses values that save() would refuse, in the column that the writer has written last.
     SHOAL_API void refuse_bad_values(SnapshotWriter& to, std::uint32_t column) const;
-    /// Replaces all rows by those that save() wrote. The caller updates the index. Errors: no memory, or the data
+    /// Replaces all rows by the rows that save() wrote. The caller updates the index. Errors: no memory, or the data
     /// does not fit this table; the table is then empty.
     SHOAL_API Status load(SnapshotReader& from);
 
@@ -267,7 +272,7 @@ public:
     /// Frees all memory that is not needed, at once.
     SHOAL_API void shrink();
     MemoryUse memory_use() const { return storage_.memory_use(); }
-    /// How often the rows were copied: to a range of their own, or to a larger one if the first reservation was too
+    /// How often the rows were copied: to a range of their own, or to a larger range if the first reservation was too
     /// small.
     std::uint32_t num_promotions() const { return storage_.num_promotions(); }
     bool in_slab() const { return storage_.in_slab(); }

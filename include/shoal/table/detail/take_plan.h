@@ -1,6 +1,6 @@
 #pragma once
-// How rows move from tables of one schema to tables of another: which columns they keep. A plan is made once for two
-// schemas and serves all their tables; see Table::take().
+// How rows move from tables of one schema to tables of another schema: which columns they keep. A plan is made once for
+// two schemas and serves all tables of these schemas; see Table::take().
 //
 //     from    position  velocity  food             kept     position -> position, velocity -> velocity
 //     to      position  velocity  mass             dropped  food;  mass is new: the caller fills it
@@ -16,7 +16,8 @@ class TakePlan {
 public:
     using Column = ColumnsBySize::Column;
 
-    /// Keeps the columns that begin at `from`, as those that begin at `to`. Shape: `columns` describes them.
+    /// Keeps the columns that begin at `from`; in the other schema, they begin at `to`. Shape: `columns` describes
+    /// them.
     SHOAL_API void keep(std::uint32_t from, std::uint32_t to, std::span<const ColumnDefinition> columns);
     /// Drops the columns that begin at `from`, which the other schema lacks.
     SHOAL_API void drop(std::uint32_t from, std::span<const ColumnDefinition> columns);

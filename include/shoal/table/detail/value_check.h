@@ -56,7 +56,7 @@ inline bool can_be_bad(const Field& field) {
     return field.type == FieldType::kBool || field.type == FieldType::kEnum || field.type == FieldType::kFixedString;
 }
 /// Checks the values of bools, enums and fixed strings. All bytes are valid for other types; references are checked
-/// elsewhere, where their targets are known. Cost: none for those other types.
+/// elsewhere, where their targets are known. Cost: none for other types.
 SHOAL_API BadValue find_bad_value(const Field& field, const FieldRows& rows);
 /// Returns a message that says why a value is not written, and what to do.
 SHOAL_API std::string bad_value_text(const Schema& schema, const Field& field, std::string_view problem, Entity owner);

@@ -1,6 +1,6 @@
 #pragma once
 // Writes the values of fields as text, for dumps of blobs, descriptions of entities and messages: enums by
-// name, string ids by their text if it is known and as `#` and the hash if not, vectors and arrays as lists.
+// name, string ids by their text, or as `#` and the hash if the text is unknown, vectors and arrays as lists.
 //
 //     DocumentBuilder builder;
 //     write_value(builder, value_type_of(field), bytes, names);
@@ -52,7 +52,7 @@ protected:
     ~ValueNames() = default;
 };
 
-/// Names with the texts of a string table, which outlives them, or without texts.
+/// Names with the texts of a string table, which outlives this object, or without texts.
 class SHOAL_API PlainNames final : public ValueNames {
 public:
     explicit PlainNames(const StringTable* texts = nullptr) : texts_(texts) {}
@@ -72,7 +72,8 @@ SHOAL_API void write_number(DocumentBuilder& builder, double number);
 /// The same for a float: adds the double that has the same shortest text, so that 0.1f is printed as 0.1.
 SHOAL_API void write_number(DocumentBuilder& builder, float number);
 
-/// Returns a hint for a message: which of `names` was probably meant by `name`, or all of them as in "it has x, y, z".
+/// Returns a hint for a message: which of `names` was probably meant by `name`, or else all names, as in "it has x, y,
+/// z".
 SHOAL_API std::string hint_for(std::string_view name, std::span<const std::string_view> names);
 
 }  // namespace shoal

@@ -7,7 +7,8 @@
 
 namespace shoal {
 
-/// Calls visit(value) for one value of a type whose size is fixed. Requires: not an enum, a fixed string or opaque.
+/// Calls visit(value) for one value of a type whose size is fixed. Requires: the type is not an enum, a fixed string or
+/// opaque.
 template <class Visit>
 void visit_value(FieldType type, const std::byte* bytes, Visit&& visit) {
     switch (type) {
@@ -46,8 +47,8 @@ void visit_value(FieldType type, const std::byte* bytes, Visit&& visit) {
     }
 }
 
-/// Whether the numbers are equal in their lowest `num_bytes` bytes: the values of an enum may be signed or
-/// unsigned.
+/// Whether two numbers are equal in their lowest `num_bytes` bytes. Higher bytes are ignored, because the values of an
+/// enum may be signed or unsigned.
 SHOAL_API bool is_enum_value(const std::byte* bytes, std::uint32_t num_bytes, std::int64_t value);
 
 }  // namespace shoal

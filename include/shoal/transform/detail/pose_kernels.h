@@ -7,7 +7,7 @@
 //     world_i    (p_i0 * local_0 + p_i1 * local_1) + (p_i2 * local_2 + {0, 0, 0, p_i3}), row by row
 //
 // The parent of a root is the identity, so its world pose is its local pose (with every zero positive).
-// Thread: calls may run in parallel if no call writes a row that another one reads or writes.
+// Thread: calls may run in parallel if no call writes a row that another call reads or writes.
 
 #include "shoal/base/detail/row_range.h"
 #include "shoal/base/math.h"
@@ -32,7 +32,7 @@ struct PoseColumns {
 /// Requires: parents within `rows` come before their children; the world poses of other parents are up to date.
 SHOAL_API void compute_poses(const PoseColumns& columns, RowRange rows);
 
-/// Computes rows[0], rows[1], ... in that order. Requires: parents among them come before their children.
+/// Computes rows[0], rows[1], ... in that order. Requires: parents among these rows come before their children.
 /// Cost: rows are prefetched.
 SHOAL_API void compute_poses_scattered(const PoseColumns& columns, const std::uint32_t* rows, std::size_t num_rows);
 
@@ -54,7 +54,7 @@ inline PoseRows local_rows(const Vec3& position, const Quaternion& rotation, con
             PoseRow{(xz - wy) * scale.x, (yz + wx) * scale.y, (1 - (xx + yy)) * scale.z, position.z}};
 }
 
-/// One row of a product: `p` is that row of the parent.
+/// One row of a product. `p` is the same row of the parent.
 inline Vec4 product_row(const Vec4& p, const PoseRows& local) {
     return __builtin_bit_cast(Vec4, (p.x * local.row0 + p.y * local.row1) + (p.z * local.row2 + PoseRow{0, 0, 0, p.w}));
 }
@@ -72,7 +72,7 @@ inline Matrix3x4 product(const Matrix3x4& a, const Matrix3x4& b) {
     return {{product_row(a.row[0], rows), product_row(a.row[1], rows), product_row(a.row[2], rows)}};
 }
 
-/// Computes the world pose of one row. Requires: its parent's is up to date.
+/// Computes the world pose of one row. Requires: the world pose of its parent is up to date.
 inline void compute_pose(const PoseColumns& columns, std::uint32_t row) {
     static constexpr Matrix3x4 kIdentity;
     const std::uint32_t parent_row = columns.parent[row];

@@ -11,10 +11,10 @@ namespace shoal {
 
 struct NearestPose {
     Transform pose;
-    bool is_exact = true;  ///< whether, except for rounding, its matrix equals the given one
+    bool is_exact = true;  ///< whether, except for rounding, the matrix of the pose equals the given matrix
 };
 
-/// Returns the pose whose matrix is nearest to `matrix`. It is exact if `matrix` has no shear.
+/// Returns the pose whose matrix is nearest to `matrix`. The result is exact if `matrix` has no shear.
 /// Source: Higham, "Computing the polar decomposition, with applications", for the nearest rotation.
 SHOAL_API NearestPose nearest_pose(const Matrix3x4& matrix);
 /// Returns the pose nearest to inverse(parent) x world.
@@ -42,13 +42,13 @@ inline bool is_unit_rotation(Quaternion q) {  // whether its length is 1 to the 
     return SHOAL_LIKELY(squared_length(q) >= 1 - 1e-6f && squared_length(q) <= 1 + 1e-6f);
 }
 
-/// Returns `q` if its length is 1 to the last bits, and otherwise normalized(q), so that rotations computed from others
-/// do not drift. Requires: is_sound_rotation(q) (asserted in checked builds).
+/// Returns `q` if its length is 1 to the last bits, and otherwise normalized(q), so that rotations that are computed
+/// from other rotations do not drift. Requires: is_sound_rotation(q) (asserted in checked builds).
 inline Quaternion sound_rotation(Quaternion q) { return is_unit_rotation(q) ? q : mended_rotation(q); }
 
-/// Returns `local` with a part replaced. Shape: `value` has part.type.num_bytes() bytes. Requires: the field has the
-/// name, type and index of a field of Transform. Errors: the pose would not be sound; the message names the component
-/// type `component`.
+/// Returns `local` with a part replaced. Shape: `value` has part.type.num_bytes() bytes. Requires: the part's field has
+/// the name, type and index of a field of Transform. Errors: the pose would not be sound; the message names the
+/// component type `component`.
 SHOAL_API Result<Transform> local_with(const Transform& local, const FieldPart& part, const std::byte* value,
                                        std::string_view component);
 

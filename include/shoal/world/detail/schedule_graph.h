@@ -9,7 +9,7 @@
 //               roam --> swim -> eat        an edge for each wait that no chain of other edges implies
 //               grow ---------> eat
 //
-// A graph is a copy: it refers to nothing. Thread: any.
+// A graph is a copy, and refers to nothing in the schedule. Thread: any.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace shoal {
 struct PassNode {
     std::string name, group;
     std::size_t number = 0;   ///< for Schedule::statistics()
-    std::uint32_t level = 0;  ///< the length of the longest chain of passes that it waits for
+    std::uint32_t level = 0;  ///< the length of the longest chain of passes that the pass waits for
     /// "body.mass", "body", or the name of the store; "*": everything.
     std::vector<std::string> reads, writes;
 };
@@ -29,7 +29,8 @@ struct PassNode {
 struct PassEdge {
     std::uint32_t from = 0, to = 0;  ///< in ScheduleGraph::passes
     bool is_ordered = false;         ///< by after() or before()
-    std::vector<std::string> on;     ///< what both touch and one writes; empty: only after() or before() relates them
+    std::vector<std::string> on;     ///< what both passes touch and one writes; empty: only after() or before() relates
+                                     ///< them
 };
 
 struct ScheduleGraph {

@@ -14,7 +14,7 @@
 
 namespace shoal {
 
-/// Rows that list the columns which a loop over them accesses: a query, or a class of the program.
+/// Rows that list the columns that a loop over them accesses: a query, or a class of the program.
 template <class Rows>
 concept PassRows = requires(const Rows& rows) {
     std::span<const Access>(rows.accesses());
@@ -52,7 +52,7 @@ constexpr bool fits_rows() {
         return true;
 }
 /// Returns whether a function takes a PassContext as its first argument. A function that fits without a context is not
-/// tried with one, because a generic function might fit both ways.
+/// tried with a context, because a generic function might fit both ways.
 template <class Rows, class Function>
 constexpr bool takes_context() {
     if constexpr (fits_rows<Rows, Function>())

@@ -1,6 +1,6 @@
 #pragma once
-// The rows of a world by component type and table: the input of state hashes, and what is compared when two states
-// differ.
+// The rows of a world by component type and table: the input for state hashes and for finding the differences between
+// two states.
 //
 //     component     table                    zone
 //     body          {body, fish} zone 3      3         the columns of "body" in it
@@ -8,7 +8,7 @@
 //     transform     the transforms           -         without what these keep for themselves
 //     world_pose    the same                 -
 //
-// Thread: several threads may look at the rows of stores at once while none of them is changed.
+// Thread: several threads may look at the rows of stores at once while no row is changed.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/store/detail/zone.h"
@@ -23,10 +23,10 @@ struct StateRows {
     const Store* store = nullptr;
     const Schema* schema = nullptr;  ///< of the component type
     const Table* table = nullptr;
-    std::uint32_t first_column = 0;  ///< where its columns begin in the table
+    std::uint32_t first_column = 0;  ///< where the component's columns begin in the table
     Zone zone = kNoZone;
     std::uint64_t place = 0;                      ///< differs between tables of one component type and zone
-    const std::uint64_t* enabled_bits = nullptr;  ///< a bit per row; nullptr: all are enabled
+    const std::uint64_t* enabled_bits = nullptr;  ///< a bit per row; nullptr: all rows are enabled
     bool asks_store = false;  ///< the store keeps the values elsewhere: Store::read_field() has them
 
     std::uint32_t num_rows() const { return table->num_rows(); }

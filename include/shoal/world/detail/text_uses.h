@@ -1,5 +1,6 @@
 #pragma once
-// Finds the texts of the string table that a world uses. They are kept when the table is collected, and are saved.
+// Finds the texts of the string table that a world uses. These texts are kept when the table is collected, and are
+// saved.
 //
 //     rows              fields that are string ids, also of rows in the files of unloaded zones
 //     properties        paths, and strings among the values
@@ -26,7 +27,7 @@ public:
 
     /// Returns a bit for each text of the world's string table that is used.
     const BitSet& find();
-    /// Returns the number of rows that find() visits: those of component types with string ids. Cost: O(tables).
+    /// Returns the number of rows that find() visits: the rows of component types with string ids. Cost: O(tables).
     std::uint64_t count_rows() const;
 
 private:
@@ -52,8 +53,8 @@ private:
 };
 
 /// Removes unused texts when there are many more texts than were used last time, or far fewer rows that may use them.
-/// Visiting a row costs a small part of what keeping a text costs, so a fixed number of new texts is tolerated, plus
-/// one for every few rows.
+/// Visiting a row costs much less than keeping a text, so a fixed number of new texts is tolerated, plus one text for
+/// every few rows.
 class TextCollection final : public WorldService {
 public:
     explicit TextCollection(World& world) : WorldService("texts", ServiceStage::kTexts), world_(world) {}

@@ -19,7 +19,7 @@ enum class DefaultStore : std::uint8_t {
 struct WorldOptions {
     Executor* executor = nullptr;        ///< outlives the world; nullptr: all work is done on the calling thread
     ResourceLibrary* library = nullptr;  ///< outlives the world; rows that refer to its blobs pin them
-    std::uint64_t seed = 1;              ///< of random(), and of PassContext::random_for()
+    std::uint64_t seed = 1;              ///< the seed of random() and of PassContext::random_for()
     DefaultStore default_store = DefaultStore::kManagers;
     PagePoolOptions pages{};
 };
