@@ -67,7 +67,7 @@ bool read_fraction(std::string_view text, double& number) {
     return std::isfinite(number);
 }
 
-/// Reads `4096`, `4K`, `800M`, `16G` or `2T`. Returns 0 if it is none of these.
+/// Reads a size such as `4096`, `4K`, `800M`, `16G` or `2T`. Returns 0 for any other text.
 std::uint64_t read_size(std::string_view text) {
     constexpr std::string_view kUnits = "KMGT";
     const std::size_t unit = text.empty() ? std::string_view::npos : kUnits.find(text.back());

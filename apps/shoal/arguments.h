@@ -25,8 +25,8 @@ class Arguments;
 class Console;
 class Files;
 
-/// What a flag or an operand accepts. Shells complete it, and Files checks what is read and written. A size is a number
-/// of bytes, such as `4096`, `800M` or `16G`; a port may be left out.
+/// What a flag or an operand accepts. Shells complete such values, and Files checks the files that are read and
+/// written. A size is a number of bytes, such as `4096`, `800M` or `16G`; a port may be left out.
 enum class Takes : std::uint8_t { kNothing, kText, kSize, kPort, kInput, kOutput, kFolder, kOneOf, kVerb };
 
 struct Flag {
@@ -37,8 +37,8 @@ struct Flag {
     char letter = 0;       ///< a short form, such as `o`
     bool repeats = false;  ///< may be given several times
     bool required = false;
-    bool may_be_folder = false;      ///< an output that is a folder when the operand is one: the verb checks it
-    bool may_replace_input = false;  ///< an output that may also be an input: the verb reads everything before it
+    bool may_be_folder = false;      ///< an output that is a folder if the operand is a folder; the verb checks it
+    bool may_replace_input = false;  ///< an output that may also be an input, because the verb reads all before it
                                      ///< writes
 };
 /// Returns `-o` or `--output`.
@@ -72,8 +72,8 @@ std::string usage_line(const Verb& verb);
 /// A command line that fits its verb.
 class Arguments {
 public:
-    /// Errors: an unknown flag, a flag without its value or given twice, too few or too many operands; the message
-    /// suggests what was meant, if that is clear.
+    /// Errors: an unknown flag, a flag that lacks its value or is given twice, too few or too many operands; the
+    /// message suggests what was probably meant.
     static shoal::Result<Arguments> parse(const Verb& verb, std::span<const std::string_view> words);
 
     const Verb& verb() const { return *verb_; }
@@ -84,11 +84,11 @@ public:
     /// Returns the value of a flag, or `fallback`.
     std::string value(std::string_view flag, std::string_view fallback = {}) const;
     std::vector<std::string> values(std::string_view flag) const;
-    /// Returns the value in bytes of a flag for a size, or 0.
+    /// Returns the value of a flag for a size, in bytes; 0 if the flag is not given.
     std::uint64_t size(std::string_view flag) const;
 
     /// Reads the value of a flag as a number; without the flag, `number` stays unchanged. A floating-point number may
-    /// be a fraction, as in `1/60`. Errors: not a number, or outside [least, greatest].
+    /// be a fraction, as in `1/60`. Errors: the value is not a number, or is outside [least, greatest].
     shoal::Status read_number(std::string_view flag, std::uint64_t least, std::uint64_t greatest,
                               std::uint64_t& number) const;
     shoal::Status read_number(std::string_view flag, double least, double greatest, double& number) const;

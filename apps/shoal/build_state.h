@@ -1,10 +1,10 @@
 #pragma once
-// What the blobs in a folder were made from, written by `shoal compile FOLDER` to the file `.shoal_build`:
+// Which files the blobs in a folder were made from, written by `shoal compile FOLDER` to the file `.shoal_build`:
 //
 //     shoal build state 1 0x0123456789abcdef      version of this format, hash of the rest
 //     { "sources": "../levels", ... }             JSON; files and component types have numbers, used by outputs
 //
-// It only saves work: if it is missing or damaged, everything is compiled again.
+// The file only saves work: if it is missing or damaged, everything is compiled again.
 
 #include "shoal/source/inputs.h"
 
@@ -16,8 +16,8 @@ namespace shoal_tool {
 struct BuiltOutput {
     std::string path;         ///< within the folder of outputs: "reef/coral.blob"
     std::string source;       ///< within the folder of sources: "reef/coral.sjson"
-    std::uint64_t hash = 0;   ///< content_hash() of the blob; 0: none was made yet
-    bool has_failed = false;  ///< the last compilation failed, so the blob is older, and is made again
+    std::uint64_t hash = 0;   ///< content_hash() of the blob; 0: no blob was made yet
+    bool has_failed = false;  ///< the last compilation failed, so the blob is older and will be made again
     std::uint64_t num_warnings = 0;
     shoal::SourceInputs inputs;
 };
@@ -31,14 +31,14 @@ struct StampedFile {
 
 struct BuildState {
     std::string sources;  ///< the folder of sources, relative to the folder of outputs
-    std::string options;  ///< the options that all outputs were made with
+    std::string options;  ///< the options with which all outputs were made
     std::vector<BuiltOutput> outputs;
     std::vector<StampedFile> files;
 };
 
 inline constexpr std::string_view kBuildStateName = ".shoal_build";
 
-/// Returns the text of a state. All outputs that have not failed were made with the same compiler and rules.
+/// Returns the text of a state. Requires: all outputs that have not failed were made with the same compiler and rules.
 std::string write_build_state(const BuildState& state);
 /// Errors: the text is not a state, is damaged, or has another version.
 shoal::Result<BuildState> read_build_state(std::string_view text);

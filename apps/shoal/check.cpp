@@ -91,7 +91,7 @@ void check_save(const Arguments& arguments, Files& files, Checked& checked) {
     checked.snapshots = std::move(save.snapshots);
 }
 
-/// Returns whether a text is a schema file: by its name, or because it can only be read as one.
+/// Returns whether a text is a schema file: by its name, or because it can only be read as a schema file.
 bool is_schema(const std::string& name, const std::string& text) {
     if (name.ends_with(".schema.sjson")) return true;
     if (text.find("fields") == std::string::npos) return false;
@@ -128,7 +128,7 @@ void check(const Arguments& arguments, Files& files, Console& console, Checked& 
         session.diagnostics.error({}, std::string(result.message()));
 }
 
-/// Describes a snapshot and its log, in a line each.
+/// Describes a snapshot and its log, each in one line.
 std::string text_of(const PersistedSnapshot& snapshot) {
     const auto bytes = [](std::uint64_t count) { return counted(count, "byte", "bytes"); };
     const bool is_whole = snapshot.damage.empty();

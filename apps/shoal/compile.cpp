@@ -161,7 +161,7 @@ std::vector<std::string> files_read(const Arguments& arguments, const CompiledSo
     return paths;
 }
 
-/// Writes the blob, then its dependencies, so that readers of these also find the blob.
+/// Writes the blob, and then its dependencies, so that readers of the dependencies also find the blob.
 Status write_outputs(const Arguments& arguments, Files& files, const CompiledSource& compiled,
                      const SourceSession& session) {
     std::string deps;
@@ -175,7 +175,7 @@ Status write_outputs(const Arguments& arguments, Files& files, const CompiledSou
     return arguments.has("deps") ? files.write("deps", deps) : Status();
 }
 
-/// Returns the error of a flag that is only for one file, or only for a folder.
+/// Returns an error if a flag that is only for one file was given for a folder, or the reverse.
 Status check_flags(const Arguments& arguments, bool is_folder) {
     for (const std::string_view flag : {"exclude", "force", "jobs"})
         if (!is_folder && arguments.has(flag))

@@ -39,7 +39,7 @@ std::string escaped(std::string_view text, std::string_view characters) {
     return result;
 }
 
-/// Returns a text that a shell reads as one word. At a quote, the quoted part ends, and begins again after the escaped
+/// Returns a text that a shell reads as one word. At a quote, the quoted part ends; it begins again after the escaped
 /// quote.
 std::string in_quotes(std::string_view text) {
     std::string result = "'";
@@ -59,7 +59,7 @@ std::string names_of_verbs() {
     return joined(names);
 }
 
-/// Returns the words that a value or an operand may be.
+/// Returns the words that are allowed as a value or an operand.
 std::string words_of(Takes takes, std::string_view value) {
     return takes == Takes::kVerb ? names_of_verbs() : joined(choices_of(value));
 }

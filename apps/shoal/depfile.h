@@ -18,7 +18,7 @@
 namespace shoal_tool {
 
 /// Returns the depfile of `output`. Blanks, `$`, `#`, `:` and `\` are escaped as by gcc. A file that is named twice
-/// is listed once. Errors: a name with a line end, which a depfile cannot contain.
+/// is listed once. Errors: a name has a line end, which a depfile cannot contain.
 shoal::Result<std::string> depfile_text(const std::string& output, std::span<const std::string> inputs);
 
 }  // namespace shoal_tool

@@ -87,7 +87,7 @@ void set_sides(const Arguments& arguments, Side& before, Side& after) {
         if (is_standard_stream(side->name)) side->name = kStandardInputName;
 }
 
-/// Reads a text, as a schema file if it can only be read as one. Errors: in the diagnostics.
+/// Reads a text, as a schema file if it can only be read as a schema file. Errors: in the diagnostics.
 std::optional<SourceTree> read_tree(const std::string& name, const std::string& text,
                                     std::unique_ptr<SourceSession>& session) {
     const auto read = [&](bool is_schema) {
@@ -201,8 +201,8 @@ int fail_sides(const Arguments& arguments, Console& console, const Side& before,
     return 0;
 }
 
-/// Returns git's other differences between two texts with the same content: a new name, other permissions. Empty if
-/// nothing has changed.
+/// Returns the other differences that git reports between two texts with the same content: a new name, other
+/// permissions. Empty if nothing has changed.
 std::string git_changes(const Arguments& arguments, const Side& before, const Side& after) {
     const std::vector<std::string>& words = arguments.operands();
     const std::string &old_mode = words[3], &new_mode = words[6];

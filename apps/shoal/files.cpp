@@ -20,7 +20,7 @@ using shoal::Status;
 
 namespace {
 
-/// Finds a file that exists, whatever the path to it.
+/// Finds an existing file, whichever path leads to it.
 bool find_file(const std::string& path, int stream, struct stat& info) {
     const int found = is_standard_stream(path) ? ::fstat(stream, &info) : ::stat(path.c_str(), &info);
     // Several streams may be the same terminal or pipe.
@@ -29,7 +29,7 @@ bool find_file(const std::string& path, int stream, struct stat& info) {
 
 bool is_same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-/// Returns the location of a file that may not exist yet, after following links, also dangling ones.
+/// Returns the location of a file that may not exist yet, after following links, including dangling links.
 std::filesystem::path place_of(std::filesystem::path path) {
     constexpr int kMostLinks = 40;  // as in the kernel
     std::error_code failed;

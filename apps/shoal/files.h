@@ -1,9 +1,10 @@
 #pragma once
 // The files of a run: opens everything that is written, and records everything that is read. An output never destroys
-// anything: it is not a file that the run reads, a device, or read-only; and no two outputs are the same file.
+// anything: an output must not be a file that the run reads, a device, or a read-only file, and no two outputs may be
+// the same file.
 //
-// `-` is standard input and standard output. The table of flags declares what is read and written, so a verb only
-// adds what it finds on the way, such as the prefabs of a source.
+// `-` is standard input and standard output. The table of flags declares what is read and written, so a verb only adds
+// the files that it finds on the way, such as the prefabs of a source.
 
 #include "arguments.h"
 #include "shoal/source/detail/source_files.h"
@@ -20,7 +21,7 @@ inline constexpr std::string_view kStandardInputName = "stdin";
 inline bool is_standard_stream(std::string_view path) { return path == "-"; }
 
 /// Returns whether a path is a stream that the program was started with: `-`, /dev/stdin, or a pipe that a shell has
-/// made for `<(command)`. It is read once, and not searched for by name.
+/// made for `<(command)`. A stream is read once, and not searched for by name.
 bool is_stream(const std::string& path);
 
 /// Returns the name of an output for messages.
@@ -39,7 +40,7 @@ public:
     /// Notes a file that is read. Errors: the file is one of the outputs.
     shoal::Status add_input(const std::string& path);
 
-    /// Adds an output with a default name: `path` for `flag`, unless that was given. Errors: the same as write().
+    /// Adds an output with a default name: `path` for `flag`, unless the flag was given. Errors: the same as write().
     shoal::Status add_output(std::string_view flag, const std::string& path);
 
     /// Reads a file, or standard input.

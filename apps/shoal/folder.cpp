@@ -34,11 +34,11 @@ struct Target {
     std::string source;  ///< relative to the folder of sources
     std::string output;  ///< relative to the folder of outputs
     Result result = Result::kUpToDate;
-    std::string reason;                   ///< why it is compiled; empty: it is not
+    std::string reason;                   ///< why the source is compiled; empty: it is not compiled
     const BuiltOutput* before = nullptr;  ///< from the last build
     BuiltOutput now;
-    std::unique_ptr<Diagnostics> diagnostics;  ///< nullptr: there are none
-    std::uint64_t num_entities = 0;            ///< if it was compiled
+    std::unique_ptr<Diagnostics> diagnostics;  ///< nullptr: there are no diagnostics
+    std::uint64_t num_entities = 0;            ///< set if the source was compiled
 };
 
 std::string in_quotes(const std::string& path) { return concat('"', path, '"'); }
@@ -140,7 +140,7 @@ bool FolderBuild::prepare_session() {
     return diagnostics.num_errors() == 0;
 }
 
-/// The name of a resource is its path in a root: without a root, all sources of a name would be one resource.
+/// The name of a resource is its path in a root: without a root, all sources with the same name would be one resource.
 void FolderBuild::check_roots() {
     std::error_code failed;
     const std::string folder = fs::weakly_canonical(folder_, failed).string() + "/";
@@ -174,11 +174,11 @@ bool FolderBuild::add_source(const fs::directory_entry& entry) {
 
 namespace {
 
-/// The folders being searched, without links: a link to one of them would recurse without end.
+/// The folders being searched, without links: following a link to one of them would recurse without end.
 class FoldersAbove {
 public:
     explicit FoldersAbove(const std::string& folder) : folders_{fs::canonical(folder)} {}
-    /// Enters a folder `depth` levels below the first. Returns false if it is one of its own ancestors.
+    /// Enters a folder `depth` levels below the first. Returns false if the folder is one of its own ancestors.
     bool enter(const fs::directory_entry& entry, int depth) {
         std::error_code leads_nowhere;  // ignored: a link may lead nowhere
         if (!entry.is_directory(leads_nowhere)) return true;
@@ -215,8 +215,8 @@ bool FolderBuild::find_sources() {
     return true;
 }
 
-/// Refuses files whose names are not valid resource names: they could not be referred to, and the next build could not
-/// detect changes.
+/// Refuses files whose names are not valid resource names: such sources could not be referred to, and the next build
+/// could not detect their changes.
 void FolderBuild::refuse_names() {
     for (Target& target : targets_) {
         const std::string_view problem = resource_name_problem(target.source);
@@ -326,7 +326,7 @@ void FolderBuild::compare() {
 
 // --- compiling -------------------------------------------------------------------------------------------------------
 
-/// Compiles what has changed, each source by one worker.
+/// Compiles changed sources, each on one worker.
 void FolderBuild::compile() {
     std::vector<Target*> changed;
     for (Target& target : targets_)

@@ -61,7 +61,7 @@ constexpr std::string_view kImportExamples =
 
 constexpr std::string_view kMark = "// Imported by shoal, checksum ";
 
-/// Returns the source as it is written, with a first line that identifies the rest.
+/// Returns the text to write: the source after a first line that identifies it.
 std::string with_mark(const std::string& text, std::string_view from) {
     std::string rest = concat("// Importing ", quoted(from),
                               " again replaces this file. Make changes in a source that has it as prefab.\n\n", text);
@@ -70,7 +70,7 @@ std::string with_mark(const std::string& text, std::string_view from) {
     return concat(mark, '\n', rest);
 }
 
-/// Returns whether a file is as an import has written it, except for line ends, which git may change.
+/// Returns whether a file is unchanged since an import has written it, except for line ends, which git may change.
 bool is_unchanged(const std::string& file) {
     const std::string text = with_line_feeds(file);
     const std::size_t end = text.find('\n');

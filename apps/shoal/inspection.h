@@ -1,6 +1,6 @@
 #pragma once
-// The live inspector of `shoal run --inspect`, `shoal replay --inspect` and `shoal inspect`. Without it, the tool
-// reports an error.
+// The live inspector of `shoal run --inspect`, `shoal replay --inspect` and `shoal inspect`. A tool that was built
+// without the inspector reports an error.
 
 #include "arguments.h"
 #include "shoal/base/status.h"
@@ -42,7 +42,7 @@ struct InspectionTask {
     std::optional<std::uint64_t> port;  ///< nothing: no inspector
     std::string address = "127.0.0.1", token, name;
     bool begins_paused = false, allows_edits = true;
-    /// As inspect::ServerHost::origins(), by GUID path; empty: the level is a blob, or there is none.
+    /// The same as inspect::ServerHost::origins(), by GUID path; empty: the level is a blob, or there is no level.
     std::function<std::vector<shoal::LayerOrigin>(std::uint64_t guid)> origins;
 };
 
@@ -63,8 +63,8 @@ public:
     bool is_on() const { return served_ != nullptr; }
     /// Answers requests for a while, or until the user interrupts. Requires: is_on().
     void answer(double seconds);
-    /// Answers until the next frame is due, `seconds` after the last one, or longer if the page slows the run down.
-    /// Waits at most `most_seconds`. Returns whether it is due. Requires: is_on().
+    /// Answers until the next frame is due, `seconds` after the last frame, or later if the page slows the run down.
+    /// Waits at most `most_seconds`. Returns whether the frame is due. Requires: is_on().
     bool wait_for_frame(double seconds, double most_seconds);
     /// Answers until the user interrupts.
     void answer_on();

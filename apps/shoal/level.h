@@ -11,10 +11,10 @@
 
 namespace shoal_tool {
 
-/// The files that a level is made from, including those searched for.
+/// The files from which a level is made, including files that were only searched for.
 struct LevelFiles {
     std::vector<std::string> paths;
-    std::int64_t begin_wall_ns = 0;  ///< time before the first one was read
+    std::int64_t begin_wall_ns = 0;  ///< time before the first file was read
 };
 struct LoadedLevel {
     shoal::Blob blob;
@@ -45,8 +45,8 @@ public:
     LevelWatch(const Arguments& arguments, Files& files, Console& console, shoal::World& world,
                shoal::Reloader& reloader, shoal::ResourceLibrary& library, LoadedLevel& level);
 
-    /// Reloads if a file has changed and is no longer being written, and prints a line about it. If the source has
-    /// errors, prints them once; the world stays unchanged.
+    /// Reloads if a file has changed and is no longer being written, and prints a line about the reload. If the source
+    /// has errors, prints them once; the world stays unchanged.
     void look();
     std::uint64_t num_reloads() const { return num_reloads_; }
 

@@ -9,7 +9,7 @@ namespace shoal_tool {
 
 namespace {
 
-constexpr int kMostChanges = 2000;  // added or removed lines: memory is quadratic in them
+constexpr int kMostChanges = 2000;  // added or removed lines; memory is quadratic in this number
 
 using Lines = std::vector<std::string_view>;  // including line ends
 
@@ -56,7 +56,7 @@ private:
     int reached_before(int step, int diagonal) const {
         return before_[static_cast<std::size_t>(step)][static_cast<std::size_t>(diagonal + step + 1)];
     }
-    /// Whether the step to a diagonal adds a line of `to`, rather than removing one of `from`.
+    /// Whether the step to a diagonal adds a line of `to`, rather than removing a line of `from`.
     bool takes_in(int step, int diagonal) const {
         return diagonal == -step ||
                (diagonal != step && reached_before(step, diagonal - 1) < reached_before(step, diagonal + 1));
@@ -90,7 +90,7 @@ private:
     const Lines& from_;
     const Lines& to_;
     int num_from_, num_to_;
-    std::vector<std::vector<int>> before_;  // by step: what was reached before it, starting at diagonal -step - 1
+    std::vector<std::vector<int>> before_;  // by step: the values of `reached` before it, from diagonal -step - 1 on
 };
 
 void append(std::string& text, const Lines& lines, int begin, int end) {

@@ -33,7 +33,7 @@ std::string magic_of(Files& files, const std::string& path) {
     return text ? std::string(text->substr(0, start.size())) : std::string();
 }
 
-/// Reports that a file is a log, and what to give instead.
+/// Reports that a file is a log, and says what to give instead.
 void refuse_log(const std::string& path, std::string_view bytes, Diagnostics& diagnostics) {
     if (Replay::is_recording(std::as_bytes(std::span(bytes)))) {
         diagnostics.error({}, concat(path, ": the file is a recording of a run, and not a save"),

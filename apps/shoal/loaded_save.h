@@ -1,9 +1,10 @@
 #pragma once
 // Reads the world of a save, or of a folder of Persistence, for `shoal dump`, `check` and `diff`.
-// It is loaded into a separate world, with all the checks of a program's load; its component types come from
+// The save is loaded into a separate world, with all checks that a program's load makes; the component types come from
 // the save.
 //
-// Nothing is written, not even to such a folder: its last whole frame is read as Persistence::recover() would.
+// Nothing is written, not even to such a folder. The last whole frame in a folder is read in the same way as by
+// Persistence::recover().
 
 #include "memory_limit.h"
 #include "shoal/resource/library.h"
@@ -34,12 +35,12 @@ struct LoadedSave {
     shoal::Snapshot file;               ///< the whole file, with parts that a world without passes does not load
     std::vector<std::string> left_out;  ///< prefixes of paths of parts that were skipped because no blobs were given
     std::vector<shoal::Entity> all;     ///< living entities, by index
-    std::vector<shoal::PersistedSnapshot> snapshots;      ///< of a folder: those read, the newest first
-    const shoal::PersistedSnapshot* recovered = nullptr;  ///< the one that Persistence::recover() would use
+    std::vector<shoal::PersistedSnapshot> snapshots;      ///< of a folder: the snapshots read, the newest first
+    const shoal::PersistedSnapshot* recovered = nullptr;  ///< the snapshot that Persistence::recover() would use
 };
 
-/// Which snapshots of a folder to read: those that Persistence::recover() reads, with a warning if one is
-/// damaged; or all, with an error.
+/// Which snapshots of a folder to read: either the snapshots that Persistence::recover() reads, with a warning if one
+/// is damaged; or all, with an error if one is damaged.
 enum class Snapshots : std::uint8_t { kNewestWhole, kAll };
 
 /// Returns whether a path is read as a world: a save, a folder, or the log of a folder, which load_save() refuses.

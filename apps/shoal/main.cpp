@@ -60,7 +60,7 @@ shoal::Status take_plugins(std::span<const std::string_view>& words, std::vector
     return check_plugin_paths(paths);
 }
 
-/// Prints the manual of the tool, or of a verb, with what plugins add to it.
+/// Prints the manual of the tool, or of a verb, with the parts that plugins add.
 int help_with_plugins(const LoadedPlugins& loaded, std::span<const std::string_view> words, Console& console) {
     if (words.size() == 2)
         if (const auto verb = loaded.find_verb(words[1])) return console.print_out(loaded.manual_of_verb(*verb)), 0;

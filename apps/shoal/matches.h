@@ -11,7 +11,7 @@
 namespace shoal_tool {
 
 struct Matches {
-    std::string text;          ///< the number of matches, and a table of the first ones
+    std::string text;          ///< the number of matches, and a table of the first matches
     shoal::Document document;  ///< a list of mappings from "entity" and field names to values; null: none
 };
 

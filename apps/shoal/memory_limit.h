@@ -18,7 +18,7 @@ inline constexpr Flag kMaxMemoryFlag{.name = "max-memory",
 
 /// Returns the limit of --max-memory.
 shoal::LoadOptions load_options(const Arguments& arguments);
-/// Returns a message of the library, with advice for programs reworded as advice for users.
+/// Returns a message of the library, in which advice for programs is reworded as advice for users.
 std::string for_user(std::string_view message);
 
 }  // namespace shoal_tool

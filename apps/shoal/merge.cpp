@@ -54,7 +54,7 @@ constexpr std::string_view kMergeExamples =
     "shoal merge base.sjson mine.sjson theirs.sjson -o merged.sjson\n"
     "shoal merge base.yaml mine.yaml theirs.yaml -o mine.yaml\n";
 
-/// Returns the name of a side for messages. It has the extension of the file, which selects the format.
+/// Returns the name of a side for messages. The name has the extension of the file, which selects the format.
 std::string name_of(const Arguments& arguments, std::size_t side) {
     constexpr std::string_view kSides[] = {"base:", "a:", "b:"};
     const std::string& operand = arguments.operands()[side];
@@ -74,8 +74,8 @@ struct Sources {
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
-/// Reads trees of the three texts. An empty base, as when both have added the file, may have any kind and format.
-/// Errors: in the diagnostics.
+/// Reads trees of the three texts. An empty base, which occurs if both sides have added the file, may have any kind and
+/// format. Errors: in the diagnostics.
 Sources read_trees(const Arguments& arguments, const std::string (&texts)[3], bool are_schemas) {
     Sources sources;
     sources.are_schemas = are_schemas;
@@ -89,7 +89,7 @@ Sources read_trees(const Arguments& arguments, const std::string (&texts)[3], bo
     return sources;
 }
 
-/// Reads all three, as schema files if they can only be read as such. Errors: in the diagnostics.
+/// Reads all three texts, as schema files if they can only be read as schema files. Errors: in the diagnostics.
 Sources read_all(const Arguments& arguments, Files& files) {
     Sources failed;
     std::string texts[3];
@@ -110,8 +110,8 @@ Sources read_all(const Arguments& arguments, Files& files) {
     return are_schemas ? read_trees(arguments, texts, true) : std::move(sources);
 }
 
-/// Returns the three texts merged by lines if the result has the same content as the merge by key: it keeps the layout
-/// of unchanged parts.
+/// Returns the three texts merged by lines if the result has the same content as the merge by key: such a result keeps
+/// the layout of unchanged parts.
 std::optional<std::string> merge_as_lines(const Diagnostics& read, const SourceFile& merged, SourceFormat format) {
     std::optional<std::string> text = merge_lines(read.text(1), read.text(2), read.text(3));
     if (!text) return std::nullopt;

@@ -6,8 +6,8 @@
 
 namespace shoal_tool {
 
-/// Adds `simulate` if the world has point masses; `move`, which moves their transforms; `transforms`, which
-/// computes the world poses of what moved; and `bounds`, which finds the bounding box of all positions.
+/// Adds `simulate` if the world has point masses; `move`, which moves their transforms; `transforms`, which computes
+/// the world poses of moved transforms; and `bounds`, which finds the bounding box of all positions.
 /// Lifetime: `bounds` outlives the schedule's runs.
 void add_passes(shoal::World& world, shoal::Bounds& bounds);
 

@@ -24,7 +24,7 @@ PictureFormat format_of(std::string_view path);
 
 /// Errors, all wrong usage: the name of a picture has none of the extensions that its flag lists.
 shoal::Status check_picture_names(const Arguments& arguments);
-/// Errors: a PNG is requested, and the tool was built without the library for it.
+/// Errors: a PNG is requested, but the tool was built without the library for PNG.
 shoal::Status check_picture_library(const Arguments& arguments);
 
 /// Writes an SVG requested with a flag, in the format of the file's name. Errors: the same as Files::write().

@@ -14,7 +14,7 @@ inline constexpr bool kHasPng = true;
 inline constexpr bool kHasPng = false;
 #endif
 
-/// Returns a PNG file: two pixels for each unit of the picture, fewer if a side would be longer than 8,192.
+/// Returns a PNG file: two pixels for each unit of the picture, or fewer if a side would be longer than 8,192 pixels.
 /// Errors: memory ran out; the tool was built without the library.
 shoal::Result<std::string> png_of_svg(std::string_view svg);
 

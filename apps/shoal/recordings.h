@@ -8,13 +8,13 @@
 
 namespace shoal_tool {
 
-/// Returns whether a file is a recording. To holds_world(), it looks like the log of a folder.
+/// Returns whether a file is a recording. holds_world() takes such a file for the log of a folder.
 bool holds_recording(Files& files, const std::string& path);
 /// Starts to record a world that is about to run. `level`: the blob as it was spawned. Errors: the same as
 /// Recorder::start().
 shoal::Status start_recording(shoal::Recorder& recorder, const shoal::World& world, const shoal::Blob& level,
                               const Task& task);
-/// Plays the next frame of the recording in a world. Returns whether there was one, and whether there may be another.
+/// Plays the next frame of the recording in a world. Returns whether there was a frame, so that there may be another.
 bool replay_frame(shoal::World& world, const Task& task);
 
 }  // namespace shoal_tool

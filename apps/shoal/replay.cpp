@@ -185,8 +185,8 @@ void append_names(const Arguments& arguments, std::string_view flag, std::span<c
         names += concat(" and ", counted(recorded.size() - kMostNames, "other", "others"));
 }
 
-/// Errors: the replay would run code that the user has not allowed. The hashes in the recording prove nothing: they may
-/// be forged.
+/// Errors: the replay would run code that the user has not allowed. The hashes in the recording prove nothing, because
+/// they may be forged.
 Status check_code(const Arguments& arguments, const RecordedRun& run) {
     std::string names;
     append_names(arguments, "plugin", run.plugins, names);
@@ -195,7 +195,7 @@ Status check_code(const Arguments& arguments, const RecordedRun& run) {
     return Status::error(concat("the recording names code, which is not loaded unless you allow it: ", names));
 }
 
-/// Returns the files to load: those given, or else those recorded. Notes which recorded files have changed.
+/// Returns the files to load: the given files, or else the recorded files. Notes which recorded files have changed.
 std::vector<std::string> files_to_load(std::vector<std::string> given, std::span<const RecordedFile> recorded,
                                        Diagnostics& diagnostics) {
     if (!given.empty()) return given;
@@ -333,7 +333,7 @@ Status start_recording(Recorder& recorder, const World& world, const Blob& level
     for (const std::span<const std::byte> part :
          {bytes_of(text), bytes_of(std::string_view("\0", 1)), level.bytes(), std::span<const std::byte>(*types)})
         setup.insert(setup.end(), part.begin(), part.end());
-    // A link is kept: the file that it leads to is written.
+    // A link is kept, and the file that it leads to is written.
     std::error_code failed;
     const std::filesystem::path place = std::filesystem::weakly_canonical(task.record, failed);
     return recorder.start(failed ? task.record : place.string(), setup);

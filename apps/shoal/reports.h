@@ -6,8 +6,8 @@
 
 namespace shoal_tool {
 
-/// Reads the flags for a report. Errors: neither a file nor --text was given to `shoal report`; a file that does
-/// not end in .html.
+/// Reads the flags for a report. Errors: neither a file nor --text was given to `shoal report`; the name of the file
+/// does not end in .html.
 shoal::Status read_report(const Arguments& arguments, Task& task);
 
 /// Writes the report of a run, if requested. Errors: the same as Files::write().

@@ -81,8 +81,8 @@ SchemaReading read_as_schema(const std::string& name, std::string_view text) {
     return reading;
 }
 
-/// Reads a text that is not a valid source as a schema file. Reports the errors for the kind of file that the text is
-/// meant to be.
+/// Reads a text that is not a valid source as a schema file. Reports the errors that apply to the kind of file that the
+/// text is meant to be.
 void take_as_schema(SourceFile& file, const std::string& text) {
     SchemaReading reading = read_as_schema(file.path, text);
     if (!reading.document && !reading.is_meant) return;

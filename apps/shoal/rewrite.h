@@ -36,13 +36,14 @@ struct SourceFile {
 /// Reads `--width`. Errors: the value is not a number from 20 to 100,000.
 shoal::Status read_layout(const Arguments& arguments, shoal::SourceLayout& layout);
 
-/// Options for reading sources and schema files: nested as deeply as the compiler allows.
+/// Options for reading sources and schema files, which may be nested as deeply as the compiler allows.
 shoal::ReadOptions read_options(bool is_schema);
 
 /// Returns whether a text can only be read as a schema file, because it has words without quotes.
 bool is_schema_text(const std::string& name, std::string_view text);
 
-/// Reads a text as a source, or as a schema file if it is one. Errors: in its diagnostics, and no document.
+/// Reads a text as a source, or as a schema file if it is a schema file. Errors: in the file's diagnostics; there is
+/// then no document.
 SourceFile read_source_file(const Arguments& arguments, Files& files, const std::string& path);
 
 /// Warns in the file's diagnostics, at its first comment, that JSON leaves comments out. With `strict`, this is an

@@ -1,4 +1,4 @@
-// shoal run: spawns a level, runs passes over it, shows what happened.
+// shoal run: spawns a level, runs passes over it, and shows the results.
 
 #include "run.h"
 #include "copies.h"
@@ -243,8 +243,8 @@ Status load_plugins(Plugins& plugins, const Task& task, Outcome& outcome) {
     return {};
 }
 
-/// Makes the stores for the level's component types, because plugins may ask for them, and loads the plugins: their
-/// functions and stores receive the level when it is spawned, with the fields that they declare.
+/// Makes the stores for the level's component types, because plugins may ask for these, and loads the plugins. The
+/// functions and stores of plugins receive the level when it is spawned, with the fields that they declare.
 Status prepare_world(World& world, Blob& blob, Plugins& plugins, const Task& task, Outcome& outcome) {
     make_stores(world, blob);
     if (Status status = world.adopt_schemas(blob); !status) return status;
@@ -273,7 +273,7 @@ Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& ou
     return {};
 }
 
-/// Whether a folder has a world; Persistence::recover() reports one that cannot be read.
+/// Whether a folder has a world. Persistence::recover() reports a world that cannot be read.
 bool has_snapshots(const std::string& folder) {
     if (!path_exists(folder)) return false;
     const Result<std::vector<PersistedSnapshot>> snapshots = list_persisted(folder);
@@ -606,12 +606,12 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     if (SourceRules rules; level.is_blob || !task.load.empty() || task.recovers)
         read_schemas(arguments, files, world.registry(), rules, diagnostics);  // used to migrate the blob and the save
     if (diagnostics.num_errors() != 0) return Status::error("the schema files have errors");
-    if (task.watches) {  // so that there are passes for whatever is added later
+    if (task.watches) {  // so that there are passes for everything that is added later
         world.transforms({.mode = TransformMode::kDeferred});
         world.manager<PointMass>();
     }
     Plugins plugins(world);
-    struct NoPasses {  // before the plugins are unloaded, because passes use their stores
+    struct NoPasses {  // the passes end before the plugins, because they use the stores of plugins
         World& world;
         ~NoPasses() { world.schedule().clear(); }
     } const no_passes{world};
@@ -658,7 +658,7 @@ void show_outcome(Console& console, const Task& task, const Outcome& outcome, co
 
 namespace {
 
-/// Composes the source again, because it may have changed; this happens only on request.
+/// Composes the source again, because the source may have changed; this happens only on request.
 std::vector<LayerOrigin> origins_in(const SourceSession& session, std::uint64_t guid) {
     Diagnostics diagnostics;
     const std::optional<Composition> composition =

@@ -67,7 +67,7 @@ struct Task {
     bool prints_facts = true;
     std::vector<std::string> plugins, scripts;
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
-    std::uint64_t save_every = 0;  ///< frames; 0: only after the last one
+    std::uint64_t save_every = 0;  ///< frames; 0: only after the last frame
     double dt = 1.0 / 60;
     shoal::LoadOptions loading;  ///< for the save, folder or recording
     InspectionTask inspection;
@@ -89,7 +89,7 @@ struct Outcome {
     std::uint64_t num_reloads = 0;
     std::vector<std::string> plugins;  ///< names and versions
     std::uint64_t num_script_failures = 0;
-    std::string script_failure;  ///< the last one, with its traceback
+    std::string script_failure;  ///< the last failure, with its traceback
     std::uint32_t num_workers = 0;
     std::uint64_t state_hash = 0;
     shoal::Bounds bounds;
@@ -98,7 +98,7 @@ struct Outcome {
     std::uint64_t num_saved_bytes = 0, num_recorded_bytes = 0;
     shoal::PersistStatistics persisted;
     std::optional<std::uint64_t> recovered_frame;
-    std::uint64_t num_traced = 0, num_untraced = 0;  ///< events: the latest ones, and older ones that were dropped
+    std::uint64_t num_traced = 0, num_untraced = 0;  ///< the latest events, and older events that were dropped
     std::optional<Matches> matches;                  ///< if there was a query
 
     double spawn_ms() const { return static_cast<double>(spawn_ns) * 1e-6; }
@@ -107,8 +107,8 @@ struct Outcome {
     }
 };
 
-/// Makes the world of a level, runs it, and writes the requested outputs. `resources` is the blob that values of the
-/// world refer to, usually the level's. Errors: the message or the diagnostics describe them.
+/// Makes the world of a level, runs it, and writes the requested outputs. `resources` is the blob to which values in
+/// the world refer, usually the level's blob. Errors: described by the message or the diagnostics.
 shoal::Status live(LoadedLevel& level, const shoal::Blob& resources, Task& task, const Arguments& arguments,
                    Files& files, Console& console, shoal::Diagnostics& diagnostics, Outcome& outcome);
 /// Implements the verbs that run worlds.

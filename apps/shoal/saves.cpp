@@ -15,7 +15,7 @@ using namespace shoal;
 
 namespace {
 
-/// Adds how many commands of each kind are waiting, if any are.
+/// Adds how many commands of each kind are waiting, if there are any.
 void write_commands(const Snapshot& state, DocumentBuilder& builder) {
     if (count_saved_commands(state) == 0) return;
     builder.begin_mapping("commands");
@@ -149,7 +149,7 @@ private:
         differences_.push_back({name_of(document), "", is_before ? std::optional(components) : std::nullopt,
                                 is_before ? std::nullopt : std::optional(components)});
     }
-    /// Compares the rest of what is saved: the order of rows and ids, if nothing else differs; then parts that the
+    /// Compares the rest of the saved data: the order of rows and ids, if nothing else differs; then parts that the
     /// tool's worlds do not have, such as passes, events and observers, and parts that need missing blobs.
     void compare_parts() {
         const auto is_of_rows = [](std::string_view path) {

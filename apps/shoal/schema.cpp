@@ -73,7 +73,7 @@ struct Texts final : ValueNames {
     StringTable table;
 };
 
-/// The declarations of a blob and of schema files by name, each once.
+/// The declarations in a blob and in schema files by name, each once.
 struct Declarations {
     void add(const Schema& schema, std::int32_t spawn_order, std::string_view migrations = {}) {
         for (SchemaDeclaration& known : list)
@@ -99,8 +99,8 @@ Status add_texts(Files& files, const std::string& path, Texts& texts) {
     return document ? texts.add(document->root()) : document.status();
 }
 
-/// Reads the schema files after registering the types of the blob: two types that differ are an error. Errors in a
-/// schema file are in the session's diagnostics.
+/// Reads the schema files after registering the types of the blob: two different declarations of a type are an error.
+/// Errors in a schema file are in the session's diagnostics.
 Status read(const Arguments& arguments, Files& files, Texts& texts, SourceSession& session, Declarations& out) {
     if (texts.blob != nullptr)
         for (const BlobComponents& components : texts.blob->component_types()) {

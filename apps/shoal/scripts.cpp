@@ -43,7 +43,8 @@ struct LevelScripts::Loaded {
 
 namespace {
 
-/// Registers the component types that scripts have declared, with their compile functions, and all others of the world.
+/// Registers the component types that scripts have declared, with their compile functions, and all other types of the
+/// world.
 Status add_types(const World& world, const LevelScripts& scripts, ComponentRegistry& registry) {
     if (Status status = add_built_ins(registry); !status) return status;
     if (Status status = scripts.register_components(registry); !status) return status;

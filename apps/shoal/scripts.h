@@ -1,6 +1,6 @@
 #pragma once
-// Scripts of --script: those that run in a level, and those that declare component types for sources. Built without
-// LuaJIT, the tool reports an error instead.
+// Scripts of --script: scripts that run in a level, and scripts that declare component types for sources. A tool that
+// was built without LuaJIT reports an error instead.
 
 #include "arguments.h"
 #include "shoal/base/status.h"
@@ -23,10 +23,10 @@ inline constexpr Flag kScriptFlag{
     .takes = Takes::kInput,
     .repeats = true};
 
-/// The scripts that run in the world of a level, until it ends.
+/// The scripts that run in the world of a level, until the world ends.
 class LevelScripts {
 public:
-    /// `is_quiet`: hides what they log.
+    /// `is_quiet`: hides the scripts' log messages.
     explicit LevelScripts(shoal::World& world, bool is_quiet = false);
     LevelScripts(const LevelScripts&) = delete;
     LevelScripts& operator=(const LevelScripts&) = delete;
@@ -36,9 +36,9 @@ public:
     shoal::World& world() const;
     /// Reloads scripts whose files have changed, and passes the results to `tell`.
     void look(const std::function<void(const std::string& line)>& tell);
-    /// Registers their component types, with their compile functions.
+    /// Registers the scripts' component types, with their compile functions.
     shoal::Status register_components(shoal::ComponentRegistry& registry) const;
-    /// The number of failed calls of their functions, and the last failure.
+    /// The number of failed calls of the scripts' functions, and the last failure.
     std::uint64_t num_failures() const;
     std::string last_failure() const;
 
@@ -53,7 +53,7 @@ public:
     /// Makes a store for each component type of `known` first. Errors: a script does not load.
     shoal::Status load(std::span<const std::string> paths, const shoal::ComponentRegistry& known);
     /// Sets `any` to whether there are any component types. Errors: the registry has another type, or another function,
-    /// of a name.
+    /// with one of the names.
     shoal::Status register_components(shoal::ComponentRegistry& registry, bool& any) const;
 
 private:

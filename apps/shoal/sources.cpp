@@ -142,7 +142,8 @@ static void load_plugins(const Arguments& arguments, SourceSession& session) {
 }
 
 /// Registers the component types of scripts. Errors: in the session's diagnostics. A script that `shoal run` loads
-/// again in the world of the level may need the level's content: its error counts only if the level does not compile.
+/// again in the world of the level may need the level's content: the error of such a script counts only if the level
+/// does not compile.
 static void load_scripts(const Arguments& arguments, SourceSession& session) {
     const std::vector<std::string> paths = arguments.values(kScriptFlag.name);
     if (paths.empty()) return;

@@ -53,23 +53,23 @@ struct BuiltInComponent {
 };
 /// All built-in component types.
 std::span<const BuiltInComponent> built_in_components();
-/// Registers all of them.
+/// Registers all built-in component types.
 shoal::Status add_built_ins(shoal::ComponentRegistry& registry);
 
-/// Makes a store for each component type that has none, because plugins and scripts may ask for them.
+/// Makes a store for each component type that has no store, because plugins and scripts may ask for them.
 shoal::Status make_managers(shoal::World& world, const shoal::ComponentRegistry& known);
 
 /// Everything needed to compile one source, and the diagnostics about it.
 struct SourceSession {
-    std::unique_ptr<LoadedPlugins> plugins;  ///< the registry has their component types, so they outlive it
-    std::unique_ptr<SourceScripts> scripts;  ///< they outlive the registry, too
-    bool depends_on_scripts = false;         ///< whether they have declared component types
+    std::unique_ptr<LoadedPlugins> plugins;  ///< outlive the registry, which has their component types
+    std::unique_ptr<SourceScripts> scripts;  ///< outlive the registry, too
+    bool depends_on_scripts = false;         ///< whether scripts have declared component types
     shoal::Status scripts_failure;           ///< for `shoal run`: why a script does not load without the level
     shoal::Diagnostics diagnostics;
     shoal::ComponentRegistry registry;
     shoal::CompileOptions options;
     std::string path;                      ///< what to compile
-    std::optional<StandInFiles> stand_in;  ///< if it comes from standard input
+    std::optional<StandInFiles> stand_in;  ///< if the source comes from standard input
 };
 
 /// Registers the built-in component types, reads the schema files and the common flags of sources, and

@@ -128,7 +128,8 @@ Status read_limits(const Arguments& arguments, sql::Options& options) {
     return arguments.read_number("max-rows", std::uint64_t(1), kMostRows, options.max_rows);
 }
 
-/// Runs the statements of the command line, or those that the shell reads. Returns whether all succeeded.
+/// Runs the statements of the command line, or the statements that the shell reads. Returns whether all of them
+/// succeeded.
 bool answer(const Arguments& arguments, Files& files, Console& console, const sql::Options& options, World& world) {
     sql::Connection connection(world);
     AnswerPrinter printer(console, format_of(arguments));

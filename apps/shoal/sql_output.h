@@ -9,8 +9,8 @@
 
 namespace shoal_tool {
 
-/// Prints the rows of each statement. A table is printed at its end, because its columns are as wide as their widest
-/// text.
+/// Prints the rows of each statement. A table is printed when it is complete, because each column is as wide as its
+/// widest text.
 class AnswerPrinter final : public shoal::sql::RowSink {
 public:
     enum class Format : std::uint8_t { kTable, kCsv, kJson };

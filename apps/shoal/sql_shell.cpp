@@ -70,7 +70,7 @@ char** complete_word(const char* start, int, int) {
     return rl_completion_matches(start, next_word);
 }
 
-/// Returns the file of the history, after creating its folder; empty: it cannot be created.
+/// Returns the file of the history, after creating its folder; empty: the folder cannot be created.
 std::string history_path() {
     const char* const state = std::getenv("XDG_STATE_HOME");
     const char* const home = std::getenv("HOME");
@@ -86,8 +86,8 @@ std::string history_path() {
     return failed ? std::string() : (folder / "shoal/sql_history").string();
 }
 
-/// While it exists, signals are delivered to this thread, so that readline restores the terminal before they end the
-/// process.
+/// While this object exists, signals are delivered to this thread, so that readline restores the terminal before a
+/// signal ends the process.
 struct ReceivedSignals {
     ReceivedSignals() {
         ::sigemptyset(&signals);
@@ -146,7 +146,7 @@ public:
     Shell(sql::Connection& connection, AnswerPrinter& printer, const sql::Options& options, Console& console)
         : connection_(connection), printer_(printer), options_(options), console_(console) {}
 
-    /// Handles a line. Returns false if it is the last one.
+    /// Handles a line. Returns false if this is the last line.
     bool take(const std::string& line) {
         const std::size_t begin = line.find_first_not_of(" \t\r");
         if (statement_.empty() && begin == std::string::npos) return true;

@@ -22,7 +22,7 @@ extern const Verb kReportVerb;
 extern const Verb kCompletionVerb;
 extern const Verb kHelpVerb;
 
-/// Returns the verb or nullptr.
+/// Returns the verb, or nullptr if there is no such verb.
 const Verb* find_verb(std::string_view name);
 /// Returns `; did you mean "compile"?`, or nothing.
 std::string suggest_verb(std::string_view name);

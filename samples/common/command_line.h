@@ -30,7 +30,7 @@ struct Share {
     double most;
 };
 
-/// A port, which may be omitted: 0 means any free one.
+/// A port, which may be omitted: 0 means any free port.
 struct Port {
     std::optional<std::uint16_t>* value;
 };
@@ -44,7 +44,7 @@ class CommandLine {
 public:
     explicit CommandLine(std::vector<Option> options) : options_(std::move(options)) {}
 
-    /// Sets what the words of a program name; the first word is its own name.
+    /// Sets the options that the words of a command line name; the first word is the name of the program.
     /// Errors: an unknown option or a bad value; the message says what is expected.
     shoal::Status read(int num_words, char** words);
     /// Returns whether read() has found an option.

@@ -178,8 +178,8 @@ void Arena::add_launching() {
     });
 }
 
-/// It is a pass, so that a replayed frame is spoilt again. All arenas have it, because saves need worlds with equal
-/// passes.
+/// The sabotage is a pass, so that a replayed frame is spoilt again. All arenas have this pass, because saves need
+/// worlds with equal passes.
 void Arena::add_sabotage() {
     world.schedule().add("sabotage", {writes(ships)}, [this](PassContext& context) {
         if (context.frame + 1 != options.sabotage_frame || ships.num_rows() == 0) return;

@@ -1,13 +1,14 @@
 #pragma once
-// The game: two fleets fight over a square arena. Ships gather where their player wants them and shoot at what is
-// ahead; a hit destroys the ship and the shot, and each lost ship is replaced by a new one at the base of its fleet.
+// The game: two fleets fight over a square arena. Ships gather where their player wants them and shoot at ships ahead;
+// a hit destroys the ship and the shot, and each lost ship is replaced by a new one at the base of its fleet.
 //
 //     look  steer  sail  fire  fly  hit  launch  |  settle
 //
 // A step depends only on the world and the inputs of that frame. So a world that goes back and
-// steps again with the same inputs ends in the same state, and both peers have equal worlds. They are equal bit for bit
-// on machines that run the same program; the game must exclude compilers that treat floating-point numbers differently.
-// Thread: one at a time for each arena.
+// steps again with the same inputs ends in the same state, and both peers have equal worlds. The worlds are equal bit
+// for bit on machines that run the same program; the game must exclude compilers that treat floating-point numbers
+// differently.
+// Thread: one thread at a time for each arena.
 
 #include "input.h"
 
@@ -31,7 +32,7 @@ SHOAL_ENUM(Fleet, (kRed, "red"), (kBlue, "blue"))
 
 struct Ship {
     Vec2 position{}, velocity{};
-    float reload = 0;  ///< time until it can shoot again
+    float reload = 0;  ///< time until the ship can shoot again
     Fleet fleet = Fleet::kRed;
 };
 SHOAL_COMPONENT(Ship, (position, unit("m")), (velocity, unit("m/s")), (reload, unit("s")), fleet)
@@ -43,7 +44,7 @@ struct Shot {
 };
 SHOAL_COMPONENT(Shot, (position, unit("m")), (velocity, unit("m/s")), (left, unit("s")), fleet)
 
-/// The ships by the square cell that they are in, rebuilt from the ships in each frame.
+/// The ships, sorted by the square cell that they are in. Rebuilt in each frame.
 ///
 ///     begin    [ 0  2  2  5 ...           by cell, and one more
 ///     row      | cell 0 | cell 2    |     of ships, by cell
@@ -53,7 +54,8 @@ public:
     static constexpr float kCellSize = 2 * kShore / kCellsPerSide;
 
     void sort(const shoal::Manager<Ship>& ships);
-    /// Returns the row or column of cells of a coordinate; for a coordinate outside of the arena, the one at the shore.
+    /// Returns the row or column of cells of a coordinate; for a coordinate outside of the arena, the row or column at
+    /// the shore.
     static std::uint32_t across(float coordinate);
     static std::uint32_t cell_of(Vec2 place) { return across(place.y) * kCellsPerSide + across(place.x); }
     /// Rows of ships. Lifetime: until sort(). Requires: cell < kCellsPerSide squared.

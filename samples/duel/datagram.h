@@ -1,5 +1,5 @@
 #pragma once
-// The bytes that the peers send each other. All numbers are little-endian.
+// The bytes that the peers send to each other. All numbers are little-endian.
 //
 //      0   the letters `duel`
 //      4   the key of the match (8 bytes): datagrams of another one are not ours
@@ -41,14 +41,14 @@ struct InputsDatagram {
 
 /// Asks for a snapshot, or for its missing chunks.
 struct WantDatagram {
-    std::uint32_t num_chunks = 0;     ///< of the snapshot; 0: unknown
-    std::uint32_t first_missing = 0;  ///< chunks before it were received; num_chunks: all
+    std::uint32_t num_chunks = 0;     ///< the number of chunks of the snapshot; 0: unknown
+    std::uint32_t first_missing = 0;  ///< all chunks before this one were received; num_chunks: all were received
     std::vector<std::uint8_t> mask;   ///< bit i: chunk first_missing + i was received. Shape: kNumMaskBytes, or none
 
     friend bool operator==(const WantDatagram&, const WantDatagram&) = default;
 };
 
-/// A piece of a snapshot. All but the last have kChunkBytes.
+/// A piece of a snapshot. All chunks except the last have kChunkBytes.
 struct ChunkDatagram {
     std::uint32_t frame = 0;      ///< the snapshot is from the end of this frame
     std::uint32_t num_bytes = 0;  ///< of the snapshot, at most kMaxSnapshotBytes

@@ -16,7 +16,7 @@ struct Input {
 };
 inline constexpr std::uint8_t kFire = 1, kScatter = 2, kAllButtons = kFire | kScatter;
 
-/// An input for each fleet.
+/// One input for each fleet.
 using FleetInputs = std::array<Input, 2>;
 
 /// Returns the input of a scripted player in a frame: it picks another position every third of a second, and releases

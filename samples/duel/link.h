@@ -33,7 +33,7 @@ public:
 
     /// Sends a datagram at frame `now`, or loses it.
     void send(std::vector<std::byte> bytes, std::uint16_t to_port, std::uint64_t now);
-    /// Passes datagrams that are due at frame `now` to the socket. Errors: those of the socket.
+    /// Passes datagrams that are due at frame `now` to the socket. Errors: the same as for the socket.
     shoal::Status flush(std::uint64_t now);
     const LinkCounts& counts() const { return counts_; }
 

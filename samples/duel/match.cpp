@@ -36,7 +36,8 @@ Status Match::begin() {
     return {};
 }
 
-/// Ticks a peer, unless it has not started yet. Errors: those of the peer; it has waited too long for the other one.
+/// Ticks a peer, unless it has not started yet. Errors: the same as Peer::tick(); the peer has waited too long for the
+/// other peer.
 Status Match::tick(std::size_t side, std::uint64_t number, Stuck& stuck) {
     if (side == 1 && number < options_.join_frame) return {};
     if (Status status = peers_[side]->tick(); !status) return status;

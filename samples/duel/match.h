@@ -2,9 +2,9 @@
 // A match of two peers in this process. Each has its own world, socket and bad network, and they communicate only
 // by datagrams, as two machines would.
 //
-// Without a clock (`fast`) they take turns on one thread, so a run depends on its seed and hardly on the machine. With
-// a clock, each has a thread and ticks 60 times a second.
-// Thread: one at a time for each match.
+// Without a clock (`fast`), the peers take turns on one thread, so a run depends on its seed and hardly on the machine.
+// With a clock, each peer has a thread and ticks 60 times a second.
+// Thread: one thread at a time for each match.
 
 #include "peer.h"
 
@@ -28,8 +28,8 @@ public:
     /// Opens the sockets and makes both worlds. Errors: no socket, or no memory.
     shoal::Status begin();
     /// Plays until both sides are done. Errors: a peer fails; there is no progress for twenty seconds of frames; the
-    /// worlds differ (the message names the difference). In the last case, both are taken back to the end of the first
-    /// frame that differs.
+    /// worlds differ (the message names the difference). In the last case, both worlds are taken back to the end of the
+    /// first frame that differs.
     shoal::Status run();
     /// Returns the difference of the worlds, as far as it is known. Errors: the worlds are not equal.
     shoal::Status check_equal() const;

@@ -77,7 +77,7 @@ std::uint64_t Peer::progress() const {
 // --- receiving -----------------------------------------------------------------------------------------------------
 
 Status Peer::receive() {
-    std::byte bytes[kMaxDatagramBytes + 1];  // one more, to detect longer ones
+    std::byte bytes[kMaxDatagramBytes + 1];  // one more, to detect datagrams that are too long
     while (true) {
         std::uint16_t from_port = 0;
         const Result<std::ptrdiff_t> count = socket_.receive(bytes, from_port);
@@ -112,8 +112,8 @@ void Peer::take(const InputsDatagram& datagram) {
         counts_.joins_at = joins_at_;
         mine_.resize(joins_at_);
     }
-    // A list starts at the first input that this side has reported as missing, or before it. A list that leaves a gap
-    // is ignored.
+    // A list starts at or before the first input that this side has reported as missing. A list that leaves a gap is
+    // ignored.
     for (std::size_t i = 0; i < datagram.inputs.size(); ++i) {
         const std::uint64_t at = std::uint64_t(datagram.first_input) + i;
         if (at != theirs_.size() || at >= options_.num_frames) continue;
@@ -148,7 +148,7 @@ void Peer::take(const ChunkDatagram& datagram) {
 
 // --- joining -------------------------------------------------------------------------------------------------------
 
-/// From now on, both sides use what happens after `frame`.
+/// From now on, both sides use the inputs and hashes after `frame`.
 void Peer::begin_history(std::uint64_t frame) {
     num_mine_known_ = frame;
     their_hashes_.resize(frame + 1);

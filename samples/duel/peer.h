@@ -14,14 +14,14 @@
 // Everything is resent until the other side has confirmed it, so datagrams may be lost, delayed, reordered and
 // duplicated.
 //
-// Joining. A waiting peer plays alone, with the default input for the other one. When another peer asks to join, it
-// saves its world and continues; the save is sent in chunks. When all chunks were received, it names the frame from
-// which the other's inputs count:
+// Joining. A waiting peer plays alone, with the default input for the other peer. When another peer asks to join, the
+// waiting peer saves its world and continues; the save is sent in chunks. When all chunks were received, the waiting
+// peer names the frame from which the inputs of the other count:
 //
 //     waits       | plays on ................ | sends: from 112 on | ... 8 frames at most without inputs ...
 //     joins       wants a snapshot .. loads 75 .................. plays 75 to 111 again, then its own inputs
 //
-// Thread: one at a time for each peer; two peers share nothing.
+// Thread: one thread at a time for each peer; two peers share nothing.
 
 #include "arena.h"
 #include "datagram.h"
@@ -44,9 +44,9 @@ struct PeerOptions {
     ArenaOptions arena;
     LinkOptions link;
     std::uint64_t num_frames = 600;  ///< of the match, below 2^31
-    std::uint32_t side = 0;          ///< 0: the red fleet; 1: the blue one
-    bool waits = false;              ///< plays alone until the other one joins
-    bool joins = false;              ///< begins with a snapshot of the other one's world
+    std::uint32_t side = 0;          ///< 0: the red fleet; 1: the blue fleet
+    bool waits = false;              ///< plays alone until the other peer joins
+    bool joins = false;              ///< begins with a snapshot of the other peer's world
 };
 
 /// The costs of a run of a peer.
@@ -70,12 +70,12 @@ public:
     /// `socket` outlives the peer.
     Peer(const PeerOptions& options, Socket& socket, std::uint16_t other_port);
 
-    /// Spawns the ships, unless it joins. Errors: no memory.
+    /// Spawns the ships, unless this peer joins. Errors: no memory.
     shoal::Status begin();
     /// Plays a frame: receives, goes back if necessary, steps if allowed, and sends.
-    /// Errors: the socket, or a snapshot that cannot be loaded or saved.
+    /// Errors: the socket fails; a snapshot cannot be loaded or saved.
     shoal::Status tick();
-    /// Handles a received datagram, as tick() does. Returns whether the other side has sent it.
+    /// Handles a received datagram, as tick() does. Returns whether the datagram is from the other side.
     bool take(std::span<const std::byte> bytes);
 
     /// Whether the match is over, with all inputs confirmed and all hashes compared, on both sides.
@@ -86,7 +86,7 @@ public:
 
     Arena& arena() { return arena_; }
     const Arena& arena() const { return arena_; }
-    /// The last frames of its world.
+    /// The last frames of the peer's world.
     shoal::Frames& frames() { return frames_; }
     const PeerCounts& counts() const { return counts_; }
     const LinkCounts& link_counts() const { return link_.counts(); }

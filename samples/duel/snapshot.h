@@ -1,11 +1,11 @@
 #pragma once
-// Sends a snapshot of a world over a network that loses and reorders: it is cut into chunks, the receiver reports which
-// ones it has, and the sender repeats the missing ones.
+// Sends a snapshot of a world over a network that loses and reorders: the snapshot is cut into chunks, the receiver
+// reports which chunks it has, and the sender repeats the missing chunks.
 //
 //     receiver   want(nothing yet)                    want(7 missing, then 1 0 1 ...)          want(all received)
 //     sender                        chunks 0 to 47                             chunks 7, 9 ...
 //
-// Thread: one at a time.
+// Thread: one thread at a time.
 
 #include "datagram.h"
 
@@ -22,9 +22,10 @@ public:
     std::uint32_t frame() const { return frame_; }
     std::size_t num_bytes() const { return bytes_.size(); }
     bool has_arrived() const { return first_missing_ == num_chunks_of(std::uint32_t(bytes_.size())); }
-    /// Notes what the receiver has. Reports about another snapshot are ignored.
+    /// Notes which chunks the receiver has. Reports about another snapshot are ignored.
     void note(const WantDatagram& want);
-    /// Returns the chunks to send at frame `now`: those not known to be received, unless they were sent recently.
+    /// Returns the chunks to send at frame `now`: chunks that are not known to be received, unless they were sent
+    /// recently.
     std::vector<ChunkDatagram> chunks(std::uint64_t now);
 
 private:
@@ -38,12 +39,12 @@ private:
 
 class SnapshotReceiver {
 public:
-    /// Takes a chunk. Errors: the chunk belongs to another snapshot than the first one.
+    /// Takes a chunk. Errors: the chunk does not belong to the same snapshot as the first chunk.
     shoal::Status take(const ChunkDatagram& chunk);
     WantDatagram want() const;
     bool is_complete() const { return num_chunks_ != 0 && first_missing_ == num_chunks_; }
     std::uint32_t frame() const { return frame_; }
-    /// Returns the whole snapshot. Requires: is_complete(). Errors: its hash differs from the sender's.
+    /// Returns the whole snapshot. Requires: is_complete(). Errors: the hash differs from the sender's.
     shoal::Result<std::span<const std::byte>> bytes() const;
 
 private:

@@ -52,7 +52,8 @@ Result<Socket> Socket::open() {
     Socket made;
     made.file_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (made.file_ < 0) return error("cannot be made");
-    // Buffer for datagrams that arrive while frames are replayed. The system may provide less: then more are lost.
+    // Buffer for datagrams that arrive while frames are replayed. The system may provide a smaller buffer; then more
+    // datagrams are lost.
     const int room = 4 << 20;
     ::setsockopt(made.file_, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     sockaddr_in address = address_of(0);

@@ -12,7 +12,7 @@ using namespace shoal;
 
 namespace {
 
-/// Asks for a fish next to an existing one. Draws the same numbers even if another machine has to create it.
+/// Asks for a fish next to an existing fish. Draws the same numbers even if another machine has to create it.
 void bear_beside(const Sea& sea, Commands& commands, FishPlace place_of_parent, Random& random) {
     const Cells& cells = sea.cells;
     const Vec2 aside = {random.unit(), random.unit()};

@@ -1,4 +1,5 @@
-// Sharks carry remoras: the transform of a shark follows it, and what is linked to the transform moves with it.
+// Sharks carry remoras: the transform of a shark follows the shark, and everything that is linked to the transform
+// moves with it.
 //
 //     carry     sets the poses of sharks from their positions and velocities
 //     attach    computes the poses of everything linked to them

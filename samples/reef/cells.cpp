@@ -29,7 +29,7 @@ void Cells::resize(std::size_t num_fish) {
     is_hungry.resize(num_fish);
 }
 
-/// A counting sort of one tile: counts the fish in each cell, finds where each cell begins, then copies the fish.
+/// A counting sort of one tile: counts the fish in each cell, finds where each cell begins, and then copies the fish.
 void Cells::sort_tile(const DatabaseTable& table, const Database& sea, Zone tile, std::uint32_t first) {
     const auto position = table.column<&Place::position>(sea.find_component<Place>());
     const auto velocity = table.column<&Swim::velocity>(sea.find_component<Swim>());

@@ -1,12 +1,12 @@
 #pragma once
-// A copy of the fish for finding neighbours: what fish see of each other, sorted by cell.
+// A copy of the fish for finding neighbours: the data that fish see of each other, sorted by cell.
 //
 //     begin   [ 0  2  2  5 ...                      by cell, with one more at the end
 //     fish    | cell 0 | cell 2       |             x, y, velocity, species, row in the table of the tile
 //
-// It is rebuilt every frame, tile by tile: each position is copied once and then read by some fifty fish around it,
-// from a few neighbouring cache lines.
-// Thread: sort() by one thread; reading by any number of them.
+// The copy is rebuilt every frame, tile by tile: each position is copied once and then read by about fifty fish around
+// it, from a few neighbouring cache lines.
+// Thread: one thread calls sort(); any number of threads read.
 
 #include "components.h"
 #include "tiles.h"

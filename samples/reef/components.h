@@ -1,6 +1,6 @@
 #pragma once
-// Everything in the sea, as data. All that the sample knows about a thing is one of these components, or a transform
-// for things that carry others or are carried.
+// Everything in the sea, as data. Everything that the sample knows about a thing is in one of these components, or a
+// transform for things that carry others or are carried.
 //
 //     fish      place swim fish sated     many: in the database, in the zone of the tile that they are in
 //     shark     place swim hunter         in the database too; its transform follows it, and remoras follow that
@@ -32,7 +32,7 @@ SHOAL_COMPONENT(Place, (position, unit("m"), split))
 /// The motion of animals: the velocity, and the wanted change.
 struct Swim {
     Vec2 velocity{};
-    Vec2 urge{};      ///< the acceleration it wants after looking around
+    Vec2 urge{};      ///< the acceleration that the animal wants after looking around
     float speed = 2;  ///< its preferred speed
 };
 SHOAL_COMPONENT(Swim, (velocity, unit("m/s"), split), (urge, unit("m/s2"), split), (speed, unit("m/s"), range(0.1, 20)))
@@ -42,7 +42,7 @@ struct Fish {
 };
 SHOAL_COMPONENT(Fish, species)
 
-/// Has eaten and is not looking for food. Enabled and disabled often, so it is a bit per row.
+/// Has eaten and is not looking for food. This is enabled and disabled often, so it is a bit per row.
 struct Sated {
     float left = 20;
 };
@@ -50,12 +50,12 @@ SHOAL_COMPONENT((Sated, enableable), (left, unit("s")))
 
 /// Eats fish.
 struct Hunter {
-    float rest = 0;      ///< time until it hunts again
+    float rest = 0;      ///< time until the hunter hunts again
     float appetite = 6;  ///< how long one fish keeps a shark full
 };
 SHOAL_COMPONENT(Hunter, (rest, unit("s")), (appetite, unit("s"), range(0.1, 1000)))
 
-/// A cloud of plankton. Its radius depends on how much is left of it.
+/// A cloud of plankton. Its radius depends on how much plankton is left.
 struct Bloom {
     float meals = 60;
 };

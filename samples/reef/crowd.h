@@ -13,7 +13,7 @@
 
 namespace reef {
 
-/// What a fish sees of the others: sums over its own species, and how all of them push it away.
+/// What a fish sees of the other fish: sums over its own species, and the push of all of them.
 struct Seen {
     float num_kin = 0;
     Vec2 offset, velocity, push;
@@ -21,8 +21,8 @@ struct Seen {
 
 class Crowd {
 public:
-    /// Collects the fish of a cell and the eight cells around it, at most kMostPerRun from each row of three cells: in
-    /// a dense crowd a fish does not see them all.
+    /// Collects the fish of a cell and the eight cells around it, at most kMostPerRun from each row of three cells. In
+    /// a dense crowd, a fish does not see all others.
     void gather(const Cells& cells, std::uint32_t cell_x, std::uint32_t cell_y);
 
     /// Sums up the gathered fish as a fish at `place` sees them. Fish at exactly that place, such as the fish itself,

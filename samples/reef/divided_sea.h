@@ -25,7 +25,7 @@ public:
 };
 
 /// Spawns the sea, divided among the ranks of `comm`, adds its passes, and returns its cluster. Collective.
-/// Errors: those of the sources, the plugin and the cluster. Requires: close() is called later, even after errors.
+/// Errors: a source, the plugin or the cluster fails. Requires: close() is called later, even after errors.
 shoal::Result<shoal::Cluster*> divide(Sea& sea, MPI_Comm comm, shoal::Diagnostics& diagnostics);
 /// Ends what divide() began. Collective.
 void close(Sea& sea);

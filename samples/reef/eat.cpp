@@ -32,7 +32,8 @@ float feed(const Sea& sea, Commands& commands, Vec2 centre, float meals, std::ui
     return meals;
 }
 
-/// Returns a place near some fish, or a random one in a sea without fish; nothing if another machine has to do it.
+/// Returns a place near some fish, or a random place in a sea without fish; nothing if another machine has to find the
+/// place.
 std::optional<Vec3> near_some_fish(const Sea& sea, Random& random) {
     constexpr float kWithin = 50;
     const Vec2 place = {(random.unit() - 0.5f) * kSeaSize, (random.unit() - 0.5f) * kSeaSize};

@@ -35,7 +35,7 @@ Vec2 fear_of(const std::vector<Vec2>& sharks, Vec2 place) {
     return fear;
 }
 
-/// The direction to the nearest bloom; none once the fish is inside it.
+/// The direction to the nearest bloom; zero once the fish is inside the bloom.
 Vec2 call_of(const std::vector<Disc>& blooms, Vec2 place) {
     float nearest = kFarthest;
     Vec2 way;

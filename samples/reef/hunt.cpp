@@ -32,7 +32,7 @@ Prey nearest_fish(const Sea& sea, Vec2 place) {
     return prey;
 }
 
-/// A shark's urge without prey: to keep its speed, and to stay off reefs and the shore.
+/// The urge of a shark without prey: to keep its speed, and to stay away from reefs and the shore.
 Vec2 cruise(const Sea& sea, Vec2 place, Vec2 velocity, float speed) {
     Around around;
     around.look(sea, sea.tiles.zone_of({place.x, place.y, 0}));

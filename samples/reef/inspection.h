@@ -22,8 +22,8 @@ public:
     Inspection();
     ~Inspection();
 
-    /// Serves the page if that was requested; without edits if the sea is divided, because one machine alone would make
-    /// them. Errors: there is no inspector in this build; the port cannot be used.
+    /// Serves the page if that was requested; edits are not allowed if the sea is divided, because only one machine
+    /// would make them. Errors: there is no inspector in this build; the port cannot be used.
     shoal::Status open(Sea& sea, const Run& run);
     bool is_open() const;
     /// Waits until the next frame is due, or for as long as the page pauses the sea. Requires: is_open().

@@ -1,5 +1,5 @@
-// The passes of a frame. Passes that touch the same fields run in the order in which they were added; the others run
-// side by side:
+// The passes of a frame. Passes that touch the same fields run in the order in which they were added; all other passes
+// run side by side:
 //
 //     sort  flock  hunt  graze  digest  bloom  swim  cross  births  carry  attach  |  settle
 //

@@ -1,5 +1,5 @@
 #pragma once
-// Where things are in the pictures of the sea. In pixels; inside the plot one unit is a tenth of a pixel, so that
+// Where things are in the pictures of the sea. Units: pixels; inside the plot, one unit is a tenth of a pixel, so that
 // coordinates are whole numbers.
 
 #include "tiles.h"

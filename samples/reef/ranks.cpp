@@ -44,7 +44,7 @@ public:
     ~Mpi() { MPI_Finalize(); }
 };
 
-/// Rank 0 shows what it has on a page, if requested: the others wait for it in the next frame.
+/// Rank 0 shows its tiles on a page, if requested; the other ranks wait for it in the next frame.
 Status run_frames(Sea& sea, Cluster& cluster, Run& run) {
     constexpr std::uint64_t kFramesUntilBalanced = 100;
     Inspection inspection;

@@ -17,7 +17,7 @@ shoal::Status run_by_mpirun(std::uint64_t num_ranks, char** words);
 /// Restarts the program with mpirun, unless mpirun started it. Errors: this build has no MPI; mpirun is missing.
 shoal::Status start_ranks(const Options& options, char** words);
 /// Runs a process that start_ranks() started: opens the sea, runs its frames and prints the results.
-/// Errors: those of the sea and the cluster.
+/// Errors: the sea or the cluster fails.
 shoal::Status live_in_ranks(Run& run, shoal::Diagnostics& diagnostics);
 
 }  // namespace reef

@@ -46,7 +46,7 @@ double frames_per_second(const Run& run) {
 }
 
 #if REEF_HAS_CLUSTER
-/// A line for each rank: what it has, and what it has sent.
+/// A line for each rank: what the rank has, and what it has sent.
 std::string ranks_text(const Run& run) {
     if (run.ranks.empty()) return {};
     std::string text = "\n";

@@ -48,7 +48,7 @@ public:
     virtual std::uint64_t key(shoal::Entity entity) const = 0;
     /// Returns these numbers for all rows of a table, while passes run.
     virtual std::span<const std::uint64_t> keys(const shoal::DatabaseTable& table) const = 0;
-    /// Replaces the number of each zone by its owner's number for it. Shape: by zone.
+    /// Replaces the number of each zone by the number that the zone's owner has for it. Shape: by zone.
     virtual void gather(std::vector<std::uint64_t>& of_zones) const = 0;
 };
 
@@ -59,7 +59,7 @@ struct SeaCounts {
 };
 
 struct Sea {
-    /// `executor` outlives it.
+    /// Lifetime: `executor` outlives the sea.
     Sea(shoal::Executor& executor, const SeaOptions& options);
     ~Sea();
 
@@ -67,7 +67,7 @@ struct Sea {
     /// summary.
     Status spawn(shoal::Diagnostics& diagnostics);
     /// Reloads the sources that were edited since the last call, and returns whether there were any. `line` describes
-    /// what was reloaded, also when another source is refused.
+    /// the reloaded sources, also if another source is refused.
     /// Errors: `diagnostics` has the errors of the sources, and the status has a summary. If `line` is empty, the sea
     /// is unchanged.
     shoal::Result<bool> reload_edited(shoal::Diagnostics& diagnostics, std::string& line);
@@ -91,7 +91,7 @@ struct Sea {
     std::unique_ptr<SeaSources> sources;
     std::unique_ptr<shoal::Plugins> plugins;
 
-    /// The zones that passes change: all, or those of this machine.
+    /// The zones that passes change: all zones, or the zones of this machine.
     const shoal::LiveZones& own() const { return share ? share->own() : everywhere; }
     bool is_own(Zone zone) const { return !share || share->own().now().contains(zone); }
     /// Returns the number that selects the random numbers of an entity.
@@ -109,7 +109,7 @@ struct Sea {
 /// Errors: the plugin does not load, or has no pass "swim".
 Status add_passes(Sea& sea);
 
-// Each is in its own file.
+// Each of these functions is in a file of its own.
 void add_looking_around(Sea& sea);  ///< sort, flock
 void add_hunting(Sea& sea);         ///< hunt
 void add_eating(Sea& sea);          ///< graze, digest, bloom

@@ -1,4 +1,4 @@
-// Compiles sources, and reloads the running sea when one is edited.
+// Compiles sources, and reloads the running sea when a source is edited.
 
 #include "sources.h"
 

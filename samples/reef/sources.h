@@ -13,10 +13,10 @@ namespace reef {
 
 class SeaSources {
 public:
-    /// `sea` outlives it.
+    /// Lifetime: `sea` outlives this object.
     explicit SeaSources(Sea& sea) : sea_(sea) {}
 
-    /// Registers the C++ component types, then those of the schema file.
+    /// Registers the C++ component types, and then the component types of the schema file.
     Status prepare(shoal::Diagnostics& diagnostics);
     /// Compiles `name` at its first use. Lifetime of the result: as long as this object; reload() replaces the content.
     shoal::Result<const shoal::Blob*> blob(const std::string& name, shoal::Diagnostics& diagnostics);
@@ -24,9 +24,9 @@ public:
     /// From now on, has_changed() detects edited files.
     void watch();
     bool has_changed() { return watch_.has_changed(); }
-    /// Compiles all used sources again, and reloads what was spawned from those that differ. `line` names the sources
-    /// that differ; it is empty if there are none. Errors: a source has an error: then nothing is reloaded; or one
-    /// cannot be reloaded: then its entities, and those of later ones, stay unchanged.
+    /// Compiles all used sources again, and reloads the entities that were spawned from changed sources. `line` names
+    /// the changed sources; it is empty if there are none. Errors: a source has an error, and nothing is reloaded; or a
+    /// source cannot be reloaded, and its entities, and the entities of later sources, stay unchanged.
     shoal::Status reload(shoal::Diagnostics& diagnostics, std::string& line);
 
 private:

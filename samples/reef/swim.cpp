@@ -1,4 +1,4 @@
-// Swimming: urges become motion, and what leaves a tile changes zones.
+// Swimming: urges become motion, and animals that leave a tile change zones.
 //
 //     swim     computes velocities from urges and positions from velocities, for fish and sharks; a plugin may bring it
 //     cross    asks for moves to other zones, which are made when the world settles

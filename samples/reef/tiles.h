@@ -1,6 +1,6 @@
 #pragma once
 // The sea as a grid: 16 x 16 tiles of 32 metres. Each tile is a zone of the database and is divided into 10 x 10 cells.
-// A fish sees as far as a cell is wide, so everything it can see is in its own cell and the eight around it.
+// A fish sees as far as a cell is wide, so everything that it can see is in its own cell and the eight cells around it.
 //
 //     tile 17   +--+--+--+       tile     an entity moves to another zone when it swims into another tile
 //               |  |  |  |       cell     just a number: the order of fish in cells.h
@@ -28,7 +28,7 @@ inline constexpr float kShore = kSeaSize / 2;  ///< the sea reaches from -kShore
 inline constexpr shoal::GridZonesOptions kGrid{
     .origin = {-kShore, -kShore, 0}, .tile_size = kTileSize, .num_x = kTilesPerSide, .num_y = kTilesPerSide};
 
-/// The largest search distance of any pass. Requires: less than a tile.
+/// The largest search distance of any pass. Requires: this is less than the size of a tile.
 inline constexpr float kFarthest = 24;
 
 /// Returns the corner of a tile with the lowest coordinates.

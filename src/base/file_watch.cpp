@@ -10,8 +10,8 @@ namespace shoal {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kPollMs = 100;      // between checks, if the system does not report changes
-constexpr std::int64_t kCheckMs = 1000;    // between checks, if it does
+constexpr std::int64_t kPollMs = 100;      // time between checks if the system does not report changes
+constexpr std::int64_t kCheckMs = 1000;    // time between checks if the system reports changes
 constexpr std::int64_t kClockStepMs = 20;  // at least the time step of file systems
 
 }  // namespace

@@ -1,9 +1,9 @@
 #pragma once
-// Thread: the flag's.
+// Thread: as for the flag.
 
 namespace shoal {
 
-/// Sets a flag while it exists; an exception resets it too.
+/// Sets a flag while this object exists. The flag is also reset if an exception is thrown.
 class FlagScope {
 public:
     explicit FlagScope(bool& flag) : flag_(flag) { flag_ = true; }

@@ -69,7 +69,7 @@ SineCosine sine_and_cosine(double radians) {
 }
 
 bool rounds_to_nearest() {
-    // Volatile, so that the processor computes them, not the compiler.
+    // Volatile, so that the processor computes the results, not the compiler.
     const volatile float one = 1, least_normal = 0x1p-126f;
     const bool keeps_small = least_normal * 0.5f != 0;  // neither flushed as a result nor as an operand of the
                                                         // comparison

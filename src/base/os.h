@@ -21,18 +21,19 @@ void discard(void* data, std::size_t num_bytes);
 void prefer_large_pages(void* data, std::size_t num_bytes);
 void prefer_small_pages(void* data, std::size_t num_bytes);
 
-/// Returns the memory to read a file of `num_bytes` into, or nullptr.
+/// Returns the memory into which to read a file of `num_bytes`, or nullptr.
 using BufferFunction = char* (*)(void* context, std::size_t num_bytes);
-/// Reads a whole regular file into the memory that `place` returns. Returns the reason of a failure, or an empty text.
+/// Reads a whole regular file into the memory that `place` returns. Returns the reason for a failure, or an empty text.
 std::string read_file(const std::string& path, std::size_t max_bytes, void* context, BufferFunction place,
                       std::size_t& num_read);
-/// Writes a temporary file beside `path`, flushes it and renames it. Returns the reason of a failure, or an empty text.
-/// With `to_append`, opens the new file for append_to_file() before it is renamed: if that fails, nothing is replaced.
+/// Writes a temporary file beside `path`, flushes it and renames it. Returns the reason for a failure, or an empty
+/// text. With `to_append`, opens the new file for append_to_file() before it is renamed; if the file cannot be opened,
+/// nothing is replaced.
 std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes, int* to_append = nullptr);
 /// Returns the reason why replace_file() would fail, as far as it is known in advance, or an empty text.
 std::string why_not_replace(const std::string& path);
 
-/// See append_file.h and folder.h. Each returns the reason of a failure, or an empty text.
+/// See append_file.h and folder.h. Each function returns the reason for a failure, or an empty text.
 std::string create_file(const std::string& path, int& file);
 std::string append_to_file(int file, const void* data, std::size_t num_bytes);
 std::string flush_file(int file);
@@ -50,12 +51,12 @@ std::string folder_of(const std::string& path);
 /// Starts to watch folders for changes of their content. Returns -1 if the system has no more watches, or no support.
 int open_watch();
 void close_watch(int watch);
-/// Watches a folder. Returns whether it is watched; calling it again is allowed.
+/// Watches a folder, which may be watched already. Returns whether the folder is watched.
 bool watch_folder(int watch, const std::string& folder);
 /// Returns whether anything has happened in the folders since the last call. Never waits.
 bool take_watched(int watch);
 
-/// Opens a copy of a shared library; the copy's name is removed at once. Returns the reason of a failure, or an empty
+/// Opens a copy of a shared library; the copy's name is removed at once. Returns the reason for a failure, or an empty
 /// text.
 std::string open_library(const std::string& path, void*& library);
 void close_library(void* library);

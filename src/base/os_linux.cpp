@@ -116,7 +116,8 @@ std::string find_target(const std::string& path, Target& target) {
 }
 
 /// Flushes a new name in a folder to the disk. The file already exists: if the folder cannot be flushed, or may be
-/// entered but not read, that is not an error. Callers that need to know whether it was flushed use flush_folder().
+/// entered but not read, that is not an error. Callers that need to know whether the folder was flushed use
+/// flush_folder().
 void flush_names(const std::string& folder) { static_cast<void>(flush_folder(folder)); }
 
 mode_t mode_of_new_files() {
@@ -195,8 +196,8 @@ namespace {
 
 constexpr rlim_t kAll = ~rlim_t(0);
 
-/// The bytes that the limits of the process leave: of address space, and of memory that it may write. kAll: there is no
-/// limit.
+/// The bytes that the limits of the process leave, of address space and of memory that the process may write. kAll:
+/// there is no limit.
 struct LeftBytes {
     rlim_t all = kAll, data = kAll;
 };
@@ -240,7 +241,7 @@ void prefer_small_pages(void* data, std::size_t num_bytes) { ::madvise(data, num
 
 namespace {
 
-/// Reads at most `num_bytes`, fewer at the end of the file. Returns the reason of a failure.
+/// Reads up to `num_bytes`: fewer at the end of the file. Returns the reason for a failure.
 std::string read_some(int fd, char* data, std::size_t num_bytes, std::size_t& num_read) {
     for (num_read = 0; num_read < num_bytes;) {
         const ssize_t count = ::read(fd, data + num_read, num_bytes - num_read);
@@ -252,7 +253,7 @@ std::string read_some(int fd, char* data, std::size_t num_bytes, std::size_t& nu
     return {};
 }
 
-/// Reads a file of unknown size, such as those in /proc, whose size is reported as 0.
+/// Reads a file of unknown size, such as a file in /proc, whose size is reported as 0.
 std::string read_to_end(int fd, std::size_t max_bytes, std::string& bytes) {
     constexpr std::size_t kBlockBytes = std::size_t(64) << 10;
     for (std::size_t num_read = kBlockBytes; num_read == kBlockBytes;) {
@@ -439,7 +440,7 @@ void for_each_symbol(const std::string& bytes, Visit&& visit) {
     }
 }
 
-/// A library that was opened from a copy; it may still be loaded although it was closed.
+/// A library that was opened from a copy. The library may still be loaded after it was closed.
 struct OpenedCopy {
     std::uintptr_t base;
     std::string path;  // of the file that was copied
@@ -456,7 +457,7 @@ std::uintptr_t base_of(void* library) {
 
 void note_copy(void* library, const std::string& path) {
     const std::uintptr_t base = base_of(library);
-    std::erase_if(opened_copies(), [&](const OpenedCopy& copy) { return copy.base == base; });  // it was unloaded
+    std::erase_if(opened_copies(), [&](const OpenedCopy& copy) { return copy.base == base; });  // unloaded
     opened_copies().push_back({base, path});
 }
 
@@ -471,9 +472,9 @@ bool is_of_earlier_copy(void* address, void* library, const std::string& path) {
 }
 
 /// A library with a unique symbol (a static variable of an inline function) is never unloaded, and all libraries that
-/// are opened later use its variable: a newer version of a plugin would use the older version's. Returns what to do if
-/// a variable is in a copy of the same file that was opened earlier, or an empty text. Variables of the standard
-/// library are constant.
+/// are opened later use its variable, so a newer version of a plugin would use the variable of the older version.
+/// Returns what to do if a variable is in a copy of the same file that was opened earlier, or an empty text. Variables
+/// of the standard library are constant.
 std::string find_stale_variable(void* library, const std::string& bytes, const std::string& path) {
     std::string failure;
     for_each_symbol(bytes, [&](const ElfW(Sym) & symbol, const std::string& name) {
@@ -493,7 +494,8 @@ std::string find_stale_variable(void* library, const std::string& bytes, const s
     return failure;
 }
 
-/// Opens a library by its bytes, in a file beside `path`. `cannot_create`: the file cannot be created there.
+/// Opens a library, given its bytes, from a file beside `path`. Sets `cannot_create` if the file cannot be created
+/// there.
 std::string open_copy(const std::string& path, const std::string& bytes, void*& library, bool& cannot_create) {
     Temporary copy(name_beside(path));
     Descriptor file(create(copy));

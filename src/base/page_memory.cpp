@@ -28,11 +28,11 @@ bool may_reserve(std::size_t num_bytes) {
     return g_page_hooks.may_reserve(g_page_hooks.context, num_bytes);
 }
 
-constexpr std::size_t kShareOfOne = 32;  // of the remaining space, for a table or an index
-constexpr std::size_t kShareOfMany = 4;  // of the remaining space, for what many tables share
+constexpr std::size_t kShareOfOne = 32;  // the share of the remaining space that a table or an index may take
+constexpr std::size_t kShareOfMany = 4;  // the share that memory for many tables may take
 
-/// If the process has a limit, no reservation may take most of the remaining space for rows that may never exist: the
-/// first tables would leave none for the others.
+/// If the process has a limit, no reservation may take most of the remaining space for rows that may never exist.
+/// Otherwise the first tables would leave no space for the others.
 bool is_modest(std::size_t num_bytes, std::size_t share) {
     return num_bytes <= kLargePageBytes || num_bytes <= os::left_address_space() / share;
 }

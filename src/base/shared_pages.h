@@ -1,5 +1,5 @@
 #pragma once
-// Address space in 2 MiB pages, shared by blocks of very different sizes in steps of 4 KiB.
+// Address space in 2 MiB pages, shared by blocks of very different sizes, which are multiples of 4 KiB.
 //
 //     |<- 2 MiB ------------>|<- 2 MiB ------------>|
 //     | block 0 | block 1    . block 1  | free      . free ...

@@ -41,7 +41,7 @@ struct StringTable::Content {
     struct Text {
         StringId id;
         std::string_view text;
-        std::uint32_t unused_since;  // the number of a lease; 0: it may be in use; kForGood: it stays
+        std::uint32_t unused_since;  // the number of a lease; 0: the text may be in use; kForGood: the text stays
     };
 
     HashMap<StringId, std::uint32_t> numbers{Owner(kOwner)};
@@ -50,7 +50,7 @@ struct StringTable::Content {
     TextLease* lease = &TextLease::make(1);
     std::uint64_t version = 0;
     bool has_noted = false;  // atomic, so that a settle without texts takes no lock
-    std::mutex mutex;        // guards the next two
+    std::mutex mutex;        // guards the next two members
     Array<std::string> noted{Owner(kOwner)};
     HashMap<StringId, std::uint32_t> noted_numbers{Owner(kOwner)};
     // Numbers of texts that are interned until unused:
@@ -83,7 +83,7 @@ Status StringTable::check(std::string_view text) {
     return Status::error(concat("the text \"", escaped(text), "\" is not valid UTF-8; convert it to UTF-8 first"));
 }
 
-/// Returns the table's entry for a text, or nullptr. Errors: another text has the same hash, or this one is not UTF-8.
+/// Returns the table's entry for a text, or nullptr. Errors: another text has the same hash, or the text is not UTF-8.
 Result<const StringTable::Content::Text*> StringTable::Content::find(StringId id, std::string_view text) const {
     const Text* const kept = find(id);
     if (kept != nullptr && kept->text == text) return kept;
@@ -107,8 +107,8 @@ Result<StringId> StringTable::intern(std::string_view text, bool for_good) {
     return id;
 }
 
-/// A text that was found unused is noted, too: otherwise it might be removed before a collection finds its id in the
-/// row that is being written.
+/// A text that was found unused is noted, too. Otherwise the text might be removed before a collection finds its id in
+/// the row that is being written.
 Status StringTable::note(std::string_view text) {
     const StringId id(text);
     if (text.empty()) return {};
@@ -139,7 +139,7 @@ void StringTable::intern_noted() {
         if (const Result<StringId> kept = intern_until_unused(text); !kept) log(LogLevel::kWarning, kept.message());
 }
 
-/// Each text has its own memory, so that texts do not move when others are removed.
+/// Each text has its own memory, so that texts do not move when other texts are removed.
 void StringTable::Content::add(StringId id, std::string_view text, bool for_good) {
     auto* const data = static_cast<char*>(allocate_memory(text.size(), kOwner));
     std::memcpy(data, text.data(), text.size());

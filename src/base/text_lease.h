@@ -1,6 +1,6 @@
 #pragma once
 // Tells a string table whether states that need its texts still exist. Each state takes the lease that is current when
-// it is written; the table starts a new one when it collects.
+// the state is written; the table starts a new lease when it collects.
 // Thread: any.
 
 #include "shoal/base/detail/memory.h"
@@ -31,7 +31,7 @@ private:
     explicit TextLease(std::uint32_t number) : number_(number) {}
 
     std::uint32_t number_;
-    std::atomic<std::uint32_t> num_users_{1};  // the table is the first
+    std::atomic<std::uint32_t> num_users_{1};  // the table is the first user
 };
 
 }  // namespace shoal

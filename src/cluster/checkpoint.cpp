@@ -40,8 +40,8 @@ struct ClusterBody::CheckpointFiles {
     std::string path(const std::string& folder, std::uint32_t rank) const {
         return concat(folder, '/', prefix(), rank, ".zones");
     }
-    /// Whether a file with this name contains zones of a checkpoint: the name has digits, possibly more digits, and the
-    /// rank.
+    /// Whether a file with this name contains zones of a checkpoint. Such a name has digits, possibly more digits, and
+    /// the rank.
     static bool is_of_zones(std::string_view name) {
         const std::size_t rank = name.find("_rank_");
         const auto is_number = [](std::string_view text) {
@@ -106,7 +106,7 @@ Status damaged(const std::string& path, std::string_view what) {
 
 }  // namespace
 
-/// Writes own zones to a file, and notes where they are. Errors: those of pack(); the file cannot be written.
+/// Writes own zones to a file, and notes where the zones are. Errors: the same as pack(); the file cannot be written.
 Status ClusterBody::write_zones(const std::string& folder, CheckpointFiles& files) {
     Bytes all;
     Status packed;

@@ -41,7 +41,7 @@ ZoneSet ClusterBody::all_zones() const {
 
 namespace {
 
-/// Errors: the facts of two ranks differ; the message has the first difference.
+/// Errors: the facts of two ranks differ; the message names the first difference.
 Status compare(std::string_view first, std::string_view other, std::size_t rank) {
     while (!first.empty() || !other.empty()) {
         const std::string_view a = first.empty() ? "nothing more" : take_line(first);
@@ -195,7 +195,7 @@ void ClusterBody::renew_columns() {
     if (const Status declared = world.schedule().declare("halo", accesses); !declared) fail("passes", declared);
 }
 
-/// Destroys the entities that are known by name alone and that no row refers to.
+/// Destroys the entities that are known by name alone and to which no row refers.
 void ClusterBody::forget_unreferenced() {
     const BitSet referenced = cluster::find_referenced(world);
     std::vector<Entity> gone;
@@ -287,8 +287,9 @@ Status ClusterBody::start() {
 
 // --- zones that change hands -------------------------------------------------------------------------------------
 
-/// Writes a zone: its tables, with the names of their rows, and after them the entities with all that they have.
-/// `plain`: the tables for which `columns` gets the columns instead; nullptr: there are none. Adds all entities to `gone`.
+/// Writes a zone: its tables, with the names of their rows, and after them the entities with all their components.
+/// `plain`: the tables whose columns are added to `columns` instead; nullptr: there are none. Adds all entities to
+/// `gone`.
 Status ClusterBody::pack_zone(Zone zone, const cluster::PlainTables* plain, MessageWriter& to,
                               std::vector<ColumnPiece>& columns, std::vector<Entity>& gone) {
     to.value(zone);
@@ -319,7 +320,7 @@ Status ClusterBody::pack_zone(Zone zone, const cluster::PlainTables* plain, Mess
     return cluster::pack(world, names, ranks.rank(), entities, to);
 }
 
-/// Makes rows for a table of which the columns follow, and adds their memory to `columns`.
+/// Makes rows for a table whose columns follow, and adds their memory to `columns`.
 Status ClusterBody::unpack_columns(const cluster::TableKey& key, MessageReader& from,
                                    std::vector<ColumnPiece>& columns) {
     const auto components = from.array<std::uint64_t>();
@@ -342,7 +343,7 @@ Status ClusterBody::unpack_columns(const cluster::TableKey& key, MessageReader& 
     return own_rows_.enable(key, enabled);
 }
 
-/// Puts the rows of a table into the order in which their owner had them.
+/// Puts the rows of a table into the order that they had on the previous owner.
 Status ClusterBody::unpack_order(const cluster::TableKey& key, const std::vector<Name>& order) {
     std::vector<Entity> owners;
     for (const Name name : order) owners.push_back(names.find(name));
@@ -384,7 +385,7 @@ Status ClusterBody::unpack_zone(MessageReader& from, std::vector<ColumnPiece>* c
     return {};
 }
 
-/// Sends own zones to the ranks that will own them. Errors: those of pack(), on any rank; nothing has changed.
+/// Sends own zones to the ranks that will own them. Errors: the same as pack(), on any rank; nothing has changed.
 Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
     std::map<std::uint32_t, MessageWriter> sent;
     std::map<std::uint32_t, std::vector<ColumnPiece>> columns_to;

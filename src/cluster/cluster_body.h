@@ -1,5 +1,5 @@
 #pragma once
-// What a cluster does, step by step. A settle of all ranks:
+// The steps of a cluster's work. A settle of all ranks:
 //
 //     before commands   commands about copies are sent to the owners                            remote_commands.h
 //     after settle   1  all ranks are told which entities died, and whether any cross
@@ -45,7 +45,8 @@ public:
 
     Status check_ranks();
     Status check_settled();
-    /// Returns this rank's error, or an error if another rank has one, so that all return or all go on. Collective.
+    /// Returns this rank's error, or an error if another rank has one, so that either all ranks return or all go on.
+    /// Collective.
     Status agree(Status mine);
     Status start();
     Status divide(std::span<const std::uint64_t> weights);
@@ -74,7 +75,7 @@ public:
     ZoneSet foreign_zones;  // all zones except own ones
     bool is_started = false;
     Status status;
-    std::vector<ClusterStatistics> known_ranks;  // by rank, from the last time that the ranks exchanged them
+    std::vector<ClusterStatistics> known_ranks;  // by rank, from the last exchange
 
 private:
     /// Entities that are sent to another rank in a settle.

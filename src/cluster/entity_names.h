@@ -5,9 +5,9 @@
 //              0    zone of birth    count of births there, from 1
 //              1    rank             count: an entity in no zone, below one that was sent
 //
-// The owner of a zone names the entities born in it, in an order that depends only on their components, so that it need
-// not ask other ranks. Names are never reused. An entity in no zone gets a name when it is sent: such a name depends on
-// the ranks, so no result may depend on it. Thread: changed between passes; read by any thread.
+// The owner of a zone names the entities born in it, in an order that depends only on their components, so that the
+// owner need not ask other ranks. Names are never reused. An entity in no zone gets a name when it is sent: such a name
+// depends on the ranks, so no result may depend on the name. Thread: changed between passes; read by any thread.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/hash_map.h"
@@ -29,8 +29,9 @@ inline std::string name_text(Name name) {
     return concat((name & ~kBelowBit) >> kNameCountBits, ':', name & ((Name(1) << kNameCountBits) - 1));
 }
 
-/// Finds entities by name. Names are counted, so entities are kept by page of consecutive names: a sixth of the memory
-/// of a map from name to entity, and those that come in the order of their names are found without a search.
+/// Finds entities by name. Names are counted, so entities are kept in pages of consecutive names. This takes a sixth of
+/// the memory of a map from name to entity, and entities that are looked up in the order of their names are found
+/// without a search.
 class EntitiesByName {
 public:
     /// Returns the entity with a name, or null.
@@ -97,7 +98,8 @@ class EntityNames {
 public:
     explicit EntityNames(std::uint32_t num_zones) : births_(num_zones) {}
 
-    /// Returns the name of an entity, or 0 if it has none. A name is not passed on to a later entity of the same index.
+    /// Returns the name of an entity, or 0 if it has none. A name is not passed on to a later entity with the same
+    /// index.
     Name name(Entity entity) const {
         const std::uint32_t index = entity.index();
         return index < names_.size() && names_[index].owner == entity ? names_[index].name : 0;
@@ -125,14 +127,14 @@ public:
     std::vector<std::uint64_t>& births() { return births_; }
     const std::vector<std::uint64_t>& births() const { return births_; }
 
-    /// Whether an entity with a name is a copy of one that another rank owns.
+    /// Whether an entity with a name is a copy of an entity that another rank owns.
     bool is_copy(Entity entity) const { return copies_.test(entity.index()) && name(entity) != 0; }
     void mark_copy(Entity entity, bool is_copy) { copies_.set(entity.index(), is_copy); }
     /// Whether an entity is known by its name alone: another rank owns it, and this rank has no copy.
     bool is_away(Entity entity) const { return away_.test(entity.index()) && name(entity) != 0; }
     void mark_away(Entity entity, bool is_away) { away_.set(entity.index(), is_away); }
     bool is_elsewhere(Entity entity) const { return is_copy(entity) || is_away(entity); }
-    /// Whether other ranks may know an entity. If so, they are notified of its death.
+    /// Whether other ranks may know an entity. If so, they are notified when it dies.
     bool is_known_elsewhere(Entity entity) const { return known_.test(entity.index()); }
     void mark_known_elsewhere(Entity entity) { known_.set(entity.index()); }
 

@@ -57,7 +57,7 @@ void for_each_column(const Access& access, const Database& database, Visit&& vis
 }
 
 /// Adds the columns that an access reads in copies. A column that has meaning only on one rank is null in copies.
-/// Errors: the access names such a column's component.
+/// Errors: the access names the component of such a column.
 Status add_columns(std::string_view pass, const Access& access, const Database& database,
                    std::vector<HaloColumn>& columns) {
     Status status;
@@ -162,8 +162,8 @@ void HaloExchange::list(const Peer& peer, const ZoneRows& own, std::span<const H
     }
 }
 
-/// Returns the memory for the columns that a message announces. Ends all ranks if a column is not in a copy of a zone
-/// of the sender.
+/// Returns the memory for the columns that a message announces. Ends all ranks if a column does not belong to a zone
+/// that this rank copies from the sender.
 std::vector<ColumnPiece> HaloExchange::pieces_of(const RankMessage& message, ZoneRows& copies,
                                                  const ClusterZones& zones) {
     std::vector<ColumnPiece> pieces;

@@ -1,6 +1,7 @@
 #pragma once
 // Finds which columns of halos are kept up to date, and sends their values: the blocks of rows that were written since
-// they were last sent go from a column of one rank directly into the same column of another, without copies in between.
+// they were last sent go directly from a column on one rank into the same column on another rank, without copies in
+// between.
 //
 //     rank 0, zone 3    position   [ block 0 | block 1 ]    block 1 was written in this frame
 //                                                 |         header: table, component, column, rows
@@ -37,8 +38,8 @@ struct ClusterZones {
     bool is_divided(Zone zone) const { return zone >= first && zone - first < ranks.size(); }
 };
 
-/// Returns the columns that passes read in halos. Errors: a pass declares a write to zones that other ranks may own, or
-/// a read there of a field that has meaning only on its own rank; the message names the pass.
+/// Returns the columns that passes read in halos. Errors: a pass declares that it writes to zones that other ranks may
+/// own, or that it reads a field there that has meaning only on its own rank; the message names the pass.
 Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, const Database& database,
                                                   const ClusterZones& zones);
 /// Errors: a pass reads a field in halos that an earlier pass of the same frame writes in own zones. Copies have the
@@ -48,7 +49,7 @@ Status check_halo_order(Schedule& schedule, const Database& database, const Clus
 std::vector<Access> halo_accesses(const Database& database, std::span<const HaloColumn> columns,
                                   const ClusterZones& zones);
 
-/// What a rank sends to another one before the rows of a column.
+/// What a rank sends to another rank before the rows of a column.
 struct HaloEntry {
     Zone zone;
     std::uint32_t first_row;

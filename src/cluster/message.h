@@ -1,13 +1,13 @@
 #pragma once
-// Messages between ranks, and the files of checkpoints: plain values, one after another. The bytes that are read need
-// not be valid: a reader that finds too few bytes, or an impossible count, fails, and returns zeros from then on.
+// Messages between ranks, and the files of checkpoints: plain values, one after another. The bytes that are read may be
+// invalid: a reader that finds too few bytes, or an impossible count, fails, and returns zeros from then on.
 //
 //     MessageWriter to;               MessageReader from(bytes);
 //     to.value(zone);                 const Zone zone = from.value<Zone>();
 //     to.array(names);                std::vector<std::uint64_t> names = from.array<std::uint64_t>();
 //                                     if (!from.is_sound()) ...
 //
-// Thread: one at a time.
+// Thread: one thread at a time.
 
 #include "shoal/base/detail/bytes.h"
 
@@ -64,7 +64,7 @@ public:
     /// Whether all reads succeeded, and nothing is left.
     bool is_done() const { return is_sound_ && rest_.empty(); }
     bool has_more() const { return is_sound_ && !rest_.empty(); }
-    /// Marks what was read as invalid.
+    /// Marks the message as invalid.
     void refuse() { is_sound_ = false; }
 
     template <class T>

@@ -15,20 +15,23 @@
 
 namespace shoal::cluster {
 
-/// Writes living entities, parents before their children. The other entities that they refer to are marked as known
-/// elsewhere, and those in no zone get names of this rank. Errors: a component cannot be sent; the message names it.
+/// Writes living entities, parents before their children. Other entities to which they refer are marked as known
+/// elsewhere; if these are in no zone, they get names from this rank. Errors: a component cannot be sent; the message
+/// names it.
 Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<const Entity> entities, MessageWriter& to);
 
-/// Spawns the entities that pack() wrote, and returns them in the same order. Entities that have an id here, as copies
-/// or by name alone, keep it. Errors: the message is invalid; out of memory.
+/// Spawns the entities that pack() wrote, and returns them in the same order. Entities that have an id here, because
+/// they are copies or known by name alone, keep that id. Errors: the message is invalid; out of memory.
 Result<std::vector<Entity>> unpack(World& world, EntityNames& names, MessageReader& from);
 
-/// Returns an entity for each name of entities that come to this rank for good, and names it. One that is known here, as
-/// a copy or by name alone, keeps its id and loses the components that it has here; 0: a new entity without a name.
-/// Errors: an entity is here already, or is there twice; out of memory.
+/// Returns an entity for each name of the entities that come to this rank for good, and gives it that name. An entity
+/// that is known here, as a copy or by name alone, keeps its id and loses the components that it has here. For the name
+/// 0, returns a new entity without a name. Errors: an entity already belongs to this rank, or a name occurs twice; out
+/// of memory.
 Result<std::vector<Entity>> take_in(World& world, EntityNames& names, std::span<const Name> given);
 
-/// Returns the entity with a name. Creates one that is known by its name alone if there is none. Errors: out of memory.
+/// Returns the entity with a name. If there is none, creates an entity that is known by its name alone. Errors: out of
+/// memory.
 Result<Entity> find_or_make_away(World& world, EntityNames& names, Name name);
 
 }  // namespace shoal::cluster

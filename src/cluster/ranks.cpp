@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kFirstSparseTag = 1, kPeerTag = 3, kColumnTag = 4;
 
-/// Counts the time until its destruction as waiting.
+/// Counts the time until this object is destroyed as waiting.
 class Waiting {
 public:
     explicit Waiting(Traffic& traffic) : traffic_(traffic), begin_ns_(monotonic_ns()) {}

@@ -7,9 +7,10 @@
 //     exchange_with()   one message to and from each of some ranks that do the same
 //     gather()          from each rank to all
 //
-// All calls are collective: exchange_with() and exchange_columns_with() among the peers, the others among all ranks.
+// All calls are collective: exchange_with() and exchange_columns_with() among the peers, and the other calls among all
+// ranks.
 // Source: Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange", 2010.
-// Thread: one at a time.
+// Thread: one thread at a time.
 
 #include "cluster/message.h"
 
@@ -63,10 +64,10 @@ public:
     std::vector<RankMessage> exchange(std::vector<RankMessage> messages);
     /// Exchanges one message with each of `peers`. Shape: messages: one for each of `peers`, ascending.
     std::vector<RankMessage> exchange_with(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages);
-    /// The same two, with pieces of memory that each message describes. pieces_of(message) returns where a sender's
-    /// pieces are to be stored; they have as many bytes as the sender's, and are filled when this call returns. Until
-    /// then, the sent pieces must not change. Large pieces are messages of their own in the first, which is for few and
-    /// large ones. Shape: sent: by message.
+    /// The same two calls, with pieces of memory that each message describes. pieces_of(message) returns where to store
+    /// the pieces of a sender; these have as many bytes as the sent pieces, and are filled when this call returns.
+    /// Until then, the sent pieces must not change. In the first call, which is for few and large pieces, large pieces
+    /// are messages of their own. Shape: sent: by message.
     template <class PiecesOf>
     void exchange_columns(std::vector<RankMessage> messages, std::span<const std::vector<ColumnPiece>> sent,
                           PiecesOf&& pieces_of) {
@@ -83,8 +84,8 @@ public:
     }
     /// Returns `mine` of each rank. Shape: by rank. More than 2 GiB in total end all ranks.
     std::vector<Bytes> gather(const Bytes& mine);
-    /// Compares numbers with those of rank 0. All ranks return the first difference of the first rank that differs from
-    /// rank 0.
+    /// Compares numbers with the numbers of rank 0. All ranks return the first difference of the first rank that
+    /// differs from rank 0.
     std::optional<RankDifference> find_difference(std::span<const std::uint64_t> mine);
     std::uint64_t sum(std::uint64_t mine);
     /// Adds the arrays of all ranks, element by element. A sum of doubles does not depend on the order if at most one
@@ -99,7 +100,7 @@ public:
 
 private:
     static constexpr std::size_t kMostBytes = 0x7FFFFFFF;  // in one message: MPI counts with int
-    // MPI copies memory in one piece straight from process to process; a list of pieces goes through buffers.
+    // MPI copies a single piece of memory straight from process to process; a list of pieces goes through buffers.
     static constexpr std::size_t kLargePiece = 64 << 10;
 
     /// Pieces of memory that are being sent and received.
@@ -121,7 +122,7 @@ private:
 
     private:
         /// Calls start(begin, count, datatype) for each message in which the pieces are sent: one for each large piece,
-        /// and one for all small ones.
+        /// and one for all small pieces.
         template <class Start>
         void start_each(std::span<const ColumnPiece> pieces, Start&& start);
         MPI_Datatype type_of(std::span<const ColumnPiece> pieces);

@@ -173,7 +173,7 @@ Status RemoteCommands::give(std::span<const std::byte> message) {
         for (const ReadPart& each : read) parts.push_back(each.part);
         if (!fit(kind, parts, world_.directory())) return Status::error("a command of another rank makes no sense");
         const Entity entity = names_.find(head.entity);
-        if (!entity || names_.is_elsewhere(entity)) continue;  // it died or crossed in the frame before
+        if (!entity || names_.is_elsewhere(entity)) continue;  // the entity died or crossed in the frame before
         give_command(world_.directory(), {.kind = kind,
                                           .pass = head.pass,
                                           .entity = entity,

@@ -1,6 +1,6 @@
 #pragma once
 // Commands about entities that other ranks own: they are removed from the waiting commands, sent to the owner, and
-// carried out there in the same settle, after the owner's own commands of the same pass.
+// carried out there in the same settle, after the commands that the owner itself has recorded in the same pass.
 //
 //     rank 0   pass "hunt": destroy(e7)   e7 is a copy of 12:7   --names-->   rank 1   destroy(e31), which is 12:7
 //
@@ -20,7 +20,7 @@ class RemoteCommands {
 public:
     RemoteCommands(World& world, EntityNames& names) : world_(world), names_(names) {}
 
-    /// Removes commands about other ranks' entities from the waiting ones, and returns a message for each owner.
+    /// Removes commands about entities of other ranks from the waiting commands, and returns a message for each owner.
     /// rank_of(entity) returns the owner of a copy.
     template <class RankOf>
     std::map<std::uint32_t, MessageWriter> take(RankOf&& rank_of) {
@@ -31,7 +31,8 @@ public:
         take_all();
         return std::move(messages_);
     }
-    /// Adds the commands of another rank to the waiting ones. Errors: the message is invalid; some may have been added.
+    /// Adds the commands of another rank to the waiting commands. Errors: the message is invalid; some commands may
+    /// have been added.
     Status give(std::span<const std::byte> message);
 
     std::uint64_t num_sent() const { return num_sent_; }

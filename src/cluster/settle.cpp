@@ -77,8 +77,8 @@ void ClusterBody::destroy_named(std::span<const Name> dead) {
 /// Returns an entity and those of its descendants that are in no zone.
 std::vector<Entity> ClusterBody::below(Entity entity) { return entities_with_below(world, {&entity, 1}); }
 
-/// Unlinks transforms whose parent is not in the same zone; they keep their pose in the world. Links are then the same
-/// for any number of ranks. `entities` have just arrived in their zones.
+/// Unlinks transforms whose parent is not in the same zone, so that links are the same for any number of ranks. The
+/// transforms keep their pose in the world. `entities` have just arrived in their zones.
 void ClusterBody::unlink_across_zones(std::span<const Entity> entities) {
     TransformManager* const transforms = find_transforms(world.directory());
     if (transforms == nullptr) return;
@@ -102,7 +102,7 @@ void ClusterBody::unlink_across_zones(std::span<const Entity> entities) {
     for (const Entity entity : apart) transforms->unlink(transforms->instance(entity), KeepPose::kWorld);
 }
 
-/// Returns the entities in own and other zones that were not there at the last settle, and are not copies.
+/// Returns the entities that have come to own and other zones since the last settle, and are not copies.
 std::vector<Entity> ClusterBody::find_arrived() {
     std::vector<Entity> arrived;
     const auto add = [&](TableRows& rows) {
@@ -114,7 +114,7 @@ std::vector<Entity> ClusterBody::find_arrived() {
     return arrived;
 }
 
-/// Finds the entities that are in zones of other ranks and are not copies: those with names, and newborn ones.
+/// Finds the entities that are in zones of other ranks and are not copies: entities with names, and newborn entities.
 void ClusterBody::find_leaving(LeavingTo& named, LeavingTo& newborn) {
     std::vector<std::pair<Zone, Entity>> found;
     copied_rows_.for_each_changed(foreign_zones, [&](TableRows& rows) {
@@ -137,8 +137,8 @@ void ClusterBody::leave(std::span<const Entity> entities) {
     for (const Entity entity : entities) names.mark_away(entity, true), names.mark_known_elsewhere(entity);
 }
 
-/// Sends entities to the owners of their zones, and receives others. Returns the received ones without names, by
-/// sender.
+/// Sends entities to the owners of their zones, and receives entities. Returns the received entities that have no
+/// names, by sender.
 ClusterBody::ArrivedFrom ClusterBody::cross(const LeavingTo& leaving) {
     std::vector<RankMessage> sent;
     for (const auto& [rank, with] : leaving) {
@@ -161,7 +161,7 @@ ClusterBody::ArrivedFrom ClusterBody::cross(const LeavingTo& leaving) {
     return arrived;
 }
 
-/// Tells other ranks the new names of the entities that they sent without a name.
+/// Tells other ranks the names of the entities that they have sent without a name.
 void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
     std::vector<RankMessage> sent;
     for (const auto& [rank, entities] : arrived) {
@@ -226,8 +226,8 @@ void ClusterBody::write_changes(std::span<const TableChange> changes, const Zone
     }
 }
 
-/// Sends the changes of own zones, or, with `all`, all their rows, to the ranks that have copies of them. Then changes
-/// the copies on this rank in the same way.
+/// Sends the changes in own zones, or with `all` all of their rows, to the ranks that have copies of these zones. Then
+/// changes the copies on this rank in the same way.
 void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool all) {
     std::vector<std::uint32_t> numbers;
     std::vector<RankMessage> sent;
@@ -247,7 +247,7 @@ void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool a
 struct ClusterBody::ComingRows {
     cluster::TableKey key;
     const Archetype* type;
-    std::vector<Entity> owners;  // the previous ones, without the removed ones
+    std::vector<Entity> owners;  // the previous owners, without the removed ones
     std::vector<Name> names;     // of the owners
     std::vector<Name> come;
     std::vector<std::uint64_t> enabled;

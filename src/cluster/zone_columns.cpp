@@ -11,7 +11,7 @@ struct NameRun {
     std::uint64_t count = 0;
 };
 
-constexpr std::uint64_t kMostInRuns = std::uint64_t(1) << 24;  // or a few bytes could ask for all memory
+constexpr std::uint64_t kMostInRuns = std::uint64_t(1) << 24;  // otherwise a few bytes could request all memory
 
 }  // namespace
 

@@ -1,11 +1,11 @@
 #pragma once
-// Tables whose rows can be sent as their columns are, when a zone changes hands.
+// Tables whose columns can be sent unchanged when a zone changes hands.
 //
 //     rank 0   names | position | velocity | enabled      (of one table; nothing is copied before it is sent)
 //                 |       |          |          |
 //     rank 1   names | position | velocity | enabled      new rows, with ids of this rank
 //
-// That is possible where all fields are numbers, which mean the same on all ranks, and where the entities have nothing
+// That is possible if all fields are numbers, which mean the same on all ranks, and if the entities have no components
 // in other stores. Other tables are sent as in parcel.h.
 // Thread: the structural thread of the world.
 
@@ -34,7 +34,7 @@ bool has_plain_columns(const Database& database, const Archetype& type);
 void list_columns(const Database& database, const TypeKeys& types, const DatabaseTable& table,
                   std::vector<ColumnPiece>& pieces);
 
-/// Writes names, which often follow each other: as runs where that is shorter.
+/// Writes names, which often follow each other: they are written as runs if that is shorter.
 void write_names(std::span<const Name> names, MessageWriter& to);
 std::vector<Name> read_names(MessageReader& from);
 

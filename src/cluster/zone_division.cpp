@@ -13,7 +13,8 @@ struct Tile {
     std::uint32_t x, y;
 };
 
-/// Returns the tile at a place on the curve through a square of `side` by `side` tiles. Requires: a power of two.
+/// Returns the tile at a place on the curve through a square of `side` by `side` tiles. Requires: `side` is a power of
+/// two.
 Tile tile_on_curve(std::uint32_t side, std::uint64_t place) {
     Tile tile{0, 0};
     for (std::uint32_t part = 1; part < side; part *= 2, place /= 4) {
@@ -63,7 +64,7 @@ Result<std::vector<std::uint32_t>> ZoneDivision::divide(std::span<const std::uin
     }
     std::uint64_t total = 0, before = 0;
     for (const std::uint64_t weight : weights) total += weight;
-    const bool is_empty = total == 0;  // then each zone weighs the same
+    const bool is_empty = total == 0;  // then all zones have the same weight
     if (is_empty) total = num_zones();
     for (const std::uint32_t zone : curve_) {
         const std::uint64_t weight = is_empty ? 1 : weights[zone];

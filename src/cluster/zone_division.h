@@ -1,5 +1,5 @@
 #pragma once
-// Which rank owns which zone, and which zones are within reach of others.
+// Which rank owns which zone, and which zones are within reach of other zones.
 //
 //     tiles       20 21 22 23 24        along the curve:  0 1 6 5 10 ...  cut into pieces of about the same weight
 //                 15 16 17 18 19        the zone of entities larger than a tile is first, and within reach of all
@@ -35,7 +35,7 @@ public:
     Result<std::vector<std::uint32_t>> divide(std::span<const std::uint64_t> weights, std::uint32_t num_ranks,
                                               const ClusterOptions& options) const;
     /// Calls visit() for a zone and the zones within its reach. The zone of entities larger than a tile is within reach
-    /// of all zones, but has no other zone within its own reach, or its rank would need copies of all zones.
+    /// of all zones, but no other zone is within its own reach. Otherwise its rank would need copies of all zones.
     template <class Visit>
     void for_each_near(Zone zone, Visit&& visit) const {
         visit(zones_.large_zone());

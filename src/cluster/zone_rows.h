@@ -1,12 +1,12 @@
 #pragma once
 // Keeps rows of tables in an order that does not depend on how zones are divided. After each settle, a table has the
-// rows of the last settle, without the removed ones, and then the new ones:
+// rows of the last settle, without the removed rows, followed by the new rows:
 //
 //     last settle   a b c d e
 //     b, d removed  a e c            from the last removed row to the first, the last row takes its place
 //     new           a e c f g        by name
 //
-// The same two lists, the removed rows and the names of the new ones, update the copies of the table on other ranks.
+// The same two lists, the removed rows and the names of the new rows, update the copies of the table on other ranks.
 // Thread: the structural thread of the world.
 
 #include "cluster/entity_names.h"
@@ -19,7 +19,7 @@ namespace shoal::cluster {
 
 /// Identifies a table on all ranks. Numbers of archetypes differ between ranks.
 struct TableKey {
-    std::uint64_t zone = kNoZone;  ///< 64 bits, so that there is no padding between the two
+    std::uint64_t zone = kNoZone;  ///< 64 bits, so that there is no padding between the members
     std::uint64_t type = 0;        ///< a hash of the ids of the component types
 
     Zone zone_number() const { return static_cast<Zone>(zone); }
@@ -61,12 +61,12 @@ public:
     std::uint64_t known_key(const Archetype& type) const {
         return type.number() < keys_.size() ? keys_[type.number()] : 0;
     }
-    /// Returns the ids of its component types, ascending.
+    /// Returns the ids of the archetype's component types, ascending.
     const std::vector<std::uint64_t>& components(std::uint64_t key) const { return types_.at(key).components; }
-    /// Returns the archetype of these component types. Errors: the database lacks some of the types; `key` is of
-    /// another archetype.
+    /// Returns the archetype of these component types. Errors: the database lacks some of the types; `key` is the key
+    /// of another archetype.
     Result<const Archetype*> find(std::uint64_t key, std::span<const std::uint64_t> components);
-    /// Returns its component types, ascending by their ids.
+    /// Returns the component types of an archetype, in ascending order of their ids.
     std::vector<ComponentType> types_of(const Archetype& type) const;
 
 private:
@@ -102,7 +102,7 @@ public:
     Status enable(const TableKey& key, std::span<const std::uint64_t> enabled);
     /// Returns all rows as additions to empty tables, for a rank that has no copies of these zones.
     std::vector<TableChange> list_all(const ZoneSet& zones) const;
-    /// Returns the entities of a table that were not in it at the last settle. Cost: O(rows) after a structural change.
+    /// Returns the entities in a table that were not in it at the last settle. Cost: O(rows) after a structural change.
     /// Lifetime: until the rows are arranged.
     const std::vector<Entity>& find_new(TableRows& rows) const;
 
@@ -123,7 +123,7 @@ private:
     Database& database_;
     TypeKeys& types_;
     std::map<TableKey, TableRows> rows_;
-    std::vector<TableRows*> changed_;  // those that may have changed, at Database::num_structural_changes()
+    std::vector<TableRows*> changed_;  // rows that may have changed, as of Database::num_structural_changes()
     std::uint64_t listed_at_ = TableRows::kNever;
     std::size_t num_tables_ = 0;               // at the last note_tables()
     std::uint64_t epoch_ = ~std::uint64_t(0);  // the database's epoch of tables at that time

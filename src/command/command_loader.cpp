@@ -54,7 +54,7 @@ public:
 private:
     struct Type {
         std::string name;
-        const Schema* schema;  // the store's schema, or the one in the state
+        const Schema* schema;  // the schema in the store, or else the schema in the state
         bool is_kept, can_disable;
         const Schema* copy = nullptr;  // a copy that outlives the state
         std::uint32_t last_list = 0;   // the last list with a part of this type, counted from 1
@@ -62,7 +62,7 @@ private:
     struct List {
         SavedCommandList saved{};
         std::span<const SavedCommandPart> parts;
-        Array<Schema> set_value{Owner("commands")};  // of the field that is set
+        Array<Schema> set_value{Owner("commands")};  // the schema for the value of the field that is set
         Array<Entity> entities{Owner("commands")};
         Array<std::uint32_t> numbers{Owner("commands")};
         Array<Array<std::byte>> images{Owner("commands")};  // by part
@@ -137,7 +137,7 @@ private:
         return first_part == parts_.size() ? Status() : error("parts", "there are more than the lists have");
     }
 
-    /// Finds the component types: those that a store keeps, and copies of those that only the state has.
+    /// Finds the component types: types that a store keeps, and copies of types that only the state has.
     Status read_types() {
         const Result<std::string> names = from_.text("types");
         if (!names) return names.status();
@@ -246,8 +246,8 @@ private:
         return {};
     }
 
-    /// Reads the columns of values of one component type, and makes struct images of them. These may be much larger,
-    /// because the bytes between the fields are not saved.
+    /// Reads the columns of values of one component type, and makes struct images of them. The images may be much
+    /// larger, because the bytes between the fields are not saved.
     Status read_images(const Schema& schema, std::uint32_t num_rows, Array<std::byte>& images) {
         const std::size_t stride = schema.struct_bytes();
         if (Status status = from_.take_memory("field", num_rows * std::uint64_t(stride)); !status) return status;
@@ -566,8 +566,7 @@ Status CommandLog::load(SnapshotReader& from, std::span<const Schema> saved) {
     return CommandLoader(*this, from, saved).run();
 }
 
-/// Replaces loaded lists of runs by the equal lists of the program, so that their commands are carried out
-/// together.
+/// In runs, replaces loaded lists by equal lists of the program, so that the commands of both are carried out together.
 void CommandLog::unify_lists(std::span<CommandLoop* const> loops) {
     if (loaded_lists_.empty()) return;
     Array<const CommandList*> compiled{Owner("commands")};

@@ -15,7 +15,7 @@ using detail::CommandRecorder;
 namespace {
 
 /// Calls visit(element_type, array) with copies of the arrays in values of one component type. If visit() returns true,
-/// it has changed the copy, which replaces the array.
+/// it has changed the copy, and the copy replaces the array.
 template <class Visit>
 void visit_arrays_in(const detail::CommandBatch& run, const detail::CommandPart& part, const Schema& schema,
                      Visit&& visit) {
@@ -105,7 +105,7 @@ CommandLoop& CommandLog::open_locked(const WorkPosition& place, std::uint32_t nu
     return *loop;
 }
 
-/// Keeps the memory of a loop for another one. Requires: its chunks are cleared.
+/// Keeps the memory of a loop for another loop. Requires: its chunks are cleared.
 void CommandLog::recycle(CommandLoop* loop) {
     loop->is_of_pass = loop->is_passed = false;
     for_each_chunk({&loop, 1}, [&](CommandRecorder& chunk) {

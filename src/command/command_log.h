@@ -18,11 +18,11 @@
 
 namespace shoal {
 
-/// The commands of a loop over rows, or those that a pass itself records before its first loop.
+/// The commands of a loop over rows, or the commands that a pass itself records before its first loop.
 struct CommandLoop {
     WorkPosition place;
     std::uint32_t num_chunks;
-    std::uint64_t opened;                                      // the number of loops opened before it
+    std::uint64_t opened;                                      // the number of loops opened before this one
     Array<detail::CommandRecorder> chunks{Owner("commands")};  // the first num_chunks
     bool is_passed = false;                                    // for the commands of give_command()
     bool is_of_pass = false;                                   // for a pass itself, which records through `commands`
@@ -69,7 +69,7 @@ public:
 
     detail::LogBlock take_memory(std::size_t num_bytes, bool large);
     EntityBits take_pending_block();
-    /// Whether loaded commands are pending. Thread: any, but not while it changes.
+    /// Whether loaded commands are pending. Thread: any, but not while the log changes.
     bool has_loaded_lists() const { return !loaded_lists_.empty(); }
 
 private:
@@ -93,7 +93,7 @@ private:
     }
 
     ComponentDirectory& directory_;
-    std::mutex mutex_;  // guards all below
+    std::mutex mutex_;  // guards all members below
     Array<CommandLoop*> open_{Owner("commands")};
     Array<CommandLoop*> idle_{Owner("commands")};
     LogBlocks blocks_{"commands"};

@@ -75,9 +75,10 @@ public:
 
     // --- loops and chunks -------------------------------------------------------------------------------------------
 
-    /// Numbers the blocks of pending entities. Shape: all loops, in the order of execution.
-    /// Which chunk took a block first depends on the workers, so blocks are renumbered. Blocks of commands from outside
-    /// of passes and loops keep their numbers: the program may hold the entities until the world settles.
+    /// Numbers the blocks of pending entities. Shape: `loops` has all loops, in the order of execution.
+    /// Which chunk took a block first depends on the workers, so blocks are renumbered. Blocks for commands from
+    /// outside of passes and loops keep their numbers, because the program may hold the entities until the world
+    /// settles.
     void number_blocks(std::span<CommandLoop* const> loops, EntityBits epoch, EntityBits num_pending) {
         epoch_ = epoch & kPendingEpochMask;
         new_blocks_.resize(static_cast<std::size_t>(num_pending / CommandRecorder::kPendingBlock));
@@ -157,7 +158,7 @@ private:
     Entity translate(Entity entity) const {
         if (!is_pending(entity) || (entity.id >> kPendingNumberBits & kPendingEpochMask) != epoch_) return entity;
         const std::uint32_t block = block_of(entity);
-        if (block >= new_blocks_.size()) return entity;  // it was never handed out
+        if (block >= new_blocks_.size()) return entity;  // the entity was never handed out
         return {entity.id + EntityBits(new_blocks_[block]) * CommandRecorder::kPendingBlock -
                 EntityBits(block) * CommandRecorder::kPendingBlock};
     }

@@ -13,7 +13,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kLookedAt = 512;  // entities that are visited at once: they stay in the cache
+constexpr std::size_t kLookedAt = 512;  // number of entities that are visited at once, so that they stay in the cache
 constexpr std::size_t kManyRows = 128;  // this many rows are worth a separate call
 
 /// Returns whether any of the bits begin to end - 1 is set.
@@ -163,7 +163,8 @@ std::uint32_t CommandSettler::destroy_all(std::span<const Entity> doomed) {
     return num_destroyed;
 }
 
-/// Cancels the creation of a pending entity. Returns false if it is not of this chunk, or already cancelled.
+/// Cancels the creation of a pending entity. Returns false if the entity does not belong to this chunk, or is already
+/// cancelled.
 bool CommandSettler::cancel(std::uint32_t chunk, Entity pending) {
     const EntityBits number = number_of(chunk, pending);
     if (number == num_pending_ || scratch_.once.test_and_set(static_cast<std::size_t>(number))) return false;
@@ -236,8 +237,8 @@ void CommandSettler::create_rows(std::uint32_t chunk, const CommandBatch& run) {
     }
 }
 
-/// Gives components to entities that were just made. Errors: a store refuses; the entities are alive, and have the
-/// components of the other stores.
+/// Gives components to entities that were just made. Errors: a store refuses; the entities stay alive, and have the
+/// components that other stores keep.
 Status CommandSettler::create_together(const List& list, std::span<const Entity> made, Zone zone) {
     has_begun_ = false;
     if (!refused_) return refused_;
@@ -276,7 +277,7 @@ void CommandSettler::group_spawns(Kind kind) {
         for (std::uint32_t i = 0; i < run.num_rows; ++i) {
             const Zone zone = run.numbers()[i];
             const Entity first = resolve(chunk, run.entities()[i]), original = resolve(chunk, values[i].original);
-            if (!first) continue;  // another command has destroyed it
+            if (!first) continue;  // another command has destroyed the entity
             if (override) resolve_overrides(chunk, overrides_at(run, i));
             const SpawnKey asked{values[i].blob, original, zone, are_posed, override ? &overrides_at(run, i) : nullptr};
             if (last >= groups.size() || groups[last].key != asked) last = find_group(group_of, asked);
@@ -293,7 +294,7 @@ void CommandSettler::resolve_overrides(std::uint32_t chunk, SpawnOverrides& over
     for (SpawnOverride& one : overrides) for_each_entity(one, [&](Entity& entity) { entity = resolve(chunk, entity); });
 }
 
-/// Returns the number of the group of such copies, which may be a new one.
+/// Returns the number of the group of such copies, which may be a new group.
 std::uint32_t CommandSettler::find_group(HashMap<std::uint64_t, std::uint32_t>& group_of, const SpawnKey& asked) {
     Array<SpawnGroup>& groups = scratch_.groups;
     const std::uint64_t key =
@@ -464,8 +465,8 @@ void CommandSettler::group_changes() {
     scratch_.changes.swap(scratch_.sorted);
 }
 
-/// If there are several changes, asks the stores whether they would refuse one. Errors: a store would; nothing has
-/// changed.
+/// If there are several changes, asks the stores whether they would refuse a change. Errors: a store would refuse;
+/// nothing has changed.
 Status CommandSettler::prepare_changes(std::span<const Entity> entities) {
     if (scratch_.by_store.size() < 2 && scratch_.changes.size() < 2) return {};
     for (StoreChanges& group : scratch_.by_store) {
@@ -477,7 +478,7 @@ Status CommandSettler::prepare_changes(std::span<const Entity> entities) {
     return {};
 }
 
-/// Calls change(store, changes, counts) for each store, first for stores that may refuse, and counts what was done.
+/// Calls change(store, changes, counts) for each store, first for stores that may refuse, and counts the changes.
 /// Errors: the first error of a store.
 template <class Change>
 Status CommandSettler::make_changes(Change&& change) {
@@ -510,7 +511,7 @@ void CommandSettler::change_contended() {
     }
 }
 
-/// Changes one entity once, however many commands it has: of each component type, the last one counts.
+/// Changes one entity once, however many commands it has: for each component type, the last command counts.
 void CommandSettler::change_one(std::span<const Single> commands) {
     clear_given();
     scratch_.named.clear();
@@ -545,7 +546,7 @@ void CommandSettler::change_one(std::span<const Single> commands) {
     note_failure("change", 1, changed.message(), has_begun_);
 }
 
-/// Makes the links that commands ask for, in their order.
+/// Makes the links that commands request, in the order of the commands.
 void CommandSettler::change_links() {
     std::sort(scratch_.links.begin(), scratch_.links.end(), [](const LinkChange& a, const LinkChange& b) {
         return std::tuple(a.chunk, a.number, a.entity.id) < std::tuple(b.chunk, b.number, b.entity.id);
@@ -585,8 +586,8 @@ void CommandSettler::set() {
         if (!is_overtaken(set)) set_one(set);
 }
 
-/// Lists the adds and removes of entities whose fields are set, because they may come after the set. With `many`, an
-/// add does not count, because it does not change the other values.
+/// Lists the adds and removes of entities whose fields are set, because an add or a remove may come after the set. With
+/// `many`, adds are left out, because they do not change the other values.
 void CommandSettler::note_later_changes(std::span<const Single> sets) {
     Array<LaterChange>& changed = scratch_.changed;
     changed.clear();
@@ -653,7 +654,7 @@ void CommandSettler::call() {
 /// Returns whether the store of a component type, if there is one, keeps it as links between its rows.
 bool CommandSettler::keeps_links(const Result<Store*>& store, const Schema& component) {
     if (!store || (*store)->places_whole_entities()) return false;
-    // If the fields of the component type have changed since the command was recorded, the store refuses it.
+    // If the fields of the component type have changed since the command was recorded, the store refuses the command.
     for (const Schema* schema : (*store)->schemas())
         if (schema->id() == component.id() && schema->layout_hash() != component.layout_hash()) return false;
     return (*store)->find_columns(component).is_link;
@@ -678,8 +679,8 @@ void CommandSettler::note_change(const Part& part, const Result<Store*>& store, 
     scratch_.stores.push_back(*store);
 }
 
-/// Lists the component types and the values of the rows of a run that are in `order`, or of all rows if it is empty.
-/// They are meant for `entities`. Links are kept for later.
+/// Lists the component types and the values of the rows of a run that are in `order`, or of all rows if `order` is
+/// empty. The values are meant for `entities`. Links are kept for later.
 void CommandSettler::give_values(std::uint32_t chunk, const CommandBatch& run, std::span<const std::uint32_t> order,
                                  std::span<const Entity> entities) {
     clear_given();
@@ -746,8 +747,8 @@ void CommandSettler::append_images(const CommandBatch& run, std::span<const std:
 
 // --- batches -----------------------------------------------------------------------------------------------------
 
-/// Carries out the commands of a run that are in `order`, or all; `entities` are their targets. If they are few, they
-/// are carried out with others of the same list, at the latest in finish_batches().
+/// Carries out the commands of a run that are in `order`, or all commands; `entities` are their targets. If there are
+/// few commands, they are carried out together with others of the same list, at the latest in finish_batches().
 void CommandSettler::carry_out(std::uint32_t chunk, const CommandBatch& run, std::span<const std::uint32_t> order,
                                std::span<const Entity> entities, Zone zone) {
     Batch& batch = batch_of(*run.list, zone);
@@ -763,9 +764,9 @@ void CommandSettler::carry_out(std::uint32_t chunk, const CommandBatch& run, std
     });
 }
 
-/// Creates or changes entities. give(first, count) lists the values for all of them, or for one. If a store refuses
-/// them together, they are created or changed one by one, so that only the refused ones are lost. A created entity that
-/// is refused alone is destroyed.
+/// Creates or changes entities. give(first, count) lists the values for all entities, or for one of them. If a store
+/// refuses them together, they are created or changed one by one, so that only refused entities are lost. A created
+/// entity that is refused alone is destroyed.
 template <class Give>
 void CommandSettler::carry_out(const List& list, std::span<const Entity> entities, Zone zone, Give&& give) {
     const bool creates = list.kind == Kind::kCreate;

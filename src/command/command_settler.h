@@ -41,7 +41,8 @@ private:
     using Part = detail::CommandPart;
     using CommandBatch = detail::CommandBatch;
 
-    /// A command that is carried out alone: a call, a set, or one whose entity is the target of other commands, too.
+    /// A command that is carried out alone: a call, a set, or a command whose entity is also the target of other
+    /// commands.
     struct Single {
         Entity entity;
         std::uint32_t chunk, number;
@@ -79,7 +80,7 @@ private:
         Array<std::byte> images{Owner("commands")};  // row by row, each value at its offset
     };
 
-    /// An add or a remove of an entity whose field is set. Sorted by entity and component, later ones last.
+    /// An add or a remove of an entity whose field is set. Sorted by entity and component, and then by time.
     struct LaterChange {
         Entity entity;
         ComponentId component;
@@ -94,7 +95,7 @@ private:
         Store* store;
         const Schema* schema;
         Entity entity;
-        const std::byte* value;  // nullptr: it is removed
+        const std::byte* value;  // nullptr: the link is removed
         std::uint32_t chunk, number;
     };
 
@@ -177,8 +178,8 @@ private:
     std::size_t num_cancelled_ = 0;  // pending entities that are never created
     bool any_twice_ = false;         // several adds and removes have the same target
     bool any_dead_ = false;          // adds and removes have dead entities as targets
-    bool has_begun_ = false;         // a store has made its part of the change that is tried now
-    Status refused_;                 // why a change is impossible, before stores are asked
+    bool has_begun_ = false;         // a store has already made its part of the current change
+    Status refused_;                 // why a change is impossible, as known before stores are asked
     SettleCounts counts_;
 
     /// Working memory, kept from one settle to the next.
@@ -190,7 +191,7 @@ private:
         Array<std::byte> images{Owner("commands")};
         Array<std::uint32_t> order{Owner("commands")};
         Array<Move> moves{Owner("commands")};
-        BitSet once{Owner("commands")};   // by entity index: whether a command names it,
+        BitSet once{Owner("commands")};   // by entity index: whether a command names the entity,
         BitSet twice{Owner("commands")};  // and whether another one does
         Array<Single> singles{Owner("commands")};
         Array<ComponentChange> changes{Owner("commands")};  // changes of the current entities,

@@ -241,7 +241,7 @@ void TextCall::operator()(Entity self) const {
 }
 
 void Commands::record_text(TextChange change, Entity entity, std::string_view text) {
-    if (Status status = StringTable::check(text); !status)  // it could not be saved while it is pending
+    if (Status status = StringTable::check(text); !status)  // the command could not be saved while it is pending
         return log_dropped_text(entity, status);
     call(entity, TextCall{&recorder_->waiting(), change, std::string(text)});
 }

@@ -4,7 +4,7 @@
 //     buffers                                  (in place)        chunk 57 | chunk 58 ... copied after them
 //
 // A chunk whose predecessors have all ended writes directly to its place in the array. In a loop, these are the first
-// worker's chunks, up to one that wrote nothing or that another worker has begun.
+// worker's chunks, up to a chunk that wrote nothing or that another worker has begun.
 
 #include "shoal/command/events.h"
 
@@ -36,7 +36,7 @@ std::atomic<std::uint32_t> g_num_logs{0};
 struct EventArray {
     LogBlock memory;
     std::size_t num_bytes = 0;
-    Array<LogBlock> outgrown{Owner(kOwner)};  // earlier results of read() may refer to them
+    Array<LogBlock> outgrown{Owner(kOwner)};  // earlier results of read() may refer to this memory
 
     ~EventArray() {
         clear(0);
@@ -48,7 +48,7 @@ struct EventArray {
         if (memory.data == nullptr && usual_bytes != 0) memory = allocate(std::max(usual_bytes, kLeastArrayBytes));
         return (memory.num_bytes - num_bytes) / event_bytes * event_bytes;
     }
-    /// Returns room for more events after the others. `usual_bytes`: the need of recent frames.
+    /// Returns room for more events after the existing ones. `usual_bytes`: the bytes that recent frames have needed.
     std::byte* append(std::size_t more_bytes, std::size_t usual_bytes) {
         const std::size_t needed_bytes = num_bytes + more_bytes;
         if (needed_bytes > memory.num_bytes) {
@@ -88,25 +88,26 @@ struct EventArray {
 struct EventBuffer final : OpenInScope {
     EventLog* log = nullptr;
     WorkPosition place;
-    std::uint64_t opened = 0;               // the number opened before it
+    std::uint64_t opened = 0;               // the number of buffers opened before this one
     Array<LogBlock> blocks{Owner(kOwner)};  // all except the last are full
     std::byte* end = nullptr;               // the end of the events in the last block
     std::byte* room_end = nullptr;          // the end of the last block
     bool is_in_place = false;               // the first events are at the end of the array, and not in blocks
-    std::size_t place_in_array = 0;         // in bytes, when it is copied
-    bool is_held = false;                   // by a writer, which knows the end
+    std::size_t place_in_array = 0;         // in bytes, once the buffer is copied
+    bool is_held = false;                   // held by a writer, which knows the end
 
     void close(bool is_over) override;
 };
 
-/// Whether nothing of the pass precedes `place`: it is before the first loop, or in the first chunk of that loop.
+/// Whether no work of the pass precedes `place`, because it is before the first loop, or in the first chunk of that
+/// loop.
 bool is_first_of_pass(const WorkPosition& place) {
     if (place.pass == 0) return false;
     if (place.num_steps == 1) return place.steps[0].loop == 0;
     return place.num_steps == 2 && place.steps[0].loop == 1 && place.steps[0].chunk == 0 && place.steps[1].loop == 0;
 }
 
-/// Whether nothing is between the end of `last`, which is over, and the beginning of `next`: consecutive chunks.
+/// Whether `last`, which is over, and `next` are consecutive chunks, with no work between them.
 bool is_next_chunk(const WorkPosition& last, const WorkPosition& next) {
     return last.num_steps == 2 && next.num_steps == 2 && last.pass == next.pass &&
            last.steps[0].loop == next.steps[0].loop && last.steps[0].chunk + 1 == next.steps[0].chunk &&
@@ -134,13 +135,13 @@ struct EventLog::State {
 
     const std::uint32_t event_bytes;
     EventLog* const log;
-    std::mutex mutex;  // guards all below except the atomics
+    std::mutex mutex;  // guards all members below except the atomics
     struct Frame {
-        std::atomic<bool> has_new{false};            // buffers that are not copied
+        std::atomic<bool> has_new{false};            // there are buffers that are not copied yet
         Array<EventBuffer*> buffers{Owner(kOwner)};  // in the order of opening
         EventArray array;
     } frames[2];
-    std::size_t now = 0;  // the index of this frame; the other one is the last
+    std::size_t now = 0;  // the index of this frame; the other index is the last frame's
     std::atomic<std::uint32_t> num_open{0};
     std::atomic<bool> passes_run{false};
     std::uint64_t num_opened = 0;
@@ -300,7 +301,7 @@ void EventLog::append(std::span<const std::byte> events) {
     }
 }
 
-/// Returns where the scope appends. Opens a buffer if it has none.
+/// Returns where the scope appends. Opens a buffer if the scope has none.
 EventCursor EventLog::State::cursor_in(WorkScope& scope) {
     for (OpenInScope* opened = scope.first_open(); opened != nullptr; opened = opened->next)
         if (opened->owner == log) {
@@ -394,8 +395,8 @@ std::span<const std::byte> EventLog::State::read(std::size_t frame) {
         if (scope != nullptr && !scope->is_in_loop()) scope->close_all();
         const std::lock_guard lock(mutex);
         if (frame == now) require_readable(scope);
-        // In the function of a loop, this thread copies alone: another loop would close the buffers of the first one,
-        // and closing them takes the mutex, which is held here.
+        // In the function of a loop, this thread copies alone: another loop would close the buffers of the first loop,
+        // and that takes the mutex, which is held here.
         const bool may_share = scope != nullptr && !scope->is_in_loop();
         if (read.has_new.load(std::memory_order_relaxed)) copy(frame, may_share ? scope->executor() : nullptr);
     }

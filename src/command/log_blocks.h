@@ -4,7 +4,7 @@
 //     chunk     4 KiB | 32 KiB | 32 KiB ...      the first block of a chunk is small: most chunks write little
 //
 // Memory that recent frames have needed is kept; the rest is released.
-// Thread: one at a time.
+// Thread: one thread at a time.
 
 #include "shoal/command/detail/command_recorder.h"
 
@@ -12,7 +12,8 @@ namespace shoal {
 
 inline constexpr std::size_t kLogBlockBytes[] = {std::size_t(4) << 10, std::size_t(32) << 10};
 
-/// Returns how much recent frames have needed: the need of this frame, or a little less than before.
+/// Returns how much recent frames have needed: the amount for this frame, or a little less than the previous result,
+/// whichever is larger.
 constexpr std::uint64_t decaying_peak(std::uint64_t now, std::uint64_t before) {
     const std::uint64_t less = before - (before + 15) / 16;
     return now > less ? now : less;

@@ -3,7 +3,7 @@
 //
 //     MadeList    a CommandList, its parts, and a key for each part, which identifies it even when its schema is gone
 //
-// Thread: one at a time.
+// Thread: one thread at a time.
 
 #include "shoal/command/detail/command_recorder.h"
 
@@ -29,7 +29,7 @@ struct MadeList : CommandList {
     MadeList& operator=(MadeList&&) = delete;
     ~MadeList();
 
-    /// Adds a part. `value` is the schema of its value; nullptr: it has no value.
+    /// Adds a part. `value` is the schema of the part's value; nullptr: the part has no value.
     void add(CommandPart part, const Schema* value);
     /// Copies the schemas of the parts, so that a store may be destroyed while commands are pending.
     void own_its_schemas();

@@ -28,13 +28,13 @@ struct SavedCommandLoop {
         std::uint32_t chunk, reserved;
     };
     std::uint32_t pass, num_chunks, num_steps;
-    std::uint32_t is_of_pass;  ///< the commands of World::commands()
+    std::uint32_t is_of_pass;  ///< whether these are the commands of World::commands()
     Step steps[4];
 };
 
 struct SavedCommandChunk {
     std::uint32_t num_runs;
-    std::uint32_t num_pending;  ///< entities that it has handed out; they fill all of its blocks except the last one
+    std::uint32_t num_pending;  ///< entities that the chunk has handed out; they fill all of its blocks except the last
     std::uint32_t num_ordered;  ///< adds, removes, names, tags and sets
 };
 

@@ -9,7 +9,8 @@
 namespace shoal {
 namespace {
 
-/// Returns the index of a tag among an entity's tags; `at` is its row, without a table if the entity lacks it.
+/// Returns the index of a tag among an entity's tags; `at` is the row of the tag, without a table if the entity lacks
+/// the tag.
 std::uint32_t find_tag(const Store& store, const Schema& component, Entity entity, StringId tag, ComponentRow& at) {
     std::uint32_t index = 0;
     for (at = store.find_row(component.id(), entity, 0); at; at = store.find_next(at, entity, ++index)) {

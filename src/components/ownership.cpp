@@ -120,7 +120,7 @@ Status OwnershipManager::own(Entity owner, std::span<const Entity> owned) {
     return {};
 }
 
-/// Returns the row of a living entity; adds it if there is none. Requires: room is reserved.
+/// Returns the row of a living entity; adds a row if there is none. Requires: room is reserved.
 std::uint32_t OwnershipManager::row_of(Entity entity) {
     if (rows_.remove_stale(entity)) return rows_.find(entity);
     const std::uint32_t row = rows_.append(entity);
@@ -153,8 +153,8 @@ Status OwnershipManager::write_field(const ComponentRow& at, const FieldPart&, c
     return {};
 }
 
-/// Removes a row. If the last row owns many entities, it is first swapped with a row in the middle: otherwise it would
-/// move whenever a row is removed, and a move costs a step for each entity that it owns.
+/// Removes a row. If the last row owns many entities, it is first swapped with a row in the middle. Otherwise that row
+/// would move whenever a row is removed, and a move costs a step for each entity that the row owns.
 void OwnershipManager::remove_row(std::uint32_t row) {
     const std::uint32_t last = rows_.num_rows() - 1, down = last / 2;
     const std::span<const std::uint32_t> next = table().links(LinkColumn::kTreeNext);

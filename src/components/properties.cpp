@@ -1,4 +1,4 @@
-// The named values of entities: those that the program has set, and those of their blobs.
+// The named values of entities: values that the program has set, and values from their blobs.
 
 #include "shoal/components/properties.h"
 
@@ -47,7 +47,7 @@ PropertyValue::PropertyValue(const PropertyPath& to, const PropertyInput& value)
     std::copy(std::begin(value.words), std::end(value.words), words);
 }
 
-/// Returns the rows of an array, or of a single value. Requires: the elements have one type.
+/// Returns the rows of an array, or of a single value. Requires: all elements have the same type.
 Array<PropertyValue> PropertyValue::join(const PropertyPath& path, std::span<const PropertyInput> elements) {
     PropertyShape shape = elements.empty() ? PropertyShape{PropertyType::kFloat, 1, 0} : elements[0].shape;
     if (elements.size() > 1) shape = {shape.type, shape.count, static_cast<std::uint32_t>(elements.size())};
@@ -124,7 +124,7 @@ std::uint32_t PropertyManager::find_part(Entity entity, StringId path, std::uint
     return row;
 }
 
-/// Returns the value whose first part is in `row`; none if it has no elements, or too many.
+/// Returns the value whose first part is in `row`; none if the value has no elements, or too many.
 PropertyView PropertyManager::own_view(std::uint32_t row) const {
     const PropertyShape shape = PropertyShape::from_word(value_at(row).shape);
     const std::uint32_t num_words = shape.num_words();
@@ -245,7 +245,7 @@ void PropertyManager::remove_parts(Entity entity, StringId path, std::uint32_t f
     }
 }
 
-/// Sets or removes a value or a part of one. Returns whether the entity may have it. Requires: room is reserved.
+/// Sets or removes a value or a part of one. Returns whether the entity may have the value. Requires: room is reserved.
 bool PropertyManager::apply(Entity entity, const PropertyValue& value) {
     const PropertyShape shape = PropertyShape::from_word(value.shape);
     if (shape.word() != value.shape) return false;  // not a valid shape

@@ -1,8 +1,8 @@
 #pragma once
 // Finds the component of each blob entity in each batch of a spawn.
 //
-// Entities with the same component types are usually consecutive, and so are their components. Then each batch is a few
-// stretches, which cost no time per entity; otherwise there is a number for each entity and batch.
+// Entities with the same component types are usually consecutive, and so are their components. In that case, each batch
+// is a few stretches, which cost no time per entity; otherwise there is a number for each entity and batch.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/base/detail/hash_map.h"
@@ -95,7 +95,7 @@ private:
     struct Stretch {
         std::uint32_t begin, end, place;
     };
-    static constexpr std::size_t kEntitiesPerStretch = 16;  // with fewer, a number for each entity is cheaper
+    static constexpr std::size_t kEntitiesPerStretch = 16;  // with fewer entities, a number for each is cheaper
 
     const Stretch* begin_of(std::size_t batch) const { return stretches_.data() + first_of_[batch]; }
     const Stretch* stretch_after(std::size_t batch, std::uint32_t entity) const {

@@ -8,7 +8,7 @@ namespace shoal::detail {
 namespace {
 
 constexpr const char* kOwner = "database";
-std::mutex set_mutex;  // of all databases: a slot is set once for each C++ type and database
+std::mutex set_mutex;  // shared by all databases: a slot is set once for each C++ type and database
 
 }  // namespace
 

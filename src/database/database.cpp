@@ -73,7 +73,8 @@ Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOption
 
 Database::~Database() {
     leave_directory();
-    // Destructors of components, and of values in commands, may destroy entities; changes that they ask for are lost.
+    // Destructors of components, and of values in commands, may destroy entities; other changes that they request are
+    // lost.
     tables_.for_each([this](DatabaseTable& table) {
         while (table.type().schema().has_opaque() && table.num_rows() != 0) remove_row(table, table.num_rows() - 1);
     });
@@ -113,7 +114,7 @@ Result<ComponentType> Database::add_component(const Schema& schema) {
     alone_->note(*this, schema.id());
     component_directory()->note(*this, schema.id());
     if (!schema.many()) return component;
-    // Their rows are removed with the rows of the entities, so they need not look for deaths themselves.
+    // Their rows are removed with the rows of the entities, so these stores need not look for deaths themselves.
     further_.resize(component->number + 1, nullptr);
     further_[component->number] = make_owned<OwnedRows>("database", graph_.schema(*component), entities_, pool_,
                                                         OwnedRowsOptions{.follows_deaths = false});
@@ -147,7 +148,7 @@ ComponentType Database::remember_component(std::uint32_t slot, const Schema& sch
     return *component;
 }
 
-/// Returns the component type of a C++ type; it is false if there is none.
+/// Returns the component type of a C++ type; the result is false if there is none.
 ComponentType Database::find_described(const Schema& schema) const {
     const Result<ComponentType> component = graph_.find_same(schema);
     SHOAL_ASSERT(component.ok(), component.ok() ? "" : component.message().data());
@@ -198,9 +199,9 @@ Result<DatabaseTable*> Database::step(DatabaseTable& from, DatabaseTable::Step& 
     return target;
 }
 
-/// Looks up the addresses of the step that a row has just taken, for the next row. `change` is what happens to the bits
-/// of the component types that the call names; names(component) returns whether it names one. Returns whether there was
-/// anything to look up.
+/// Looks up the addresses of the step that a row has just taken, for the next row. `change` is the change of the bits
+/// of the component types that the call names; names(component) returns whether the call names a type. Returns whether
+/// there was anything to look up.
 template <class Names>
 bool Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, StepChange change, Names&& names) {
     if (step.key != key) return false;
@@ -237,7 +238,7 @@ Result<DatabaseTable*> Database::target_with(DatabaseTable& from, std::span<cons
     });
 }
 
-/// Returns the table for entities that lose components; enableable ones stay in their archetype.
+/// Returns the table for entities that lose components; enableable components stay in their archetype.
 Result<DatabaseTable*> Database::target_without(DatabaseTable& from, std::span<const ComponentType> components,
                                                 TypedKey key) {
     return step(from, from.last_removed_, key, [&](const Archetype& before) -> const Archetype& {
@@ -274,8 +275,8 @@ void Database::forget_steps() {
 }
 
 /// If the entities own consecutive rows of a table, moves them all at once and gives them the values of the call.
-/// find_target(table) returns the table that its rows move to. Returns how many moved; 0: they must move by group.
-/// Errors: no memory; nothing has changed.
+/// find_target(table) returns the table to which the rows of a table move. Returns how many rows were moved; 0: the
+/// rows must be moved by group. Errors: no memory; nothing has changed.
 template <class FindTarget>
 Result<std::uint32_t> Database::transfer_as_run(Arguments& arguments, FindTarget&& find_target) {
     const DatabaseRow run = find_run(arguments.entities());
@@ -355,7 +356,7 @@ Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<cons
     return add_values(arguments, **first);
 }
 
-/// add() if some of the values have `many` types: every living entity gains one.
+/// add() if some of the values have `many` types: every living entity gains a value.
 Result<AddCounts> Database::add_further(Arguments& arguments, DatabaseTable& first) {
     if (Status status = reserve_further(arguments); !status) return status;
     Result<AddCounts> counts = add_values(arguments, first);
@@ -363,7 +364,7 @@ Result<AddCounts> Database::add_further(Arguments& arguments, DatabaseTable& fir
     return counts;
 }
 
-/// Adds the values to the entities; those without a row get one in `first`.
+/// Adds the values to the entities; entities without a row get one in `first`.
 Result<AddCounts> Database::add_values(Arguments& arguments, DatabaseTable& first) {
     const std::span<const Entity> entities = arguments.entities();
     const auto find_target = [&](DatabaseTable& from) { return target_with(from, arguments.values(), nullptr); };
@@ -638,7 +639,7 @@ std::uint32_t Database::clear_zone(Zone zone) {
     require_unlocked("clear_zone()");
     // Destruction callbacks may create entities, and settle; then a number may be free or belong to another table.
     Array<std::uint32_t> numbers("database");
-    // With callbacks and destructors, some entities die because others do, before their table is reached.
+    // With callbacks and destructors, some entities die because other entities die, before their table is reached.
     bool counts_before = entities_.has_destruction_callbacks();
     for_each_table_of_zone(zone, [&](DatabaseTable& table) {
         numbers.push_back(table.number());

@@ -55,7 +55,7 @@ Status TableSet::load(SnapshotReader& from, std::span<const Archetype* const> ty
             return from.error("tables", concat("table number ", table.number, " is invalid"));
     if (Status status = directory_->reserve_tables(static_cast<std::uint32_t>(num_numbers)); !status) return status;
 
-    // A table that is there already is used again, with its memory; after a short time most tables are.
+    // Existing tables are used again, with their memory: if the state is not old, most tables exist.
     Array<DatabaseTable*> kept(num_numbers, nullptr, Owner("database"));
     for (const SavedTable& table : saved)
         if (table.number < tables_.size() && tables_[table.number] != nullptr &&
@@ -185,7 +185,7 @@ Status Database::load_commands(SnapshotReader& from) {
     return from.error("commands", "commands wait, and nobody takes them; call Database::commands() once before");
 }
 
-/// Finds the saved archetypes, and makes those that are new here.
+/// Finds the saved archetypes, and makes the ones that are new here.
 Status Database::load_archetypes(SnapshotReader& from, Array<const Archetype*>& types) {
     const Result<std::string> names = from.text("components");
     if (!names) return names.status();

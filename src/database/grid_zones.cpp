@@ -16,7 +16,7 @@ GridZones::GridZones(const GridZonesOptions& options) : options_(options) {
                  "a grid has at least one tile, and zones below kMaxZones");
 }
 
-/// The tile, along one axis, of a place `distance` from the origin. Requires: not NaN.
+/// The tile, along one axis, of a place at `distance` from the origin. Requires: `distance` is not NaN.
 std::uint32_t GridZones::tile(float distance, std::uint32_t num_tiles) const {
     const float number = distance / options_.tile_size;
     if (!(number > 0)) return 0;
@@ -26,7 +26,7 @@ std::uint32_t GridZones::tile(float distance, std::uint32_t num_tiles) const {
 /// A lower bound of the distance from a place to a tile along one axis; 0 inside. Tiles at the border have no end.
 double GridZones::distance_to(std::uint32_t tile, std::uint32_t num_tiles, float place) const {
     const double low = double(tile) * options_.tile_size, high = double(tile + 1) * options_.tile_size;
-    // zone_of() divides in floats: its tiles may end a little before or after the true edge.
+    // zone_of() divides in floats, so its tiles may end a little before or after the true edge.
     const double blur = 4 * double(std::numeric_limits<float>::epsilon()) * (high + std::abs(double(place)));
     if (place < low && tile > 0) return std::max(0.0, low - place - blur);
     return place > high && tile + 1 < num_tiles ? std::max(0.0, place - high - blur) : 0;

@@ -1,7 +1,7 @@
 // Values of `many` component types. The first is in the entity's row, where every loop and every reader of columns
-// finds it. The others are rows of one table for the whole database: the chain of an entity begins with its second
-// value. They are found by row numbers and move only when other values are removed, so they stay where they are when
-// the row of the entity moves to another archetype or zone.
+// finds it. The other values are rows of one table for the whole database: the chain of an entity begins with its
+// second value. These rows are found by row numbers and move only when other values are removed, so they stay where
+// they are when the row of the entity moves to another archetype or zone.
 
 #include "database/arguments.h"
 #include "database/rows.h"
@@ -42,8 +42,8 @@ bool Database::names_many(std::span<const ComponentValues> values) const {
     return false;
 }
 
-/// Makes room for the first values that entities of a call already have, which move when others are added before them.
-/// Errors: no memory; nothing has changed.
+/// Makes room for the first values that entities of a call already have, which move when other values are added before
+/// them. Errors: no memory; nothing has changed.
 Status Database::reserve_further(Arguments& arguments) {
     const bool may_repeat = arguments.entities().size() > 1;
     BitSet named{Owner("database")};
@@ -74,7 +74,7 @@ void Database::push_first(DatabaseTable& table, std::uint32_t row, ComponentType
     tables_.count_changes();
 }
 
-/// Swaps the value in a row with a further one.
+/// Swaps the value in a row with a further value.
 void Database::swap_value(DatabaseTable& table, std::uint32_t row, ComponentType component, std::uint32_t further_row) {
     const std::span<const ColumnDefinition> columns = schema(component).columns();
     Table& further = further_values(component)->table();
@@ -91,7 +91,8 @@ void Database::swap_value(DatabaseTable& table, std::uint32_t row, ComponentType
 
 // --- removing ----------------------------------------------------------------------------------------------------
 
-/// Removes the further values of an entity that leaves an archetype, for the types that `to` lacks; nullptr: for all.
+/// Removes the further values of an entity that leaves an archetype, for the types that `to` lacks; nullptr: for all
+/// types.
 void Database::drop_further(Entity entity, const Archetype& from, const Archetype* to) {
     for (const ComponentType component : from.many())
         if (to == nullptr || !to->has(component)) further_values(component)->remove({&entity, 1});
@@ -137,7 +138,7 @@ std::uint32_t Database::num_values(Entity entity, ComponentType component) const
     return count;
 }
 
-/// Checks that every entity with further values has a first one.
+/// Checks that every entity with further values has a first value.
 Status Database::validate_further(ComponentType component) const {
     const OwnedRows& further = *further_values(component);
     if (Status status = further.validate(); !status) return status;

@@ -14,7 +14,7 @@ inline MemoryUse memory_share(const MemoryUse& whole, std::uint64_t part, std::u
 }
 
 /// Calls visit(component, rows, num_dead, use) for each component type of a table, with its share of the table's
-/// memory in proportion to its bytes per row; owners and bits are added to the first.
+/// memory in proportion to its bytes per row; owners and bits are added to the share of the first type.
 template <class Visit>
 void for_each_share(const Database& database, const DatabaseTable& table, Visit&& visit) {
     if (table.type().components().empty()) return;

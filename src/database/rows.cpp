@@ -54,8 +54,8 @@ Status Database::reserve_targets(DatabaseTable* first) {
 
 // --- adding ------------------------------------------------------------------------------------------------------
 
-/// Gives rows to the leading entities that live and have none, and returns how many there were. Requires: room is
-/// reserved.
+/// Gives rows to the leading entities that are alive and have no row, and returns how many entities got a row.
+/// Requires: room is reserved.
 std::uint32_t Database::place_leading(DatabaseTable& table, std::span<const Entity> entities) {
     const std::uint32_t first = table.num_rows();
     const std::uint32_t count = directory_.set_leading(entities, entities_, table.number(), first);
@@ -65,7 +65,7 @@ std::uint32_t Database::place_leading(DatabaseTable& table, std::span<const Enti
     return count;
 }
 
-/// Gives rows to living entities that have none. Those with a row are skipped or, with `sets`, given the values.
+/// Gives rows to living entities that have none. Entities with a row are skipped or, with `sets`, given the values.
 Result<AddCounts> Database::insert_into(DatabaseTable& table, Arguments& arguments, bool sets) {
     if (Status status = reserve_entries(arguments.entities()); !status) return status;
     arguments.keep_apart_from(table);
@@ -112,7 +112,7 @@ AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, 
 
 /// Returns the first row if the entities own consecutive rows, in order; otherwise the nil row.
 DatabaseRow Database::find_run(std::span<const Entity> entities) const {
-    selection_->require_empty();  // here, so that every path of a call is checked
+    selection_->require_empty();  // this is here so that every path of a call is checked
     const DatabaseRow first = entities.size() <= detail::kFewRows ? DatabaseRow() : find(entities.front());
     if (!first || entities.size() > first.table->num_rows() - first.row) return {};
     const Entity* const owners = first.table->entities().data() + first.row;
@@ -165,8 +165,8 @@ std::uint32_t Database::transfer_rows(DatabaseTable& from, DatabaseTable& to, Ro
     return first;
 }
 
-/// Moves one row and returns where it is then: the destructors of dropped values may move it again. New columns are
-/// not written. Requires: room is reserved.
+/// Moves one row and returns its position afterwards: the destructors of dropped values may move the row again. New
+/// columns are not written. Requires: room is reserved.
 DatabaseRow Database::transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan) {
     DatabaseTable& from = *at.table;
     for (std::size_t i = 0; i < target.presence_.size(); ++i) {
@@ -194,7 +194,7 @@ MovedRow RowMove::find_and_make(Database& database, Entity entity, TypedKey key)
                                   SHOAL_INLINED { return path.take<!kAdds>(from, to, row, entity); });
 }
 
-/// Not inline, so that rows without bits do not pay for what this keeps in registers.
+/// Not inline, so that rows without bits do not pay for the registers that this uses.
 template <bool kAdds>
 MovedRow RowMove::make_with_bits(Database& database, Entity entity) const {
     if (SHOAL_UNLIKELY(!step_->has_reserved_bits())) return {};
@@ -284,9 +284,9 @@ std::uint32_t Database::sweep(DatabaseTable& table) {
 
 // --- writing values ----------------------------------------------------------------------------------------------
 
-/// Writes the values of a call to rows: row rows.begin + i gets those of entity sources[i] of the call. Component types
-/// without values get their defaults unless `kept` has them. If `kept` has a `many` type, the new value is added before
-/// the others.
+/// Writes the values of a call to rows: row rows.begin + i gets the values of entity sources[i] of the call. Component
+/// types without values get their defaults, except types that `kept` has. If `kept` has a `many` type, the new value is
+/// added before the others.
 void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept,
                           std::span<const ComponentValues> values, RowList sources) {
     for (const ComponentType component : table.type().components()) {
@@ -304,7 +304,7 @@ void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* 
     }
 }
 
-/// The same for one component type; nullptr: its defaults.
+/// The same for one component type; nullptr: writes its defaults.
 void Database::write_component(DatabaseTable& table, RowRange rows, ComponentType component,
                                const ComponentValues* given, RowList sources) {
     const Schema& schema = this->schema(component);
@@ -342,8 +342,7 @@ void Database::write_given(DatabaseRow at, const ComponentValues& given, std::ui
     for (std::uint32_t c = 0; c < num_columns; ++c) at.table->table_.mark_written(first + c, rows);
 }
 
-/// Enables or disables the enableable component types that a row was given. Returns whether any is newly
-/// enabled.
+/// Enables or disables the enableable component types that a row was given. Returns whether any type is newly enabled.
 bool Database::enable_as_given(DatabaseRow at, std::span<const ComponentValues> values) {
     bool lacked = false, any_changed = false;
     for (std::size_t i = 0; i < at.table->presence_.size(); ++i) {
@@ -366,7 +365,7 @@ void Database::disable_as_given(DatabaseTable& table, RowRange rows, std::span<c
             table.presence_[static_cast<std::size_t>(index)].set(rows, false);
 }
 
-/// Disables enableable component types in a row. Returns whether any was enabled.
+/// Disables enableable component types in a row. Returns whether any type was enabled.
 bool Database::disable(DatabaseRow at, std::span<const ComponentType> components) {
     bool had = false;
     for (std::size_t i = 0; i < at.table->presence_.size(); ++i) {

@@ -1,5 +1,5 @@
 #pragma once
-// Adds, moves and removes rows of the tables of a database: what its calls, settling and spawning share.
+// Adds, moves and removes rows of the tables of a database: the parts that calls, settling and spawning share.
 
 #include "shoal/database/database.h"
 
@@ -37,7 +37,7 @@ inline bool moves_whole(const DatabaseTable& from, const DatabaseTable& to) {
 
 namespace detail {
 
-inline constexpr std::size_t kPrefetchFrom = 4096;  // entities in a call; with fewer, everything is in the cache
+inline constexpr std::size_t kPrefetchFrom = 4096;  // entities in a call; fewer are in the cache anyway
 inline constexpr std::size_t kPrefetchAhead = 48;
 
 inline constexpr std::size_t kFewRows = 8;    // up to this many rows are moved one by one
@@ -45,7 +45,7 @@ inline constexpr std::size_t kRowsAhead = 8;  // rows whose columns are prefetch
 
 }  // namespace detail
 
-/// Finds the rows of the entities of a call. Usually the directory covers all of them, and its arrays stay in
+/// Finds the rows of the entities of a call. Usually the directory covers all entities, and its arrays stay in
 /// registers.
 class LocationOf {
 public:
@@ -112,7 +112,7 @@ private:
     static constexpr std::size_t kNumTargets = 16;
 
     struct Target {
-        std::uint64_t number = ~std::uint64_t(0);  // of the table; initially none
+        std::uint64_t number = ~std::uint64_t(0);  // the number of the table; initially none
         std::uint64_t* words;
         Table* table;
         std::uint64_t unused;  // pads the size, so that indexing is a shift

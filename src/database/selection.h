@@ -5,8 +5,8 @@
 //     groups     table 0: rows 4 1 (e5 e2)        table 3: rows 8 0 (e7 e3)
 //     missing    2    repeated   3                which entities of the call
 //
-// The directory entries of the selected entities hold kIndexMask instead of a row until they are moved, removed or
-// unselected; this is how an entity that is named twice is detected.
+// The directory entries of the selected entities hold kIndexMask instead of a row until the entities are moved, removed
+// or unselected. This detects an entity that is named twice.
 // Thread: the same as the database.
 
 #include "shoal/database/database.h"
@@ -36,12 +36,12 @@ public:
     Selection(const Selection&) = delete;
     Selection& operator=(const Selection&) = delete;
 
-    /// Starts a new selection. Requires: what was selected before was moved, removed or unselected.
+    /// Starts a new selection. Requires: all rows of the previous selection were moved, removed or unselected.
     void select(std::span<const Entity> entities, Chosen chosen);
     /// Restores the rows in the directory, for all selected entities or for a group.
     void unselect(std::span<const Entity> entities);
     void unselect(const Group& group, std::span<const Entity> entities);
-    /// Must be called when all selected rows were moved, removed or unselected. Returns how many there were.
+    /// Must be called when all selected rows were moved, removed or unselected. Returns how many rows there were.
     std::uint32_t finish() { return std::exchange(num_selected_, 0); }
     /// Frees memory that only large calls need.
     void trim();

@@ -1,6 +1,6 @@
 // Spawning: the batches of one blob are kept until the last has arrived, because only then are the component types of
-// every entity known. Then entities of one zone that have the same component types, and whose components are
-// consecutive in every batch, are placed as a run: one copy per column.
+// every entity known. Then entities in the same zone that have the same component types, and whose components are
+// consecutive in every batch, are placed as a run, with one copy per column.
 //
 //     blob entity       0 1 2 3 | 4 5 | 6          runs of equal zone and archetype
 //     position          0 1 2 3 | 4 5 | .          the index of each in the batch of its component type
@@ -76,7 +76,7 @@ private:
     /// Blob entities with the same component types.
     struct Kind {
         std::uint32_t example;
-        const Archetype* type;  // nullptr: they have no components
+        const Archetype* type;  // nullptr: the entities have no components
     };
     /// A value that is not the first of its blob entity.
     struct Further {
@@ -110,7 +110,8 @@ private:
         return zones_.get().empty() ? database_.options_.first_zone : zones_.get()[entity];
     }
 
-    /// Removes rows that older entities left at the indices of new ones. Errors: an entity already has a component.
+    /// Removes rows that older entities have left behind at the indices of new entities. Errors: an entity already has
+    /// a component.
     Status remove_stale() {
         const std::span<const Entity> all = batches_[0].entities;
         if (database_.directory_.rows().is_free(index_range(all), all.size())) return {};
@@ -133,7 +134,7 @@ private:
         return {};
     }
 
-    /// Adds the batches to entities some of which already have rows here. Errors: nothing has changed.
+    /// Adds the batches to entities, some of which already have rows here. After an error, nothing has changed.
     Status add_to_rows() {
         if (Status status = find_targets(); !status) return status;
         const Status status = reserve([&](auto&& visit) {
@@ -148,7 +149,8 @@ private:
         return {};
     }
 
-    /// Finds the target table of each entity: if it has a row, by its archetype and what it gains; else by its zone.
+    /// Finds the target table of each entity: if the entity has a row, by its archetype and the components that it
+    /// gains; otherwise by its zone.
     Status find_targets() {
         targets_.resize(batches_[0].entities.size(), nullptr);
         for (std::uint32_t copy = 0; copy < batches_[0].num_copies; ++copy) {
@@ -174,7 +176,7 @@ private:
         return *result;
     }
 
-    /// Moves an entity to its target table and writes what it gains. Requires: room is reserved.
+    /// Moves an entity to its target table and writes the components that it gains. Requires: room is reserved.
     void give_components(std::size_t place) {
         DatabaseTable& target = *targets_[place];
         DatabaseRow at = database_.find(batches_[0].entities[place]);
@@ -204,7 +206,8 @@ private:
         for (std::uint32_t b = 0; b < batches_.size(); ++b) {
             OwnedRows* const further = database_.further_values(components_[b]);
             if (further == nullptr) continue;
-            // If an entity has values, each new one replaces the one in the row, which then needs room elsewhere.
+            // If an entity has values, each new value takes the place of the value in the row, which then needs room
+            // elsewhere.
             std::size_t count = has_rows_ ? batches_[b].entity_index.size() : 0;
             for (std::size_t i = 0; i < further_.size() && !has_rows_; ++i) count += further_[i].batch == b;
             std::uint32_t highest = 0;
@@ -261,7 +264,7 @@ private:
         return kinds_.back();
     }
 
-    /// Returns the end of the entities from `begin` on that are in one zone, and consecutive in all batches.
+    /// Returns the end of the entities from `begin` on that are in the same zone, and consecutive in all batches.
     std::uint32_t end_of_run(std::uint32_t begin) const {
         const std::uint32_t end = places_.end_of_run(begin);
         if (zones_.get().empty()) return end;
@@ -319,8 +322,8 @@ private:
         database_.tables_.note_rows(table);
     }
 
-    /// Places the runs of some copies. Many short runs are placed in blocks: what is read stays in the cache until all
-    /// tables have received their part.
+    /// Places the runs of some copies. Many short runs are placed in blocks, so that the data that is read stays in the
+    /// cache until all tables have received their part.
     void place_all(std::span<const EntitySpan> runs) {
         const std::size_t most = std::max(kBlockEntities, kLongRun * num_tables());
         for (std::size_t begin = 0, end; begin < runs.size(); begin = end) {
@@ -335,7 +338,7 @@ private:
         }
     }
 
-    /// Places many short runs: the runs of one table together, gathering each column in one call.
+    /// Places many short runs: the runs for one table are placed together, and each column is gathered in one call.
     void place_by_table(std::span<const EntitySpan> runs, std::size_t num_members) {
         Array<std::uint32_t> end_of("database");  // where the members of each table end, by its number
         end_of.resize(num_tables() + 1, 0);
@@ -412,7 +415,7 @@ private:
     Array<std::uint32_t> sources_{Owner("database")};
     std::uint32_t place_batch_ = kNowhere;              // the batch with the position field
     SpawnZones zones_;                                  // of the current copies
-    Array<DatabaseTable*> targets_{Owner("database")};  // for add_to_rows(), by entity; nullptr: it gains nothing
+    Array<DatabaseTable*> targets_{Owner("database")};  // for add_to_rows(), by entity; nullptr: nothing is gained
     bool has_rows_ = false;
 };
 

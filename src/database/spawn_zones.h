@@ -12,7 +12,7 @@ namespace shoal {
 /// The field whose value decides the zone of a spawned entity.
 struct SpawnPositionField {
     ComponentType component;
-    std::uint32_t first_column = 0;  // of the component type's columns
+    std::uint32_t first_column = 0;  // the first of the component type's columns
     bool is_split = false;           // x, y and z in columns of their own
     std::uint32_t offset_in_column = 0;
     GridZones tiles;
@@ -27,7 +27,7 @@ struct SpawnPositionField {
 template <class Byte>
 struct PositionColumns {
     Byte* lanes[3] = {};
-    std::size_t stride = 0;  // bytes from value to value
+    std::size_t stride = 0;  // bytes from one value to the next
 
     Vec3 get(std::size_t i) const {
         Vec3 place;
@@ -55,7 +55,7 @@ PositionColumns<Byte> place_columns(const SpawnPositionField& field, const Schem
     return result;
 }
 
-/// Returns where a position of the blob is in a copy.
+/// Returns the position in a copy for a position in the blob.
 inline Vec3 move_place(const RootPose& pose, Vec3 place) {
     const Vec3 p = {place.x * pose.scale.x, place.y * pose.scale.y, place.z * pose.scale.z};
     const Vec3 axis = {pose.rotation.x, pose.rotation.y, pose.rotation.z};

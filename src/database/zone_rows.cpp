@@ -50,7 +50,7 @@ bool refers_to_array(const Table& table) {
     return false;
 }
 
-/// Refuses values of a `many` type that nothing could read back. Shape: column `column`, an element for each owner.
+/// Refuses values of a `many` type that could not be read back. Shape: column `column` has an element for each owner.
 void refuse_values(SnapshotWriter& to, const Schema& schema, std::uint32_t column, const std::byte* elements,
                    std::span<const Entity> owners) {
     const std::uint32_t stride = schema.column(column).element_bytes;
@@ -78,7 +78,7 @@ Status read_columns(SnapshotReader& from, const Schema& schema, std::size_t num_
     return status;
 }
 
-/// Writes columns of a table as the columns of a component type. column(number) returns the elements of one.
+/// Writes columns of a table as the columns of a component type. column(number) returns the elements of a column.
 template <class Column>
 void write_columns(SnapshotWriter& to, const Schema& schema, std::uint32_t first, std::size_t num_columns,
                    std::uint64_t num_rows, Column&& column) {
@@ -87,7 +87,7 @@ void write_columns(SnapshotWriter& to, const Schema& schema, std::uint32_t first
                   gaps_in_column(schema, first + c));
 }
 
-/// Checks column data. Errors: bytes are not a value of their field, or a value that is never written.
+/// Checks column data. Errors: bytes are not a value of their field, or are a value that is never written.
 Status check_values(SnapshotReader& from, const Schema& schema, const Columns& columns, std::size_t num_rows) {
     if (from.is_trusted() || num_rows == 0) return {};
     for (const Field& field : schema.fields()) {
@@ -203,7 +203,7 @@ std::uint32_t Database::drop_zone(Zone zone) {
 // --- reading -----------------------------------------------------------------------------------------------------
 
 /// The data read for a zone. Rows are placed one table after the other; existing rows change last, when nothing can
-/// fail.
+/// fail any more.
 struct Database::ReturningRows {
     struct Table {
         const Archetype* type;
@@ -213,7 +213,7 @@ struct Database::ReturningRows {
 
         /// Errors: the fields of a component type have changed, or bytes are not a value of their field.
         static Result<Table> read(Database& database, SnapshotReader& from);
-        /// Enables and disables the components of a restored row as they were, except those that `kept` has.
+        /// Enables and disables the components of a restored row as they were, except components that `kept` has.
         void enable_as_before(DatabaseRow at, std::size_t row, const Archetype* kept = nullptr) const {
             for (std::uint32_t i = 0; i < type->enableable().size(); ++i)
                 if (kept == nullptr || !kept->has(type->enableable()[i]))
@@ -256,7 +256,7 @@ struct Database::ReturningRows {
     TakenValues take_further(ComponentType component, Entity owner);
     void append(ComponentType component, Entity owner, const Columns& columns, std::size_t first_column,
                 std::size_t place);
-    /// Replaces entities of `gone` by null, which gets no row.
+    /// Replaces entities in `gone` by null, which gets no row.
     void forget_gone(Array<Entity>& owners) const {
         for (Entity& owner : owners)
             if (std::binary_search(gone.begin(), gone.end(), owner)) owner = kNullEntity;
@@ -348,7 +348,7 @@ Result<std::uint32_t> Database::read_zone(Zone zone, SnapshotReader& from, std::
 
 namespace {
 
-/// Reads the component types of a table. Errors: the fields of one have changed.
+/// Reads the component types of a table. Errors: the fields of a type have changed.
 Result<Array<ComponentType>> read_components(const Database& database, SnapshotReader& from) {
     Array<std::uint64_t> layouts{Owner("database")};
     const Result<std::string> names = from.text("components");
@@ -474,7 +474,7 @@ Result<Database::ReturningRows::Further> Database::ReturningRows::Further::read(
     return made;
 }
 
-/// The same, and makes room for them and for the values of `later`.
+/// The same, and makes room for these values and for the values in `later`.
 Status Database::ReturningRows::read_further(SnapshotReader& from, ComponentType component) {
     const SnapshotPath::Scope scope = from.in(concat("further/", database.schema(component).name()));
     Result<Further> made = Further::read(database, from, component);
@@ -498,7 +498,7 @@ Status Database::ReturningRows::read_further(SnapshotReader& from, ComponentType
     return database.further_values(component)->reserve(num_values, highest);
 }
 
-/// Adds a value before the further ones of its owner. `first_column` is the component's first in `columns`.
+/// Adds a value before the further values of its owner. `first_column` is the component's first column in `columns`.
 void Database::ReturningRows::append(ComponentType component, Entity owner, const Columns& columns,
                                      std::size_t first_column, std::size_t place) {
     OwnedRows& to = *database.further_values(component);
@@ -528,7 +528,8 @@ Database::ReturningRows::TakenValues Database::ReturningRows::take_further(Compo
     return taken;
 }
 
-/// Adds values from the last to the first, because each is put before those that are there. Requires: room is reserved.
+/// Adds values from the last to the first, because each value is put before the existing ones. Requires: room is
+/// reserved.
 void Database::ReturningRows::append_further() {
     Array<TakenValues> taken{Owner("zone")};
     for (const Later& each : later) taken.push_back(take_further(each.component, tables[each.table].owners[each.row]));

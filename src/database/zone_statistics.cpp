@@ -24,7 +24,7 @@ void unite_equal(Array<ZoneStatistics>& entries) {
     entries.resize(num_kept);
 }
 
-/// Divides the directory's memory, so that the shares of a component type's zones add up to its share.
+/// Divides the directory's memory, so that the shares of the zones of a component type add up to the share of the type.
 void share_index(const Database& database, Array<ZoneStatistics>& entries) {
     const MemoryUse whole = database.directory().memory_use();
     std::uint64_t num_components = 0;

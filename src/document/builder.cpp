@@ -25,7 +25,8 @@ struct DocumentBuilder::End {
         has_key = false;
     }
 
-    /// Adds a value: `print` writes it, or its node is returned. If it was printed, the returned node is not used.
+    /// Adds a value. Either `print` writes the value, and the returned node is not used, or the node of the value is
+    /// returned.
     template <class Print>
     NodeData& add(Code code, SourcePosition position, Print&& print) {
         before_value();

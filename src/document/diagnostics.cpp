@@ -78,8 +78,8 @@ void append_gutter(std::string& out, std::string_view number) {
     out.append(number).append(" | ");
 }
 
-/// Appends the line around `offset`, and `^~~~` under `num_bytes` of it, or under the word found there if it is 0. A
-/// long line is cut to a window. Cost: O(window), however long the line is.
+/// Appends the line around `offset`, and `^~~~` under `num_bytes` of the line, or under the word found there if
+/// `num_bytes` is 0. A long line is cut to a window. Cost: O(window), however long the line is.
 void append_excerpt(std::string& out, std::string_view text, std::uint32_t offset, std::uint32_t num_bytes,
                     std::uint32_t line) {
     const std::size_t at = std::min<std::size_t>(offset, text.size());
@@ -251,7 +251,7 @@ void Diagnostics::sort_by_place(std::size_t first) {
         if (Kind* const kind = kind_of(entries_[i].severity, entries_[i].message)) kind->last_entry = i;
 }
 
-/// After the last shown entry of a kind, appends the number of further ones.
+/// After the last shown entry of a kind, appends the number of further entries.
 void Diagnostics::append_more_of_kind(std::string& out, std::size_t entry) const {
     for (const Kind& kind : kinds_)
         if (kind.num_more != 0 && kind.last_entry == entry)

@@ -17,7 +17,7 @@ class KeyTable {
 public:
     /// Returns the index of a key, or 0.
     std::uint32_t find(const NodeData* mapping, std::string_view key) const { return find(mapping, key, hash_of(key)); }
-    /// Adds the key mapping[index]. Returns 0, or the index of the same key if the mapping already has it.
+    /// Adds the key mapping[index]. Returns 0, or, if the mapping already has the key, the index of that key.
     std::uint32_t insert(const NodeData* mapping, std::uint32_t index) {
         const std::string_view key = mapping[index].string();
         const std::uint32_t hash = hash_of(key), same = find(mapping, key, hash);

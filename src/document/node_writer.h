@@ -65,7 +65,7 @@ public:
         frames_.pop_back();
     }
 
-    /// Adds a key. Returns kNoNode, or the node of the same key if the mapping already has it.
+    /// Adds a key. Returns kNoNode, or, if the mapping already has the key, the node of that key.
     std::uint32_t add_key(std::string_view text, SourcePosition position) {
         const auto node = static_cast<std::uint32_t>(nodes_.size());
         append(Code::kString, position, static_cast<std::uint32_t>(text.size())).text = text.data();
@@ -168,7 +168,7 @@ private:
     }
 
     Array<NodeData> nodes_{Owner("document")};
-    Array<Frame> frames_{Owner("document reader")};  // the first one holds the root
+    Array<Frame> frames_{Owner("document reader")};  // the first frame holds the root
     Array<OpenKey> keys_{Owner("document reader")};
     Array<Document::Block> blocks_{Owner("document")};
     Array<KeyTable*> key_tables_{Owner("document")};

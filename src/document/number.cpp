@@ -14,7 +14,7 @@ constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 constexpr int kMostExactPower = 22;
 constexpr std::uint64_t kMostExactMantissa = std::uint64_t(1) << 53;
-constexpr std::ptrdiff_t kMostDigits = 19;  // this many always fit into 64 bits
+constexpr std::ptrdiff_t kMostDigits = 19;  // this many digits always fit into 64 bits
 
 /// Appends the digits at `p` to `value` (modulo 2^64). Returns the end of the digits.
 const char* read_digits(const char* p, const char* end, std::uint64_t& value) {
@@ -59,8 +59,8 @@ bool is_too_large(const char* digits, const char* digits_end, std::int64_t power
 using Wide = unsigned __int128;
 constexpr int kMostKnownPower = 32;
 
-/// Returns the first 128 bits of 5^n as round_to_double() needs them: rounded up if 5^-n fits into 64 bits, otherwise
-/// rounded down.
+/// Returns the first 128 bits of 5^n, rounded as round_to_double() needs them: up if 5^-n fits into 64 bits, otherwise
+/// down.
 /// Requires: |n| <= kMostKnownPower.
 constexpr Wide first_bits_of_power_of_five(int n) {
     Wide power = 1, quotient = 0, rest = 1;

@@ -82,7 +82,7 @@ struct GapSyntax {
 ///
 /// Functions take the position to read from. They return the position to continue from, or nullptr to stop after an
 /// error. An error in one value, such as a bad escape or number, is reported and skipped. After an unmatched bracket or
-/// quote, `lost_` is set: the rest may be misread, so only errors that cannot result from the first one are reported.
+/// quote, `lost_` is set: the rest may be misread, so only errors that cannot result from the first error are reported.
 class Reader {
 protected:
     using Code = document_detail::Code;
@@ -180,7 +180,7 @@ protected:
                       diagnostics_.locate(writer_.container().position()).line);
     }
 
-    /// Adds where the innermost list or mapping begins, if it is on another line.
+    /// Adds where the innermost list or mapping begins, if that is on another line.
     void note_container(Diagnostic& diagnostic, const char* p) const {
         if (writer_.depth() == 0) return;
         const SourcePosition begin = writer_.container().position();
@@ -196,7 +196,8 @@ protected:
                            concat("add \"", is_mapping ? '}' : ']', "\"")));
     }
 
-    /// A missing bracket inside is only noticed at the end of the text. Indentation shows where it may be missing.
+    /// A missing bracket inside is only noticed at the end of the text. Indentation shows where the bracket may be
+    /// missing.
     void note_suspect(Diagnostic& diagnostic) const {
         const std::string_view text = diagnostics_.text(file_);
         std::vector<TextToken> tokens;
@@ -330,7 +331,7 @@ protected:
         return word.data() + word.size();
     }
 
-    /// Adds true, false or null if the word is one of them.
+    /// Adds true, false or null if the word is one of these.
     bool add_literal(std::string_view word, const char* p) {
         if (word == "true")
             writer_.add(Code::kBool, at(p)).boolean = true;
@@ -532,7 +533,8 @@ private:
         return p;
     }
 
-    /// A key without "=". A value that follows on its line is read as its value, anything else as the next key.
+    /// A key without "=". A value that follows on the same line is read as the value of the key, and anything else as
+    /// the next key.
     const char* go_on_without_equals(const char* key_end, const char* p) {
         report_at_last_key("expected \"=\" after the key ", "write key = value");
         // A key such as `a{` contains a bracket that was meant to open a mapping.
@@ -619,7 +621,7 @@ private:
         return p + 1;
     }
 
-    /// A bracket of the wrong kind: either the bracket before it is missing, or this one is mistyped.
+    /// A bracket of the wrong kind: either a bracket before it is missing, or this bracket is mistyped.
     const char* close_wrongly(const char* p) {
         const bool is_mapping = writer_.in_mapping();
         if (at_open_root()) {

@@ -1,7 +1,7 @@
 #pragma once
 // Writes SJSON and JSON from calls, front to back: node() walks an existing tree, and a DocumentBuilder may forward its
-// calls. It keeps the open containers, and up to 16 numbers of a list, which are put on one line if the list has no
-// more. Thread: one thread at a time.
+// calls. The stream keeps the open containers, and up to 16 numbers of a list, which are put on one line if the list
+// has no more numbers. Thread: one thread at a time.
 
 #include "shoal/base/text.h"
 #include "shoal/document/detail/document.h"
@@ -88,8 +88,8 @@ public:
             write_quoted(text);
     }
 
-    /// Writes the subtree of a node, without its key. Keeps the path to the current node in an array: a text may be
-    /// nested deeper than the stack allows calls.
+    /// Writes the subtree of a node, without its key. Keeps the path to the current node in an array, because a text
+    /// may be nested deeper than the stack allows calls.
     void node(Node root) {
         struct Walk {
             Node::Iterator next, end;
@@ -119,7 +119,7 @@ public:
     bool in_mapping() const { return !open_.empty() && open_.back().is_mapping; }
     bool has_root() const { return has_root_; }
 
-    /// Ends the text; returns it, or an empty text if it was printed. Requires: there is a root, and it is closed.
+    /// Ends the text; returns it, or an empty text if it was printed. Requires: there is a root, which is closed.
     std::string finish() {
         SHOAL_ASSERT(has_root_ && open_.empty(), "a document needs one root, which must be closed");
         if ((!is_empty_ || !out_.empty()) && !style_.is_one_line) out_.push_back('\n');
@@ -166,7 +166,7 @@ private:
         out_.append(depth * style_.indent_width, style_.indent);
     }
 
-    /// Appends a number; it reads back as the same kind and value.
+    /// Appends a number, which reads back as the same kind and value.
     template <class T>
     static void append_value(std::string& out, T number) {
         if constexpr (std::is_integral_v<T>)

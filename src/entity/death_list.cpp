@@ -51,7 +51,7 @@ void DeathList::append(std::span<const Entity> dead) {
     const std::uint64_t end = end_ + dead.size();
     if (end - begin_ > max_entries_) forget_before(end - max_entries_);
     if (!is_followed_) {
-        base_ = begin_ = end_ = end;  // even the cursors at the old end have fallen behind
+        base_ = begin_ = end_ = end;  // even cursors at the old end have fallen behind
         return;
     }
     if (end - base_ > entries_.capacity()) {
@@ -77,7 +77,7 @@ void DeathList::advance(DeathCursor cursor, std::uint64_t position) {
     if (before <= begin_) forget_before(begin_);
 }
 
-/// Drops the entries before `floor`, and those that all cursors have passed. Cursors before `floor` fall behind.
+/// Drops the entries before `floor`, and the entries that all cursors have passed. Cursors before `floor` fall behind.
 void DeathList::forget_before(std::uint64_t floor) {
     std::uint64_t slowest = kClosed;
     for (const std::uint64_t position : positions_)

@@ -19,7 +19,7 @@ constexpr std::size_t kLeastIndices = std::size_t(1) << 16;
 /// How many settles pass before a warning about a reader that does not read deaths.
 constexpr std::uint64_t kManySettles = 1000;
 
-/// The most batches of deaths within the callbacks of others.
+/// The most batches of deaths that are nested within the callbacks of other batches.
 constexpr std::uint32_t kMostNestedBatches = 1000;
 
 /// The number of ids that are handled together. Ids that died together are mostly reused together.
@@ -47,7 +47,8 @@ void store_generations(Generation* first, std::size_t count, Generation generati
     for (; first != end; ++first) __atomic_store_n(first, generation, __ATOMIC_RELAXED);
 }
 
-/// Returns whether ids are consecutive: they have one generation, and each index is one more than the previous one.
+/// Returns whether ids are consecutive: they have the same generation, and each index is one more than the previous
+/// index.
 bool are_consecutive(std::span<const Entity> ids) {
     const EntityBits first = ids.front().id;
     if (ids.size() > kIndexMask - ids.front().index() + std::size_t(1)) return false;
@@ -184,7 +185,7 @@ DeathCursor EntityManager::open_death_cursor(std::string_view reader) {
     return deaths_.open(reader);
 }
 
-/// The slowest cursor was last seen to have moved at settle number settles_at_move_, to first_unread_.
+/// The slowest cursor was last seen to move at settle number settles_at_move_, to first_unread_.
 void EntityManager::note_settle() {
     ++num_settles_;
     if (deaths_.size() == 0 || deaths_.begin() != first_unread_) {
@@ -262,7 +263,7 @@ Status EntityManager::exhausted(std::size_t num_asked) const {
                                 "SHOAL_WIDE_IDS"));
 }
 
-/// Returns how many free indices can be reused in a row while enough are left.
+/// Returns how many free indices can be reused one after the other while enough free indices are left.
 std::size_t EntityManager::num_recyclable() const {
     return free_list_.size() < minimum_free_ids_ ? 0 : free_list_.size() - minimum_free_ids_ + 1;
 }
@@ -293,12 +294,12 @@ void EntityManager::create_fresh(std::span<Entity> out) {
     next_index_ += out.size();
 }
 
-/// Ends the lives of those that are alive, and queues their ids for reuse. Returns how many were alive.
+/// Ends the lives of the entities that are alive, and queues their ids for reuse. Returns how many were alive.
 std::size_t EntityManager::retire(std::span<const Entity> entities) {
     const std::size_t num_free_ids = free_list_.size();
     free_list_.make_room(std::min<std::size_t>(entities.size(), num_alive()));
     for (std::span<const Entity> rest = entities; !rest.empty();) {
-        // If there is no room for more ids, no entity is left alive: the others are only counted.
+        // If there is no room for more ids, no entity is left alive, so the others are only counted.
         const std::span<Entity> next_lives = free_list_.free_run();
         const std::size_t length = next_lives.empty() ? rest.size() : std::min(rest.size(), next_lives.size());
         const std::span<const Entity> run = rest.first(length);
@@ -312,7 +313,8 @@ std::size_t EntityManager::retire(std::span<const Entity> entities) {
     return num_destroyed;
 }
 
-/// Removes the entities that have just died, which are in the free list from `first_free` on, from the inactive ones.
+/// Removes the entities that have just died, which are in the free list from `first_free` on, from the inactive
+/// entities.
 void EntityManager::forget_inactive(std::size_t first_free) {
     for (std::size_t i = first_free; i < free_list_.size(); ++i) inactive_.forget(previous_life(free_list_[i]));
 }
@@ -328,7 +330,7 @@ std::size_t EntityManager::retire_run(std::span<const Entity> entities, Entity* 
     return num_retired;
 }
 
-/// Reports the last `num_destroyed` entities that were retired: all of `entities`, or those that were alive.
+/// Reports the last `num_destroyed` entities that were retired: all of `entities`, or the entities that were alive.
 void EntityManager::announce(std::span<const Entity> entities, std::size_t num_destroyed) {
     Array<Entity> some{Owner("entity manager")};
     // Callbacks get a copy, because a store may reorder the rows that the caller's span refers to.
@@ -343,7 +345,7 @@ void EntityManager::announce(std::span<const Entity> entities, std::size_t num_d
 }
 
 void EntityManager::tell_callbacks(std::span<const Entity> destroyed) {
-    // Each level uses stack, and a callback that creates what it destroys would never end.
+    // Each level uses stack, and a callback that creates entities and destroys them would never end.
     SHOAL_ASSERT(
         callback_depth_ < kMostNestedBatches,
         "destruction callbacks destroy entities within each other, too deep or without end; call destroy_next() "

@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    std::set<std::string> used_;  // names in the file, and names given
+    std::set<std::string> used_;  // names in the file, and names that were made
     std::map<std::string, std::uint32_t> num_taken_;
 };
 
@@ -127,7 +127,7 @@ private:
         std::uint32_t joint = kNoGltf;        // the joint that the entity is attached to
         std::uint32_t skin = kNoGltf;         // the node is a joint of this skin, and not an entity
         bool is_reachable = false;
-        bool is_hidden = false;  // it or an ancestor is hidden
+        bool is_hidden = false;  // the node or an ancestor is hidden
     };
 
     // --- which nodes are entities ------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ private:
 
     // --- extensions --------------------------------------------------------------------------------------------------
 
-    /// An extension of the glTF file: how many objects of a kind use it, and its first use.
+    /// An extension of the glTF file: how many objects of a kind use the extension, and where it is first used.
     struct Extension {
         std::uint32_t count = 0;
         Node first;
@@ -450,7 +450,7 @@ private:
         builder_.begin_mapping(type);
     }
 
-    /// Copies a number of the file if it fits a float.
+    /// Copies a number from the file if it fits into a float.
     void copy_number(Node from, std::string_view key, std::string_view name) {
         const Node number = from ? from.find(key) : Node();
         if (!number) return;
@@ -567,7 +567,7 @@ private:
         }
     }
 
-    /// Keeps a value under its path; for a mapping, its members.
+    /// Keeps a value under its path; for a mapping, keeps its members.
     void keep_property(Node value, const std::string& path, std::set<std::string>& paths,
                        std::vector<std::pair<std::string, Node>>& kept) {
         if (value.is_null()) return;
@@ -605,7 +605,7 @@ private:
         return true;
     }
 
-    /// Returns whether a list is a vector with as many numbers as the others; `lanes` holds that number.
+    /// Returns whether a list is a vector with as many numbers as the other vectors; `lanes` is that number.
     static bool is_vector_of(Node list, std::uint32_t& lanes) {
         if (lanes == 0) lanes = list.size();
         return list.size() == lanes && lanes >= 2 && lanes <= 4 &&
@@ -626,7 +626,7 @@ private:
     HashMap<std::uint64_t, std::string> joint_names_{Owner("gltf")};  // by skin and joint
     const std::size_t num_errors_ = diagnostics_.num_errors();
     std::uint64_t num_joints_ = 0;        // in all model poses
-    bool names_files_ = false;            // whether components name files, which are searched for in roots
+    bool names_files_ = false;            // whether components name files, which are then searched in the roots
     std::set<std::string_view> written_;  // component types of the entity being written
 };
 

@@ -83,7 +83,7 @@ private:
         return elements;
     }
 
-    /// Reads an index into `count` things. Returns kNoGltf if there is none, or after reporting an invalid one.
+    /// Reads an index into `count` things. Returns kNoGltf if there is no index, or after reporting an invalid index.
     std::uint32_t read_index(Node value, std::size_t count, std::string_view thing) {
         if (!value) return kNoGltf;
         const std::int64_t* const index = value.is_integer() ? value.as_int64() : nullptr;
@@ -424,7 +424,7 @@ Result<std::string_view> gltf_json(std::string_view bytes) {
     if (json_bytes > json.size())
         return damaged("a chunk of ", json_bytes, " bytes, at byte ", kHeaderBytes, ", goes beyond the end");
     json = json.substr(0, json_bytes);
-    return json.substr(0, json.find_last_not_of('\0') + 1);  // some exporters pad it with zeros
+    return json.substr(0, json.find_last_not_of('\0') + 1);  // some exporters pad the JSON with zeros
 }
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// A glTF file, read and checked: its nodes, skins, and what they refer to.
+// A glTF file, read and checked: its nodes and skins, and the objects to which they refer.
 // Thread: one thread at a time per Diagnostics.
 
 #include "shoal/document/detail/document.h"
@@ -38,9 +38,9 @@ struct GltfScene {
 inline constexpr std::string_view kGltfLights = "KHR_lights_punctual", kGltfVisibility = "KHR_node_visibility",
                                   kGltfInstancing = "EXT_mesh_gpu_instancing";
 
-/// Returns whether the value of `key` is a number that fits a float. If not, reports it.
+/// Returns whether the value of `key` is a number that fits into a float. If not, reports it.
 bool is_gltf_float(Node value, std::string_view key, Diagnostics& diagnostics);
-/// The same for a list of `count` numbers. Requires: a list has a key.
+/// The same for a list of `count` numbers. Requires: `list` has a key.
 bool is_gltf_floats(Node list, std::uint32_t count, Diagnostics& diagnostics);
 
 /// Reads a file of `diagnostics`. `scene`: its name or index; empty: the file's default. Errors: returns nothing after

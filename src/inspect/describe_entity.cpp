@@ -29,7 +29,7 @@ public:
         const std::string_view name = name_of(entity);
         builder.string(concat(entity_text(entity), name.empty() ? "" : " ", name));
     }
-    /// Writes the values, if the library of the world has them.
+    /// Writes the values if the library of the world has the array.
     void write_array(DocumentBuilder& builder, const BlobArrayBase& array, FieldType element) const override {
         const ResourceLibrary* const library = world_.library();
         const std::span<const std::byte> values =
@@ -106,7 +106,7 @@ std::map<std::string, PropertyView> values_of(const PropertyManager& properties,
     return values;
 }
 
-/// Appends the values of an entity by path, and marks its own.
+/// Appends the values of an entity by path, and marks its own values.
 void append_properties(std::string& text, const PropertyManager& properties, Entity entity, const WorldNames& names) {
     const std::map<std::string, PropertyView> values = values_of(properties, entity, names);
     if (values.empty()) return;
@@ -191,7 +191,7 @@ void for_each_component(const World& world, Entity entity, Visit&& visit) {
             if (const ComponentRow at = store->find_row(schema->id(), entity, 0)) visit(*store, *schema, at);
 }
 
-/// Returns the values of an entity's template if they are not loaded; count 0: they are loaded.
+/// Returns the array of an entity's template values if it is not loaded; a count of 0 means that it is loaded.
 BlobArrayBase find_unloaded(const World& world, const PropertyManager& properties, Entity entity) {
     const ComponentRow at = properties.find_row(schema_of<Properties>().id(), entity, 0);
     if (!at) return {};
@@ -265,7 +265,7 @@ void EntityWriter::write(Entity entity, DocumentBuilder& builder) const {
             builder.unsigned_integer("zone", at.table->zone());
     builder.begin_mapping("components");
     for_each_component(world_, entity, [&](const Store& store, const Schema& schema, ComponentRow at) {
-        if (&store == find_properties(world_.directory())) return;  // its values are written below
+        if (&store == find_properties(world_.directory())) return;  // the values of properties are written below
         builder.key(schema.name());
         if (!schema.many()) return write_fields(store, at, names, builder);
         builder.begin_list();

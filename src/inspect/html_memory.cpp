@@ -21,7 +21,7 @@ std::size_t committed_of(const ComponentReport& component) {
     return component.rows.committed_bytes + component.index.committed_bytes;
 }
 
-/// Returns the component types that have memory, those with the most first.
+/// Returns the component types that have memory, in descending order of memory.
 std::vector<const ComponentReport*> by_memory(const WorldReport& report) {
     std::vector<const ComponentReport*> order;
     for (const ComponentReport& component : report.components)

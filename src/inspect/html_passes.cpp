@@ -1,4 +1,4 @@
-// The passes in a report: a table, the graph, what they read and write, and the last frame.
+// The passes in a report: a table, the graph, the fields that they read and write, and the last frame.
 
 #include "inspect/html_sections.h"
 #include "inspect/palette.h"

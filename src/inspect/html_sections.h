@@ -15,7 +15,7 @@ void write_memory_section(const WorldReport& report, HtmlWriter& html);
 void write_zones_section(const World& world, HtmlWriter& html);
 /// The number of entities with each set of component types.
 void write_entities_section(const World& world, HtmlWriter& html);
-/// The tables of services that have one.
+/// The tables of those services that have a table.
 void write_services_section(const World& world, HtmlWriter& html);
 /// Where the entities are.
 void write_places_section(const World& world, HtmlWriter& html);

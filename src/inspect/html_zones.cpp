@@ -1,4 +1,4 @@
-// The zones in a report: a map coloured by their entities, and a table.
+// The zones in a report: a map coloured by the number of entities, and a table.
 
 #include "inspect/html_sections.h"
 #include "inspect/palette.h"

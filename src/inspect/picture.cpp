@@ -20,7 +20,7 @@ constexpr std::size_t kMaxLegendEntries = 16;
 constexpr std::size_t kMaxDensityBytes = 500'000;
 constexpr double kFinestCell = 2, kCoarsestCell = 64;  // pixels
 // Scoped to pictures, so that a picture can be embedded in a page with its own styles. The background is dark in light
-// pages, too, because the colours are chosen for it.
+// pages, too, because the colours are chosen for a dark background.
 constexpr std::string_view kStyle =
     ".places text{font-family:Inter,'Helvetica Neue',Arial,sans-serif;fill:#cfe6f2}.places .page{fill:#041421}"
     ".places .title{font-size:24px;font-weight:600;fill:#f3fbff}.places .sub{font-size:14px;fill:#86aec4}"
@@ -130,7 +130,7 @@ private:
             view_.plot_width, view_.plot_height + 40);
     }
 
-    /// Dots are larger when there are fewer, and those of rare layers stand out.
+    /// Dots are larger if there are fewer of them, so the dots of rare layers stand out.
     double dot_pixels(const DrawnLayer& drawn) const {
         double num_dots = 0;
         for (const DrawnLayer& other : layers_)

@@ -24,7 +24,7 @@ struct PictureView {
     double y(double metres) const { return plot_height - (metres - bottom) / metres_per_pixel; }
 };
 
-/// Returns a view of all finite points with a margin around them; of one metre if they are all in one place.
+/// Returns a view of all finite points with a margin around them; if all are in one place, a view of one metre.
 PictureView make_picture_view(std::span<const PictureLayer> layers);
 
 /// Returns the largest of 1, 2 or 5 times a power of ten that is at most `value`. Requires: value > 0.
@@ -37,7 +37,7 @@ std::string tick_text(double metres, double step);
 inline constexpr std::uint32_t kNumShades = 7;
 
 /// Returns path data with a short dash for each point, in tenths of a pixel; points at the same pixel are drawn
-/// once. Draw it with round caps.
+/// once. Draw the path with round caps.
 std::string dots_path(std::span<const Vec2> points, const PictureView& view);
 
 /// Returns path data with a line for each link, in tenths of a pixel. Identical links are drawn once; links that have
@@ -52,7 +52,7 @@ public:
     /// The count of the fullest cell.
     std::uint32_t most() const { return most_; }
     /// Returns path data per shade, faintest first: a horizontal dash for each run of cells with a similar
-    /// number of points, in cells. `most` has the last shade. Draw it one cell wide.
+    /// number of points, in cells. A cell with `most` points has the last shade. Draw the dashes one cell wide.
     std::vector<std::string> paths(std::uint32_t most) const;
 
 private:

@@ -41,7 +41,7 @@ public:
             const bool is_forward = sweep % 2 == 0;
             for (std::size_t i = 0; i < columns_.size(); ++i) {
                 std::vector<std::uint32_t>& column = columns_[is_forward ? i : columns_.size() - 1 - i];
-                // The first sweeps find the order; the last ones straighten the lines.
+                // The first sweeps find the order; the last sweeps straighten the lines.
                 if (sweep < kSweeps / 2)
                     order(column, is_forward);
                 else

@@ -5,7 +5,7 @@
 //               pass ----- pass ------ pass
 //               pass ----- ( ) ------- pass      a line over several levels goes through a gap in each column between
 //
-// Passes and gaps of a column are sorted by the mean position of their neighbours, back and forth: the method of
+// Passes and gaps in a column are sorted by the mean position of their neighbours, back and forth: the method of
 // Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System Structures", 1981.
 
 #include "shoal/world/detail/schedule_graph.h"

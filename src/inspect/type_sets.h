@@ -13,9 +13,9 @@ namespace shoal {
 
 class TypeSets {
 public:
-    /// Returns the set that has `type` in addition to those of `set`. Set 0 is the empty one.
+    /// Returns the set that has `type` in addition to the types of `set`. Set 0 is the empty set.
     std::uint32_t with(std::uint32_t set, const Schema& type) {
-        if (set != 0 && last_[set] == type.id().hash) return set;                      // it is in the set
+        if (set != 0 && last_[set] == type.id().hash) return set;                      // the type is in the set
         if (set == asked_.first && type.id().hash == asked_.second) return answered_;  // as in the last call
         const auto [next, is_new] = next_.try_emplace({set, type.id().hash}, static_cast<std::uint32_t>(names_.size()));
         if (is_new) {

@@ -6,7 +6,7 @@
 
 namespace shoal {
 
-/// Returns `text` for use between tags: escaped, without what XML forbids, and at most `max_bytes` of it.
+/// Returns `text`, or its first `max_bytes`, for use between tags: escaped, and without characters that XML forbids.
 std::string xml_text(std::string_view text, std::size_t max_bytes);
 
 /// Returns the first `max_bytes` of `text`, without cutting a character.

@@ -64,7 +64,7 @@ std::string_view type_of(std::string_view path) {
     return "application/json";
 }
 
-/// Reads a file of the page from a folder, if the library has one of that name too; no other file is read.
+/// Reads a file of the page from a folder, if the library also has a file with that name; no other file is read.
 std::optional<Response> find_file(std::string_view path, std::string_view folder) {
     const std::string_view wanted = path == "/" ? "/index.html" : path == "/api/openapi.json" ? "/openapi.json" : path;
     for (const PageFile& file : page_files()) {

@@ -1,5 +1,6 @@
 #pragma once
-// The inspector's answers to requests. Each path has a function, in the file of its subject; answers.cpp lists all.
+// The inspector's answers to requests. Each path has a function, in the file of its subject; answers.cpp lists all of
+// them.
 // Thread: as for the world, except answer_without_world().
 
 #include "inspector/http.h"
@@ -13,8 +14,8 @@
 namespace shoal::inspect {
 
 /// Answers requests that do not need the world: files of the page, errors in the address, the description of the
-/// interface. Returns nothing if the world is needed. `page_folder`: where to read the page's files from; empty: those
-/// in the library. Thread: any.
+/// interface. Returns nothing if the world is needed. `page_folder`: where to read the page's files from; empty: the
+/// files in the library are used. Thread: any.
 std::optional<Response> answer_without_world(const Request& request, std::string_view page_folder);
 /// Requires: answer_without_world() has returned nothing.
 Response answer_of_world(Session& session, const Request& request);
@@ -78,7 +79,7 @@ inline double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 /// Adds `used`, `committed` and `reserved`. Units: bytes.
 void write_use(const MemoryUse& use, DocumentBuilder& builder);
 
-/// Returns a parameter as an integer, at most `most`; `otherwise` if there is none.
+/// Returns a parameter as an integer of at most `most`; `otherwise` if there is no such parameter.
 std::uint64_t number_parameter(const Request& request, const char* name, std::uint64_t otherwise, std::uint64_t most);
 
 }  // namespace shoal::inspect

@@ -48,7 +48,7 @@ void write_relative(const EntityWriter& writer, Entity entity, std::string_view 
     json.builder.end();
 }
 
-/// Lists the entities below an entity in the trees of stores: what it owns, or its children, each once.
+/// Lists the entities below an entity in the trees of stores: the entities that it owns, or its children, each once.
 void write_below(const World& world, const EntityWriter& writer, Entity entity, bool owned, JsonText& json) {
     std::vector<Entity> below;
     for_each_component(world, entity, [&](const Store&, const Schema& schema, const ComponentRow& at) {
@@ -80,7 +80,7 @@ void write_referrers(const World& world, const EntityWriter& writer, Entity enti
     json.builder.end();
 }
 
-/// Writes the prefabs that an entity is made from, the innermost first, and what texts change in them.
+/// Writes the prefabs that an entity is made from, the innermost first, and the changes that texts make to them.
 void write_origins(const std::vector<LayerOrigin>& origins, std::string_view own_file, JsonText& json) {
     std::vector<std::string_view> named;
     json.builder.begin_list("prefabs");
@@ -126,7 +126,7 @@ void write_source(const Session& session, Entity entity, JsonText& json) {
     json.builder.null();
 }
 
-/// Whether its name or its id contains this text.
+/// Whether the name or the id of an entity contains this text.
 bool is_called(const EntityWriter& writer, Entity entity, std::string_view text) {
     return entity_text(entity) == text || writer.name_of(entity).find(text) != std::string_view::npos;
 }

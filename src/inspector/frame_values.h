@@ -1,5 +1,5 @@
 #pragma once
-// All values of a world at one moment, to be compared with later ones.
+// All values of a world at one moment, to be compared with later values.
 //
 //     const FrameValues before(world);
 //     ...

@@ -16,7 +16,7 @@
 namespace shoal::inspect {
 namespace {
 
-// Page, scripts and styles may only load what this server has.
+// Page, scripts and styles may load only from this server.
 constexpr std::string_view kFixedHeaders =
     "Cache-Control: no-store\r\n"
     "X-Content-Type-Options: nosniff\r\n"
@@ -59,7 +59,7 @@ void send(mg_connection* connection, const Response& response, bool has_body, st
     mg_write(connection, response.body.data(), response.body.size());
 }
 
-/// Compares in constant time for texts of one length.
+/// Compares texts of the same length in constant time.
 bool is_same_secret(std::string_view a, std::string_view b) {
     if (a.size() != b.size()) return false;
     unsigned difference = 0;

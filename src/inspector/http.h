@@ -26,7 +26,7 @@ struct Request {
     std::string query;  ///< the text after the `?`, unchanged
     std::string body;
 
-    /// Returns a parameter of the query; empty if there is none.
+    /// Returns a parameter of the query; empty if there is no such parameter.
     std::string parameter(const char* name) const;
 };
 
@@ -36,7 +36,7 @@ struct Response {
     std::string body;
 };
 
-/// Returns a response with a message, and its position in the text that was sent. `line` 0: none.
+/// Returns a response with a message, and with a position in the text that was sent. `line` 0: no position.
 Response refuse(int status, std::string_view message, std::uint32_t line = 0, std::uint32_t column = 0);
 
 /// Answers requests.

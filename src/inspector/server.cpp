@@ -95,7 +95,7 @@ public:
         const std::int64_t begin_ns = monotonic_ns();
         answer_until([&] { return begin_ns + times(session->frame_ns, 1 / control.speed - 1); });
     }
-    /// Answers until the next frame is due, but at most for `most_seconds`. Returns whether it is due.
+    /// Answers until the next frame is due, but at most for `most_seconds`. Returns whether the frame is due.
     bool wait_for_frame(double seconds, double most_seconds) {
         const std::int64_t frame_ns = times(1'000'000'000, seconds),
                            most_ns = monotonic_ns() + times(1'000'000'000, most_seconds);

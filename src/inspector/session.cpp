@@ -88,7 +88,7 @@ void Session::note_spawn(const Blob& blob, const Spawned& spawned) {
     SpawnRecord record{source_of(blob), {spawned.entities().begin(), spawned.entities().end()}};
     spawns.push_back(std::move(record));
     if (spawns.size() < next_sweep_) return;
-    // For programs that spawn and destroy all the time: keeps only spawns with living entities.
+    // Keeps only spawns with living entities, for programs that spawn and destroy all the time.
     std::erase_if(spawns, [&](const SpawnRecord& old) {
         return std::ranges::none_of(old.entities, [&](Entity entity) { return world.entities().alive(entity); });
     });

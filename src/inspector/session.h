@@ -85,18 +85,18 @@ public:
 
     /// Called before commands are carried out.
     void note_commands();
-    /// Called at the end of a frame. pause_ended() is called before the next one begins: the time in between belongs to
-    /// neither frame.
+    /// Called at the end of a frame. pause_ended() is called before the next frame begins: the time in between belongs
+    /// to neither frame.
     void note_frame();
     void pause_ended() { frame_began_ns_ = monotonic_ns(); }
     void note_spawn(const Blob& blob, const Spawned& spawned);
     /// Called when stores or fields have changed: earlier edits cannot be undone.
     void forget_edits() { undo.clear(), redo.clear(); }
 
-    /// Returns the kept frames, the program's or the inspector's, or nullptr.
+    /// Returns the kept frames, which are the program's or the inspector's; nullptr if none are kept.
     Frames* frames();
     void keep_frames(std::uint32_t max_frames);
-    /// The trace of the last frames: the program's, or one that the inspector starts now.
+    /// The trace of the last frames: the program's trace, or a trace that the inspector starts now.
     const Trace& trace();
     /// From now on, records the changes of frames, and the journal of the world.
     void watch_journal();

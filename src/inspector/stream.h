@@ -4,7 +4,7 @@
 //     {"watch": ["/api/world", "/api/passes"], "rate": 4}       from the client; again to change it
 //     {"path": "/api/world", "status": 200, "body": {...}}      to it, for each path, at that rate
 //
-// Each stream asks the world on its own thread, so a slow client delays only its own stream.
+// Each stream asks the world on its own thread, so a slow client only delays its own stream.
 
 #include <atomic>
 #include <condition_variable>
@@ -27,7 +27,7 @@ public:
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    /// Handles a message of the client. Returns false if it is not valid; the stream then ends.
+    /// Handles a message from the client. Returns false if the message is not valid; the stream then ends.
     bool read(std::string_view message);
 
 private:

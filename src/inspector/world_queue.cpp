@@ -15,7 +15,7 @@ Response WorldQueue::ask(const std::function<Response()>& answer) {
     waiting_.push_back(&waiting);
     asked_.notify_one();
     answered_.wait_for(lock, kPatience, [&] { return waiting.is_taken || is_closed_; });
-    if (waiting.is_taken) {  // the world's thread uses it until done
+    if (waiting.is_taken) {  // the world's thread uses this entry until it is done
         answered_.wait(lock, [&] { return waiting.is_done; });
         return std::move(waiting.response);
     }
@@ -33,7 +33,8 @@ void WorldQueue::close() {
 
 void WorldQueue::serve() {
     std::unique_lock lock(mutex_);
-    // Requests that come in the meantime wait for the next frame, so that any number of them cannot stop frames.
+    // Requests that come in the meantime wait for the next frame, so that frames go on, however many requests there
+    // are.
     const std::vector<Waiting*> served = std::exchange(waiting_, {});
     for (Waiting* next : served) next->is_taken = true;
     for (Waiting* next : served) {

@@ -9,7 +9,7 @@ namespace shoal {
 namespace {
 
 constexpr const char* kCrewOwner = "crew";
-constexpr int kIdleSpins = 4000;  // some tens of microseconds
+constexpr int kIdleSpins = 4000;  // a few tens of microseconds
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void Crew::stay(std::uint32_t worker) {
     }
 }
 
-/// Helps with an open loop. Returns false if there is none.
+/// Helps with an open loop. Returns false if there is no open loop.
 bool Crew::help(std::uint32_t worker) {
     OpenLoops::Loop* const loop = state_->loops.join();
     if (loop == nullptr) return false;

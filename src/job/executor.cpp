@@ -52,7 +52,7 @@ void SerialExecutor::wait(Fence& fence) { fence.set_loop(nullptr); }
 namespace {
 
 constexpr const char* kOwner = "executor";
-constexpr int kSpinsToStay = 2000;  // some tens of microseconds: longer than between two loops of a frame
+constexpr int kSpinsToStay = 2000;  // a few tens of microseconds: more than between two loops of a frame
 
 /// The executor that this thread works for now, and its worker number there.
 struct CurrentWorker {
@@ -78,9 +78,9 @@ struct UnseenByThreadSanitizer {
 }  // namespace
 
 /// oneTBB provides the threads, and an arena in which each has a slot. Slot 0 is reserved for threads from outside, so
-/// the slot is the worker number. A thread that was called stays for a while after its last loop, because calling one
-/// takes microseconds. This class implements waiting itself, because tbb::task_group would run chunks of any loop on
-/// top of the waiting one, with the same worker number.
+/// the slot is the worker number. A thread that was called stays for a while after its last loop, because calling a
+/// thread takes microseconds. This class implements waiting itself, because tbb::task_group would run chunks of any
+/// loop on top of the waiting chunk, with the same worker number.
 struct ThreadedExecutor::Threads {
     explicit Threads(std::uint32_t num) : num_workers(num), arena(int(num), 1), loops(num, kOwner), called(num - 1) {
         const std::lock_guard lock(list_mutex);
@@ -93,11 +93,11 @@ struct ThreadedExecutor::Threads {
         SHOAL_ASSERT(loops.none_in_use(), "an executor was destroyed before its loops were waited for; call wait()");
         leave_list();
         stopping.store(true, std::memory_order_relaxed);
-        // Threads that are inside leave at once. Those that arrive later will not find this executor.
+        // Threads that are inside leave at once. Threads that arrive later will not find this executor.
         while (num_inside.load(std::memory_order_acquire) != 0) std::this_thread::yield();
     }
 
-    /// Calls threads until `num_wanted` are idle or all are called.
+    /// Calls threads until `num_wanted` threads are idle or all have been called.
     void call(std::uint32_t num_wanted) {
         while (called.num_idle() < num_wanted) {
             if (!called.enter()) return;
@@ -105,14 +105,14 @@ struct ThreadedExecutor::Threads {
         }
     }
 
-    /// Returns false if oneTBB cannot start threads. After that, it is not asked again.
+    /// Returns false if oneTBB cannot start threads. After that, oneTBB is not asked again.
     bool ask_for_thread() {
         const UnseenByThreadSanitizer unseen;
         return has_arena() && succeeds([&] { arena.enqueue([executor = number] { come(executor); }); });
     }
 
-    /// Makes the arena, which takes some megabytes, at its first use. If several threads initialize it together, oneTBB
-    /// lets one do so, and the others wait forever if that fails; hence the lock.
+    /// Makes the arena, which takes a few megabytes, at its first use. If several threads initialized it together,
+    /// oneTBB would let one thread do so, and if that failed, the others would wait forever; hence the lock.
     bool has_arena() {
         if (!arena.is_active() && !lacks_threads.load(std::memory_order_relaxed)) {
             const std::lock_guard lock(arena_mutex);
@@ -163,7 +163,7 @@ struct ThreadedExecutor::Threads {
         num_inside.fetch_sub(1, std::memory_order_release);  // the last access: the executor may be destroyed now
     }
 
-    /// Helps with an open loop. Returns false if there is none.
+    /// Helps with an open loop. Returns false if there is no open loop.
     bool help() {
         OpenLoops::Loop* const loop = loops.join();
         if (loop == nullptr) return false;
@@ -182,8 +182,8 @@ struct ThreadedExecutor::Threads {
         if (allowance) pass_allowance_on();
     }
 
-    // oneTBB must be told to allow more threads than the machine has hardware threads. The smallest of all living
-    // tbb::global_control objects counts, so only the executor with the most workers holds one.
+    // oneTBB must be told to allow more threads than the machine has hardware threads. The smallest limit of all living
+    // tbb::global_control objects counts, so only the executor with the most workers holds such an object.
 
     static Threads* find_allowance() {
         Threads* executor = first;

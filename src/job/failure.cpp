@@ -13,7 +13,7 @@
 namespace shoal {
 namespace {
 
-std::mutex g_mutex;  // guards all failures: functions rarely throw at once
+std::mutex g_mutex;  // one mutex guards all failures, because functions rarely throw at the same time
 
 std::exception_ptr& exception_at(void* kept) { return *static_cast<std::exception_ptr*>(kept); }
 

@@ -11,7 +11,7 @@ namespace shoal {
 namespace {
 
 constexpr const char* kLoopOwner = "executor";
-constexpr int kSpins = 4000;  // some microseconds: longer than the last chunk of a loop usually takes
+constexpr int kSpins = 4000;  // a few microseconds, which is longer than the last chunk of a loop usually takes
 
 constexpr std::uint64_t pack(std::uint32_t first, std::uint32_t end) { return std::uint64_t(end) << 32 | first; }
 

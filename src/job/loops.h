@@ -11,7 +11,7 @@
 
 namespace shoal {
 
-/// Yields to the other hardware thread of the core while this one spins.
+/// Yields to the other hardware thread of the core while this thread spins.
 inline void pause_briefly() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -51,12 +51,12 @@ public:
     void run(std::uint32_t worker);
     /// Returns when all chunks have finished.
     void wait_until_finished() const;
-    /// Removes a user. Returns whether it was the last; then the loop can be started again.
+    /// Removes a user. Returns whether this was the last user; then the loop can be started again.
     bool drop_user() { return num_users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
 private:
     struct alignas(64) Share {
-        std::atomic<std::uint64_t> chunks;  // the first in the low half, the end in the high half
+        std::atomic<std::uint64_t> chunks;  // the first chunk in the low half, the end in the high half
     };
     struct Taken {
         bool any;
@@ -88,7 +88,7 @@ public:
     struct Loop {
         std::optional<ChunkLoop> chunks;  // made at first use
         std::atomic<bool> claimed{false};
-        void* task = nullptr;  ///< the task that it belongs to; see CrewWork
+        void* task = nullptr;  ///< the task that the loop belongs to; see CrewWork
         std::uint32_t index = 0;
     };
 
@@ -103,7 +103,8 @@ public:
     void finish(Loop& loop);
 
     bool any_open() const { return open_->load(std::memory_order_seq_cst) != 0; }
-    /// Joins an open loop; call leave() after its run(). Returns nullptr if there is none, or it has just ended.
+    /// Joins an open loop; call leave() after its run(). Returns nullptr if there is no open loop, or the loop has just
+    /// ended.
     Loop* join();
     void leave(Loop& loop);
     /// Marks that no chunks are left. Requires: the caller opened or joined the loop, and has not left.
@@ -123,8 +124,8 @@ private:
     std::atomic<std::uint64_t>* open_;  // read all the time: on its own cache line, in memory_
 };
 
-/// Counts the threads that were called to help with loops, and the idle ones among them. A loop that finds enough idle
-/// threads calls none, so an idle thread may leave only if no loop counts on it.
+/// Counts the threads that were called to help with loops, and how many of them are idle. A loop that finds enough idle
+/// threads calls no others, so an idle thread may leave only if no loop counts on it.
 /// Thread: any.
 class CalledThreads {
 public:
@@ -143,12 +144,12 @@ public:
             }
         return false;
     }
-    /// Counts one thread fewer, because it could not be called.
+    /// Counts one thread fewer, because a thread could not be called.
     void cancel() {
         num_idle_.fetch_sub(1, std::memory_order_seq_cst);
         num_called_.fetch_sub(1, std::memory_order_seq_cst);
     }
-    /// Between these two, the calling thread is not idle.
+    /// Between these two calls, the calling thread is not idle.
     void begin_help() { num_idle_.fetch_sub(1, std::memory_order_seq_cst); }
     void end_help() { num_idle_.fetch_add(1, std::memory_order_seq_cst); }
 
@@ -156,14 +157,14 @@ public:
     /// called and idle again.
     bool leave(const OpenLoops& loops) {
         cancel();
-        // A loop that was opened before the counters changed did not call a thread; one that is opened later does.
+        // A loop that was opened before the counters changed did not call a thread; a loop that is opened later does.
         return !loops.any_open() || !enter();
     }
 
 private:
     const std::uint32_t most_;
     std::atomic<std::uint32_t> num_called_{0};  // threads that were called and have not decided to leave
-    std::atomic<std::uint32_t> num_idle_{0};    // the idle ones among them
+    std::atomic<std::uint32_t> num_idle_{0};    // how many of the called threads are idle
 };
 
 }  // namespace shoal

@@ -1,4 +1,4 @@
-// Component types of plugins: the fields of C structs become schemas, and these become tables of the world.
+// Component types of plugins: the fields of C structs become schemas, and schemas become tables of the world.
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"
@@ -35,7 +35,7 @@ constexpr std::uint32_t kSchemaFlags =
 /// Whether a declaration of this type includes the size of a value.
 bool has_value_bytes(std::uint32_t type) { return type == SHOAL_FIXED_STRING || type == SHOAL_ENUM; }
 
-/// Errors: the field is a relation but not an entity, or has two kinds.
+/// Errors: the field is a relation but not an entity, or has two kinds of relation.
 Status read_relation(const shoal_field& given, FieldDefinition& field) {
     const std::uint32_t kinds = given.flags & (SHOAL_RELATION | SHOAL_CLEARED | SHOAL_DIES_TOO);
     if (kinds == 0) return {};
@@ -50,7 +50,7 @@ Status read_relation(const shoal_field& given, FieldDefinition& field) {
     return {};
 }
 
-/// Errors: the enumerators are missing, or one has no name.
+/// Errors: the enumerators are missing, or an enumerator has no name.
 Status read_enumerators(const shoal_field& given, FieldDefinition& field) {
     if (given.type != SHOAL_ENUM) return {};
     if (given.enumerators == nullptr || given.num_enumerators == 0)
@@ -195,8 +195,8 @@ Status read_migrations(const shoal_component_definition& given, std::vector<Plug
     return {};
 }
 
-/// Errors: the type is not of this plugin, or was defined before; the definition is invalid; the program has functions
-/// for it.
+/// Errors: the type does not belong to this plugin, or was defined before; the definition is invalid; the program has
+/// functions for the type.
 Status define(shoal_world& plugin, const shoal_component& component, const shoal_component_definition& definition) {
     const auto has_it = [&](const PluginType* type) { return &type->component == &component; };
     const auto at = std::ranges::find_if(plugin.types, has_it);

@@ -81,7 +81,7 @@ void Guest::remove(GuestQuery& query) {
 
 namespace {
 
-/// A pass in the form of a schedule.
+/// A pass in the form that a schedule needs.
 struct GuestRows {
     const GuestPass* pass;
 
@@ -120,7 +120,7 @@ Status add_channels(GuestPass& pass, const Array<std::string>& channels, bool wr
     return {};
 }
 
-/// Removes a pass from the schedule. Errors: the program has removed it.
+/// Removes a pass from the schedule. Errors: the program has already removed the pass.
 Status unschedule_pass(GuestPass& pass) {
     return std::exchange(pass.is_added, false) ? pass.guest.world.schedule().remove(pass.name) : Status();
 }
@@ -228,8 +228,8 @@ GuestChannel* Guest::find_channel(std::string_view named) const {
 
 namespace {
 
-/// An observer in the form of a world. It calls the guest with a copy of its data, because the guest may remove the
-/// observer in the call.
+/// An observer in the form that a world needs. It calls the guest with a copy of its data, because the guest may remove
+/// the observer in the call.
 class GuestListener final : public Observer {
 public:
     GuestListener(Guest& guest, const GuestObserver& observer, bool has_values)
@@ -469,7 +469,7 @@ void Guest::renew() {
         const Store* const keeper = world.directory().find_kept(observer.component).store;
         if (!is_active || (observer.store != nullptr && observer.store == keeper)) continue;
         stop_listening(*this, observer);
-        static_cast<void>(listen(*this, observer));  // observes nothing while no store keeps the component type
+        static_cast<void>(listen(*this, observer));  // nothing is observed while no store keeps the component type
     }
 }
 

@@ -42,7 +42,7 @@ struct PluginHost : GuestHost {
 
     Array<shoal_component*> components{Owner("plugins")};
     std::mutex compiling;           // held while a compile function runs: several threads may compile
-    std::vector<SavedStore> saved;  // of the plugin being replaced
+    std::vector<SavedStore> saved;  // the stores of the plugin being replaced
 };
 
 /// A verb of the tool.
@@ -87,7 +87,7 @@ struct shoal_world final : shoal::Guest {
     ~shoal_world();
 
     shoal::PluginHost& plugins() const { return static_cast<shoal::PluginHost&>(host); }
-    /// Removes everything that may call functions of the plugin or refers to its stores, then the stores, the last one
+    /// Removes everything that may call functions of the plugin or refers to its stores, then the stores, the newest
     /// first.
     void remove_calls();
     /// Ends a load: keeps or undoes what load() has done.
@@ -124,7 +124,7 @@ private:
 
 namespace shoal {
 
-/// What a function of a pass gets; plugins know only the base.
+/// What a function of a pass gets. Plugins know only the base.
 struct PluginPassView : shoal_pass {
     PluginPassView(const PassContext* of, shoal_commands* given);
     const PassContext* context;  // nullptr: outside of passes
@@ -159,13 +159,13 @@ struct PluginType {
     const shoal_component& component;
     Schema schema;
     bool is_defined = false;
-    bool has_entry = false;  // whether it has added an entry to the world's registry, to be removed with it
+    bool has_entry = false;  // whether the world's registry has an entry that is to be removed with the type
     shoal_component_definition definition{};
     std::vector<PluginMigration> migrations;
 
-    /// Adds the type to a registry. Errors: the registry has another type of that name, or other functions.
+    /// Adds the type to a registry. Errors: the registry has another type with that name, or other functions for it.
     Status add_to(ComponentRegistry& registry) const;
-    /// Removes what was added to the world's registry.
+    /// Removes the entry in the world's registry.
     void leave_registry();
 };
 
@@ -177,7 +177,7 @@ struct PluginSpawn : SpawnedImages {
 
 /// The table of functions. Lifetime: as long as the program.
 const shoal_host& plugin_host_table();
-/// Each fills in its part of the table.
+/// Each of these functions fills in its part of the table.
 void add_component_functions(shoal_host& table);
 void add_source_functions(shoal_host& table);
 void add_store_functions(shoal_host& table);
@@ -186,7 +186,7 @@ void add_query_functions(shoal_host& table);
 /// Fills in an error, unless it is NULL. Returns 0.
 int refuse(shoal_error* error, std::string_view message);
 inline int answer(shoal_error* error, const Status& status) { return status ? 1 : refuse(error, status.message()); }
-/// The same for calls without an error: logs it.
+/// The same for calls without an error argument: logs the error.
 int complain(const Status& status);
 
 /// An argument of a call.
@@ -212,8 +212,8 @@ bool reaches(const T& given, const Field T::* field) {
     return given.size >= static_cast<std::size_t>(at - reinterpret_cast<const char*>(&zero)) + sizeof(Field);
 }
 
-/// Returns element `i` of a list of structs, which all have the size of the first; nullptr if they do not, or
-/// are shorter than in the first version. `last` is the last field of the first version.
+/// Returns element `i` of a list of structs, which all have the size of the first; nullptr if their sizes differ, or
+/// the structs are shorter than in the first version. `last` is the last field of the first version.
 template <class T, class Field>
 const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
     const std::uint32_t size = list->size;
@@ -222,7 +222,7 @@ const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
     return element->size == size ? element : nullptr;
 }
 
-/// Returns the handle of a component type; the same for all plugins.
+/// Returns the handle to a component type, which is the same for all plugins.
 shoal_component* component_of(PluginHost& host, const Schema& schema);
 /// Finds a component type that is kept as bytes. Errors: the type is kept in another way; the message says why.
 Result<KeptComponent> find_bytes(GuestHost& host, const shoal_component& component);

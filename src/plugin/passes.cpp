@@ -36,7 +36,7 @@ struct PluginTable {
     explicit PluginTable(const shoal_query& of) : query(of) { query.query->look_at_table(look, this); }
     PluginTable(const PluginTable&) = delete;
     PluginTable& operator=(const PluginTable&) = delete;
-    /// The first row of a batch; num_rows or more: it is not part of the table.
+    /// The first row of a batch; num_rows or more: the batch is not part of the table.
     std::size_t first_row(const TextBatch& rows) const {
         const auto owner = reinterpret_cast<std::uintptr_t>(rows.entities().data());
         return (owner - reinterpret_cast<std::uintptr_t>(owners)) / sizeof(Entity);

@@ -191,7 +191,8 @@ Status Plugins::check_needs(const Loaded& opened) const {
     return {};
 }
 
-/// Calls load(). Errors: load() failed, or the passes have no valid order; all that the plugin has made is removed.
+/// Calls load(). Errors: load() failed, or the passes have no valid order; everything that the plugin has made is
+/// removed.
 Status Plugins::start(Loaded& opened, bool was_ordered) {
     Schedule& schedule = shared_->world.schedule();
     shoal_error error{sizeof error, {}};
@@ -208,7 +209,7 @@ Status Plugins::start(Loaded& opened, bool was_ordered) {
     const bool has_loaded = status.ok();
     if (has_loaded && was_ordered) status = schedule.prepare();
     opened.world.is_loading = has_loaded && !status;
-    if (has_loaded && !status) {  // its own unload() frees the state, then everything is undone
+    if (has_loaded && !status) {  // its own unload() frees the state, and then everything is undone
         const GuestCallScope scope(*shared_);
         opened.world.remove_calls();
         if (opened.plugin.unload != nullptr) opened.plugin.unload(&opened.world, opened.state);
@@ -291,8 +292,8 @@ Status Plugins::reload(std::string_view name) {
     return status;
 }
 
-/// Replaces an older version by a newer one. Errors: the newer one does not start; the older one is started again, or
-/// removed.
+/// Replaces an older version by a newer one. Errors: the newer version does not start; the older version is started
+/// again, or removed.
 Status Plugins::exchange(std::size_t index, Loaded* newer) {
     Loaded* const older = loaded_[index];
     const bool was_ordered = shared_->world.schedule().prepare().ok();
@@ -349,7 +350,7 @@ const PluginVerb& verb_at(const PluginHost& host, std::size_t index) {
     fail_assertion({"index < num_verbs()", "there are fewer verbs; ask num_verbs()", __FILE__, __LINE__});
 }
 
-/// A call of a verb; plugins know only the base.
+/// A call of a verb. Plugins know only the base.
 struct VerbCall : shoal_verb_call {
     void (*print_to)(void* context, std::string_view text) = nullptr;
     void* context = nullptr;

@@ -1,4 +1,4 @@
-// What compile functions of plugins read of a source, and their output.
+// The parts of a source that compile functions of plugins read, and the output of these functions.
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"
@@ -84,7 +84,7 @@ std::uint64_t node_unsigned(shoal_node at) {
 
 // --- the output --------------------------------------------------------------------------------------------------
 
-/// Errors: there is no field of the type at that offset of the image.
+/// Errors: there is no field of the type at that offset in the image.
 Result<const Field*> find_at(const shoal_compilation& to, std::uint32_t offset, FieldType type) {
     for (const Field& field : to.input.schema.fields()) {
         if (field.type != type || offset < field.struct_offset || offset >= field.struct_offset + field.size) continue;

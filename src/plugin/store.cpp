@@ -55,7 +55,7 @@ PluginStore::~PluginStore() {
 
 // --- where the rows are ------------------------------------------------------------------------------------------
 
-/// Errors: what the plugin shows is invalid. Lists the columns.
+/// Checks the rows that the plugin shows, and lists their columns. Errors: the rows are invalid.
 Status PluginStore::check(const shoal_rows& shown, Array<std::byte*>& columns) const {
     if (shown.num_rows != 0 && shown.entities == nullptr) return Status::error("it shows rows without entities");
     for (std::size_t c = 0; has_columns() && c < schema().columns().size(); ++c) {
@@ -151,7 +151,7 @@ Result<std::uint32_t> PluginStore::add_values(const Schema& component, std::span
 std::uint32_t PluginStore::remove(std::span<const Entity> entities) {
     rows_.require_unlocked("remove()");
     const std::uint32_t num_removed = given_.destroy(given_.context, given(entities), count_of(entities));
-    static_cast<void>(refresh());  // it logs errors
+    static_cast<void>(refresh());  // refresh() logs errors
     return num_removed;
 }
 
@@ -334,8 +334,8 @@ SavedStore* find_saved(PluginHost& host, std::string_view component) {
     return nullptr;
 }
 
-/// Removes the manager of a component type that was declared by a schema alone, such as a level's, from the world,
-/// after converting its rows to the fields of the store. Errors: another store keeps the component type.
+/// Removes the manager of a component type that was declared by a schema alone, such as a type from a level, from the
+/// world, after converting its rows to the fields of the store. Errors: another store keeps the component type.
 Result<ComponentManager*> take_over(shoal_world& plugin, const Schema& schema) {
     const KeptComponent kept = plugin.world.directory().find_kept(schema.id());
     if (!kept) return static_cast<ComponentManager*>(nullptr);

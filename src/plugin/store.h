@@ -1,7 +1,7 @@
 #pragma once
-// A store that is implemented by a plugin: calls of the world are passed on to functions of the plugin. The rows
-// are in the plugin's memory; the table here only shows them, so that queries, observers and reports find them as
-// in other stores.
+// A store that is implemented by a plugin: calls from the world are passed on to functions of the plugin. The rows are
+// in the plugin's memory; the table here only shows them, so that queries, observers and reports find them as in other
+// stores.
 //
 //     world, spawner, commands --> PluginStore --> shoal_store of the plugin
 //     queries, observers       --> table, index --> columns of the plugin
@@ -20,7 +20,7 @@ public:
 
     const Schema& schema() const { return rows_.schema(); }
     std::uint64_t num_rows() const { return rows_.num_rows(); }
-    /// Asks the plugin for its rows. Errors: the rows are invalid; then there are none.
+    /// Asks the plugin for its rows. Errors: the rows are invalid; the store then has no rows.
     Status refresh();
     /// Leaves the context to the plugin: its function `end` is not called.
     void let_go() { given_.end = nullptr; }

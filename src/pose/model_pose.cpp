@@ -1,4 +1,4 @@
-// The model poses of a world: node trees, instances, local and model poses, constraints. What belongs to one tree is in
+// The model poses of a world: node trees, instances, local and model poses, constraints. The code for one tree is in
 // model_pose_tree.cpp.
 
 #include "shoal/pose/model_pose.h"
@@ -168,7 +168,7 @@ Status ModelPoseManager::remove_node_tree(NodeTreeId id) {
     return {};
 }
 
-/// Returns the slot of a blob's tree; makes it if there is none yet.
+/// Returns the slot of a blob's tree; makes the tree if there is none yet.
 Result<std::uint32_t> ModelPoseManager::find_tree(const ModelPose& pose) {
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
         if (trees_[slot] != nullptr && trees_[slot]->in_blob() && trees_[slot]->source == pose) return slot;
@@ -229,7 +229,7 @@ Status ModelPoseManager::reserve_blocks(std::uint32_t slot, std::size_t count) {
     return tree.table.reserve(static_cast<std::uint32_t>(count) * tree.num_nodes());
 }
 
-/// Adds an instance. Requires: the entity has none; memory is reserved.
+/// Adds an instance. Requires: the entity has no instance; memory is reserved.
 void ModelPoseManager::append(Entity entity, std::uint32_t slot) {
     const std::uint32_t row = instances_.append(entity);
     set_value(instances_.table(), kTree, row, slot);
@@ -295,7 +295,8 @@ std::uint32_t ModelPoseManager::remove(std::span<const Entity> entities) {
     return num_removed;
 }
 
-/// Removes the instances of these entities, or only of the dead ones. Does not remove trees without instances.
+/// Removes the instances of these entities, or only of the dead ones among them. Does not remove trees without
+/// instances.
 std::uint32_t ModelPoseManager::remove_rows(std::span<const Entity> entities, bool only_dead) {
     instances_.require_unlocked("remove()");
     Array<Entity> leaving{Owner("model poses")};  // a copy, because the span may be in one of the tables
@@ -467,7 +468,7 @@ std::uint64_t ModelPoseManager::let_nodes_follow(Executor* executor) {
     for (std::size_t begin = 0, end = 0; begin < moved_.size(); begin = end) {
         while (end < moved_.size() && moved_[end].entity == moved_[begin].entity) ++end;
         const Instance there = instance(moved_[begin].entity);
-        if (!there) continue;  // it was removed since then
+        if (!there) continue;  // the instance was removed since then
         by_instance.push_back(std::span<const Moved>(moved_).subspan(begin, end - begin));
         num_nodes += tree_of(there).num_nodes();
     }
@@ -521,7 +522,7 @@ void ModelPoseManager::move_trees(const Blob& before, const Blob& after) {
     }
 }
 
-/// If it fails, there may be new trees without instances.
+/// If this fails, there may be new trees without instances.
 Status ModelPoseManager::spawn_all(const SpawnBatch& batch, bool replaces) {
     const Status reserved =
         replaces ? instances_.reserve(batch.entity_index.size() * batch.num_copies) : instances_.reserve_batch(batch);

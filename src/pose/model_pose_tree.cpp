@@ -119,7 +119,7 @@ Array<std::uint32_t> ModelPoseManager::Tree::take_changed_groups() {
     return groups;
 }
 
-/// Returns the columns of one block: for the kernel, a block is a separate table with the parents of the tree.
+/// Returns the columns of one block: the kernel treats a block as a separate table with the parents of the tree.
 PoseColumns ModelPoseManager::Tree::columns_of(std::uint32_t block) {
     const std::size_t first = rows(block).begin;
     return {column<Vec3>(kPositions) + first, column<Quaternion>(kRotations) + first, column<Vec3>(kScales) + first,

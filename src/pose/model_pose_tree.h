@@ -40,7 +40,7 @@ struct ModelPoseManager::Tree {
     Array<Vec3> positions{Owner("model poses")}, scales{Owner("model poses")};
     Array<Quaternion> rotations{Owner("model poses")};
 
-    Array<Matrix3x4> default_models{Owner("model poses")};  // of a new instance, computed with the first one
+    Array<Matrix3x4> default_models{Owner("model poses")};  // of a new instance, computed with the first instance
     bool was_in_blob = false;                               // the tree was copied from a blob
 
     bool in_blob() const { return source.names.count != 0; }
@@ -77,7 +77,7 @@ struct ModelPoseManager::Tree {
     void keep_copy(const NodeTree& tree);
     /// Appends a block in the default pose. Requires: memory is reserved.
     std::uint32_t append_block(Entity owner);
-    /// Removes a block; the last one moves into its place.
+    /// Removes a block; the last block moves into its place.
     void remove_block(std::uint32_t block);
     void reset_block(std::uint32_t block);
 
@@ -87,7 +87,7 @@ struct ModelPoseManager::Tree {
     Array<std::uint32_t> take_changed_groups();
     /// Computes the changed nodes of a group. Returns the number of matrices.
     std::uint64_t compute_group(std::uint32_t group);
-    /// Computes the descendants of moved nodes, and returns how many. `below` is scratch memory.
+    /// Computes the descendants of moved nodes, and returns how many were computed. `below` is scratch memory.
     std::uint64_t compute_below(std::uint32_t block, std::span<const Moved> moved, Array<std::uint8_t>& below);
     void mark_models_written(RowRange blocks) {
         table.mark_written(kModels, {blocks.begin * num_nodes(), blocks.end * num_nodes()});

@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::uint32_t kFetchDistance = 32;
 constexpr std::size_t kCachedRows = 1 << 16;  // an index of this many rows is mostly in the cache
-constexpr std::size_t kMostFetched = 16;      // columns of one store; the loop itself fetches any others
+constexpr std::size_t kMostFetched = 16;      // columns of one store; the loop itself fetches other columns
 
-/// A bit for each of 64 rows: is it not nil? Makes bytes first, which vectorises, then packs eight bytes at once.
+/// A bit for each of 64 rows: is it not nil? Makes bytes first, which vectorises, and then packs eight bytes at once.
 std::uint64_t rows_had(const std::uint32_t* rows) {
     std::uint8_t had[64];
     for (std::uint32_t i = 0; i < 64; ++i) had[i] = rows[i] != kNilRow;
@@ -42,7 +42,7 @@ void add_fetched(const PlanTerm& field, Table& table, std::uint32_t first_column
     }
 }
 
-/// Writes the row of each of `entities` to `found`, and prefetches its data in the columns.
+/// Writes the row of each of `entities` to `found`, and prefetches the data of that row.
 template <bool kOneColumn>
 void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uint32_t* found,
                std::span<const FetchedColumn> columns) {
@@ -228,7 +228,7 @@ void JoinFinder::leave_out_holes(JoinBlock& block, const JoinedStore& store) con
 void JoinFinder::find_rows_in(std::uint8_t number, JoinBlock& block) const {
     const JoinedStore& store = places_.stores[number];
     std::uint32_t* const found = block.found[number];
-    for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made a word at a time
+    for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made by whole words
     if (const std::uint32_t first = store.rows->find(block.entities()[0]);
         own_run(*store.rows, first, block.entities())) {
         for (std::uint32_t i = 0; i < block.size(); ++i) found[i] = first + i;
@@ -247,7 +247,7 @@ void JoinFinder::find_rows_in(std::uint8_t number, JoinBlock& block) const {
         find_rows<false>(store.rows->index(), block.entities(), found, columns);
 }
 
-/// Leaves out entities without a required row, and those with an excluded row.
+/// Leaves out entities without a required row, and entities with an excluded row.
 void JoinFinder::find_in(std::uint8_t number, JoinBlock& block) const {
     const JoinedStore& store = places_.stores[number];
     const std::uint32_t* const found = block.found[number];
@@ -303,8 +303,8 @@ void JoinFinder::find_in_database(JoinBlock& block) const {
 
 namespace {
 
-/// Returns the rows, with kNilRow for those that lack a component of the database: unchanged, or copied to `out`.
-/// `only` is the only table that has any of the rows; nullptr: use `tables`.
+/// Returns the rows, with kNilRow for rows that lack a component of the database. The result is the unchanged list, or
+/// a copy in `out`. `only` is the only table that has any of the rows; nullptr: use `tables`.
 const std::uint32_t* keep_having(const JoinBlock& block, ComponentType type, const DatabaseTable* only,
                                  DatabaseTable* const* tables, const std::uint32_t* rows, std::uint32_t* out) {
     if (only != nullptr && only->type().has(type) && only->presence(type) == nullptr) return rows;
@@ -339,7 +339,7 @@ const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint3
     return room;
 }
 
-/// Finds the entities that a field of the rows names, and their database rows if some of their fields are there.
+/// Finds the entities that a field of the rows names, and their rows in the database if some of their fields are there.
 void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
     LinkedRows& linked = block.links[link];
     const std::uint32_t number = plan_.links[link];

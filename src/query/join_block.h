@@ -20,7 +20,7 @@ struct PlanState;
 struct LinkedRows {
     static constexpr std::uint32_t kRows = 256;
 
-    bool are_in_database = false;    ///< some of their fields are in the database
+    bool are_in_database = false;    ///< whether some of the entities' fields are in the database
     DatabaseTable* shown = nullptr;  ///< one of `tables`, while a loop visits them
     DatabaseTable* only = nullptr;   ///< the only table with rows of these entities; nullptr: see `tables`
     Entity entities[kRows];          ///< by row of the block; null: none
@@ -32,7 +32,7 @@ struct LinkedRows {
     }
 };
 
-/// Returns the table if all rows that are in a table are in the same one; otherwise nullptr.
+/// Returns the table if all rows that are in a table are in the same table; otherwise nullptr.
 inline DatabaseTable* only_table_of(DatabaseTable* const* tables, std::uint32_t num_rows) {
     DatabaseTable* const table = tables[0];
     bool is_only = true;
@@ -46,7 +46,7 @@ struct JoinBlock {
     static constexpr std::uint32_t kWords = kRows / 64;
 
     RowRange rows;
-    std::uint8_t driver = 0;         ///< kNone: the rows are in another order than a store's
+    std::uint8_t driver = 0;         ///< kNone: the rows are not in the order of a store
     std::uint8_t shows = 0;          ///< the store whose table batches show: see PlanState::shown_store()
     const Entity* owners = nullptr;  ///< of the driver's table
     DatabaseTable* of_database = nullptr;
@@ -80,7 +80,7 @@ struct JoinBlock {
         for (std::uint32_t i = 0; i < size(); ++i) differs |= of_store[i] - of_store[0] - i;
         return differs == 0;
     }
-    /// Whether a list is the list of the rows in a store, and these were found to be consecutive.
+    /// Whether a list is the list of the rows in a store, and these rows were found to be consecutive.
     bool are_run(std::uint8_t store, const std::uint32_t* of_store) const {
         return of_store == found[store] && store < 64 && (runs >> store & 1) != 0;
     }
@@ -99,7 +99,7 @@ struct JoinBlock {
         for_each_of(tables, words, visit);
     }
     /// Calls visit(table of the rows, words) for each combination of the rows' table and the tables of linked entities;
-    /// `shown` of each link is its table.
+    /// `shown` of each link is then the link's table.
     template <class Visit>
     void for_each_combination(Visit&& visit) {
         for_each_table([&](DatabaseTable* table, const std::uint64_t* here) { combine(0, table, here, visit); });
@@ -167,14 +167,14 @@ private:
 
 class JoinFinder {
 public:
-    /// Lifetime: the plan outlives it. Requires: the plan was refreshed.
+    /// Lifetime: the plan outlives the finder. Requires: the plan was refreshed.
     explicit JoinFinder(const PlanState& plan);
 
     /// Sets `block` to the rows of `part` from `begin` on, and finds them. Requires: `found` has a list for each store;
     /// `tables` is set if a database is joined and is not the driver.
     void find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const;
-    /// Returns the rows of a field in its table, for a block that was found; kNilRow where an entity lacks it. Writes
-    /// these rows to `room` if the block has no list of them. Shape: the number of rows in the block.
+    /// Returns the rows of a field in its table, for a block that was found; kNilRow where an entity lacks the
+    /// component. Writes these rows to `room` if the block has no list of them. Shape: the number of rows in the block.
     const std::uint32_t* rows_of_field(const JoinBlock& block, std::size_t field, std::uint32_t* room) const;
 
 private:

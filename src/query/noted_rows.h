@@ -1,5 +1,5 @@
 #pragma once
-// The entities that have gained, lost or changed a component since the loop of a plan ran last.
+// The entities that have gained, lost or changed a component since the last loop of a plan.
 //
 //     loop          e3 e4 have it     e3 e4 e7                e3 e7
 //     Added         e3 e4             e7
@@ -18,7 +18,7 @@ namespace shoal::detail {
 
 class NotedRows {
 public:
-    /// Lifetime: the store outlives it. Requires: an entity has at most one component of the type.
+    /// Lifetime: the store outlives this object. Requires: an entity has at most one component of the type.
     NotedRows(Store& store, const Schema& component, Noted what);
     NotedRows(const NotedRows& other) : NotedRows(other.mirror_->store(), other.mirror_->component(), other.what_) {}
     NotedRows(NotedRows&&) noexcept = default;
@@ -28,7 +28,7 @@ public:
     void refresh() { mirror_->compare(); }
     /// Shape: the number of entities that were found.
     std::span<const Entity> owners() const;
-    /// The removed components as they were. Shape: a struct image for each.
+    /// The removed components as they were. Shape: a struct image for each entity.
     const std::byte* removed_values() const { return mirror_->removed_values(); }
 
 private:

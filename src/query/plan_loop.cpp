@@ -1,4 +1,4 @@
-// The loops of plans: over whole tables if one store has all the terms, else over the blocks of a join.
+// The loops of plans: over whole tables if one store has the components of all terms, else over the blocks of a join.
 
 #include "query/join_block.h"
 #include "query/plan_state.h"
@@ -6,7 +6,7 @@
 namespace shoal::detail {
 namespace {
 
-/// The stamps of the blocks that were asked for last. Most rows are in the same block as the row before.
+/// The stamps of the blocks that were asked for last, because most rows are in the same block as the row before.
 class RecentStamps {
 public:
     std::uint64_t of(const Table& table, std::uint32_t column, std::uint32_t block) {
@@ -58,7 +58,7 @@ public:
         else
             plan_.match[0].for_each_table(visit_table);
     }
-    /// Calls the function for the visited rows of a part, and marks what it wrote in stores other than the driver.
+    /// Calls the function for the visited rows of a part, and marks written rows in stores other than the driver.
     void run_part(const QueryPart& part, CommandRecorder* commands) const {
         if (part.rows.size() == 0) return;
         if (SHOAL_LIKELY(visits_table(part)))
@@ -66,7 +66,7 @@ public:
         else
             run_blocks(part, commands);
     }
-    /// Marks what was written in the driver.
+    /// Marks written rows in the driver.
     void mark_part(const QueryPart& part) const {
         if (!function_.marks || is_listed_) return;
         const std::uint8_t driver = is_alone_ ? plan_.alone : places_.driver_of(part);
@@ -95,7 +95,7 @@ public:
         for (ToldRows& told : plan_.told)
             told.tell(*places_.stores[told.store].store, plan_.written_columns(told.store), executor);
     }
-    /// Prepares a loop for several threads. Returns whether they may share it.
+    /// Prepares a loop for several threads. Returns whether they may share the loop.
     bool share() const {
         const std::uint8_t driver = is_listed_ ? TermStores::kNone : plan_.driver();
         bool writes_others = false;
@@ -117,13 +117,13 @@ private:
             found = lists.data();
             links = {linked.data(), num_links};
         }
-        Room<std::uint32_t[kRows], 12> lists;      // by store, then by field: for those that need their own lists
+        Room<std::uint32_t[kRows], 12> lists;      // by store, then by field, for fields that need their own lists
         Room<const std::uint32_t*, 16> of_fields;  // by field: the rows in its store, or kNilRow
         Room<FieldColumns, 16> fields;             // in the shown table
         Room<DatabaseTable*, kRows> tables_of_rows{kRows};
         Room<LinkedRows, 1> linked;
     };
-    /// Rows that are consecutive in every store, perhaps over several blocks.
+    /// Rows that are consecutive in every store. They may be in several blocks.
     struct Run {
         RowRange rows;  // of the table that a batch shows
         DatabaseTable* own = nullptr;
@@ -157,8 +157,8 @@ private:
     static bool is_watched(const PlanTerm& field) {
         return !field.writes && !field.is_related() && field.noted == Noted::kNothing;
     }
-    /// Whether the loop marks what it watches for changes: it reads and writes fields of a component that is kept in
-    /// one column.
+    /// Whether the loop marks a column that it also watches for changes, because it reads and writes fields of a
+    /// component that is kept in one column.
     bool marks_what_it_watches() const {
         for (const PlanTerm& read : plan_.terms)
             for (const PlanTerm& written : plan_.terms)
@@ -225,8 +225,8 @@ private:
         if (!plan_.is_of_database(field)) return places_.first_column[plan_.fields[field]];
         return table == nullptr ? kNoColumn : plan_.first_column(*table, field);
     }
-    /// Sets where the fields are: those of the database in the rows' own table, and the linked ones in the tables that
-    /// links show.
+    /// Sets where the fields are: fields of the database are in the rows' own table, and fields of linked entities in
+    /// the tables that links show.
     void bind(FieldColumns* fields, DatabaseTable* own, std::span<const LinkedRows> links) const {
         for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
             const PlanTerm& field = plan_.field(i);
@@ -314,7 +314,7 @@ private:
         sorts_ ? block.for_each_stretch(show_words) : block.for_each_combination(show_words);
         if (function_.looks_at_each) copy_bytes(block.words, kept, sizeof kept);
     }
-    /// Whether all rows of a block are visited and are consecutive in the store of every field, except for those of
+    /// Whether all rows of a block are visited and are consecutive in the store of every field, except for fields of
     /// related entities.
     bool are_side_by_side(Block& block, const std::uint64_t* words) const {
         if (!block.are_all(words)) return false;
@@ -374,7 +374,8 @@ private:
         run.rows = {};
         function_.call(function_.context, shown);
     }
-    /// The row of place `i` in the table that a batch shows: the database's if there is one, or else the driver's.
+    /// The row of place `i` in the table that a batch shows: the database's table if there is one, or else the
+    /// driver's.
     std::uint32_t row_in_batch(const Block& block, std::uint32_t i) const {
         const bool shows_database = plan_.looks_up_database() && block.found[places_.database][i] != kNilRow;
         return block.found[shows_database ? places_.database : block.shows][i];
@@ -382,7 +383,7 @@ private:
 
     // --- marks ---------------------------------------------------------------------------------------------------
 
-    /// Marks what was written in stores other than the driver, and records the rows that these are notified of.
+    /// Marks written rows in stores other than the driver, and records the rows of which these stores are notified.
     void mark_block(Block& block) const {
         if (!function_.marks) return;
         mark_others(block);
@@ -448,7 +449,7 @@ struct PlainVisit {
     }
 
 private:
-    /// A separate function, so that a small table does not pay for its registers.
+    /// A separate function, so that a small table does not pay for the registers that a large one needs.
     __attribute__((noinline)) void visit_large(Table& table, const std::uint16_t* of_fields) const {
         for (std::size_t i = 1; i <= num_written; ++i) mark_column(table, *(of_fields - i), {0, table.num_rows()});
         show(table, of_fields);

@@ -20,11 +20,11 @@ inline constexpr std::string_view kParentName = "child_of";    // the name of Ch
 struct OwningStore {
     Store* store = nullptr;
     Database* database = nullptr;  ///< the store, if it is a database
-    std::uint32_t component = 0;   ///< its number in the database
+    std::uint32_t component = 0;   ///< the number of the component type in the database
     OwnedColumns columns;          ///< where its columns are, if the store is not a database
 };
 
-/// Finds the store of a component type; the result has none if no store shows it to queries.
+/// Finds the store of a component type; the result has no store if none shows the type to queries.
 OwningStore look_up_owning_store(const ComponentDirectory& directory, const Schema& component);
 
 /// A column that a loop writes.
@@ -43,7 +43,7 @@ struct PlanState {
     static const PlanState& of(const QueryPlan& plan) { return *plan.state_; }
     /// Makes a plan of terms whose stores are known.
     static QueryPlan make(std::span<const PlanTerm> terms, std::span<const OwningStore> keepers);
-    /// Visits only rows that have a tag, or lack it; `tags` lists them. Lifetime: the plan.
+    /// Visits only rows that have a tag, or lack it; `tags` lists the entities with the tag. Lifetime: the plan.
     static void add_tag(QueryPlan& plan, Store& tags, StringId tag, bool excludes);
 
     const PlanTerm& field(std::size_t index) const { return terms[fields[index]]; }
@@ -51,7 +51,7 @@ struct PlanState {
     bool is_of_database(std::size_t index) const { return store_of(index) == places.database; }
     Database& database() const { return static_cast<Database&>(*places.stores[places.database].store); }
 
-    /// Applies what has changed since the last loop. The calls below require it.
+    /// Applies the changes since the last loop. The calls below require that this was called.
     SHOAL_INLINE void refresh() const {
         if (SHOAL_UNLIKELY(has_lists)) refresh_lists();
         if (!match.empty()) {
@@ -60,7 +60,8 @@ struct PlanState {
         }
         if (SHOAL_UNLIKELY(!further.empty())) refresh_further();
     }
-    /// The visited entities if they are not simply the rows of a store: sorted, or those of Added, Changed or Removed.
+    /// The visited entities if they are not simply the rows of a store: sorted entities, or the entities of Added,
+    /// Changed or Removed.
     std::span<const Entity> listed(bool sorts) const {
         return sorts && !sorted.empty() ? sorted[0].owners() : noted[0].owners();
     }
@@ -72,10 +73,10 @@ struct PlanState {
     }
     /// Whether the only store that decides has rows without an owner.
     bool has_holes() const { return alone != places.database && places.stores[alone].rows->table().num_holes() != 0; }
-    /// Computes what follows from the terms and stores, for use by each loop.
+    /// Computes facts about the terms and stores that every loop uses.
     void note_shape();
-    /// By field: its first column, in a table of the only store. The written columns come before them. Requires:
-    /// is_alone.
+    /// Returns, by field, its first column in a table of the only store. The written columns come before these.
+    /// Requires: is_alone.
     const std::uint16_t* columns_of(const DatabaseTable* table) const {
         return table == nullptr ? own_columns.data() + written.size() : columns_of(table->type_number());
     }
@@ -85,8 +86,8 @@ struct PlanState {
     }
     /// The number of columns that are noted for an archetype.
     std::size_t num_noted() const { return fields.size() + written.size(); }
-    /// The store whose table batches show if entities are listed: the driver of a loop without the list, or any named
-    /// store.
+    /// The store whose table is shown in batches if entities are listed: the driver that a loop without the list would
+    /// have, or any named store.
     std::uint8_t shown_store() const {
         for (const JoinedStore& store : places.stores)
             if (store.is_required) return driver();
@@ -116,9 +117,9 @@ struct PlanState {
     TermStores places;
     Array<ComponentType> types{Owner("query")};          // by term; null unless the database has the type
     Array<ComponentType> required{Owner("query")};       // enableable types in the database whose bits must be set
-    Array<ComponentType> excluded{Owner("query")};       // those whose bits must not be set
+    Array<ComponentType> excluded{Owner("query")};       // enableable types whose bits must not be set
     mutable Array<DatabaseMatch> match{Owner("query")};  // one element if the query uses a database
-    // [archetype][written column, first column of each field]; unused for other stores
+    // [archetype][written columns, then the first column of each field]; unused for other stores
     mutable Array<std::uint16_t> noted_columns{Owner("query")};
     mutable std::size_t num_archetypes = 0;  // number of archetypes in noted_columns
     ComponentDirectory* directory = nullptr;
@@ -136,7 +137,7 @@ struct PlanState {
     Array<WrittenColumn> written{Owner("query")};
     Array<std::uint16_t> own_columns{Owner("query")};  // like noted_columns, for the only store if it is not a database
     Array<OwnedRows*> locked{Owner("query")};          // while a loop runs
-    Array<OwnedRows*> also_held{Owner("query")};       // the same, added by hold()
+    Array<OwnedRows*> also_held{Owner("query")};       // the same, but added by hold()
     // By store that is notified of written rows; used by the running loop. A query runs one loop at a time.
     mutable Array<ToldRows> told{Owner("query")};
     mutable Array<NotedRows> noted{Owner("query")};    // one element for Added, Removed or Changed
@@ -149,7 +150,7 @@ struct PlanState {
 /// Runs a loop on this thread without sorting, locking or marking. Requires: the plan is held.
 void visit_unsorted(const PlanState& plan, const LoopFunction& function);
 
-/// Keeps the rows of a plan in place, and applies what has changed since its last loop.
+/// Keeps the rows of a plan in place, and applies the changes since its last loop.
 struct HeldPlan {
     explicit HeldPlan(const PlanState& plan)
         : database(plan.places.has_database() ? &plan.database() : nullptr),
@@ -163,7 +164,7 @@ struct HeldPlan {
     const RowLock rows, others;
 };
 
-/// Room for elements, without an allocation if they are few. Elements are uninitialized.
+/// Room for elements, without an allocation if there are few. Elements are uninitialized.
 template <class T, std::size_t kFew>
 class Room {
 public:

@@ -8,7 +8,7 @@
 namespace shoal::detail {
 namespace {
 
-/// The cost of a table with few rows in a loop, in rows.
+/// The least cost of a table in a loop, in rows.
 constexpr std::uint32_t kLeastWeight = 32;
 
 std::uint32_t weight_of(RowRange rows) { return std::max(rows.size(), kLeastWeight); }

@@ -29,7 +29,7 @@ void require_use(const OwningStore& keeper, const PlanTerm& term) {
                    "them; say Read, or call the store"));
 }
 
-/// Finds the store of a term. Requires: a store keeps the component type, and the term may use it in this way.
+/// Finds the store of a term. Requires: a store keeps the component type, and supports this use of it.
 OwningStore find_owning_store(ComponentDirectory& directory, const PlanTerm& term) {
     const Schema& component = *term.component;
     directory.require_or_end(component);
@@ -47,8 +47,8 @@ OwningStore find_owning_store(ComponentDirectory& directory, const PlanTerm& ter
                "before the query is made"));
 }
 
-/// Returns the store that lists the entities of each tag; makes it if there is none. Requires: the store of tags makes
-/// such lists.
+/// Returns the store that lists the entities of each tag; makes the store if there is none. Requires: the store of tags
+/// makes such lists.
 Store& require_tag_store(ComponentDirectory& directory) {
     const ComponentId tag("tag");
     const Status made = directory.require_built_in(tag);
@@ -61,8 +61,8 @@ Store& require_tag_store(ComponentDirectory& directory) {
     return *store;
 }
 
-/// Returns the component type of the parent link. The transforms keep it, and are made if there are none, unless
-/// another store was made for it.
+/// Returns the component type of the parent link. The transforms keep this type, and are made if necessary, unless
+/// another store was made for the type.
 const Schema& require_parents(ComponentDirectory& directory) {
     if (const KeptComponent kept = directory.find_kept(ComponentId(kParentName))) return *kept.schema;
     const Status made = directory.require_built_in(ComponentId("transform"));
@@ -93,7 +93,8 @@ public:
         if (term.is_related() || term.is_link) return;
         joined.is_required |= !term.is_optional && !term.excludes;
         joined.is_excluded |= keeper.database == nullptr && term.excludes;
-        // Each row of such a manager is a value. In the database, a row has only the first value of an entity.
+        // Each row of such a manager is a value. In the database, by contrast, a row has only the first value of an
+        // entity.
         joined.is_driver |= term.is_each_value && plan_.terms.size() > 1 && keeper.database == nullptr;
     }
     std::uint8_t add(const OwningStore& keeper) {
@@ -106,8 +107,8 @@ public:
         places_.database = number;
         return number;
     }
-    /// Plans the loop over the further values of a `many` type of the database, after each entity's first: they are in
-    /// a table of their own, which is the driver.
+    /// Plans the loop over the further values of a `many` type of the database, after each entity's first value. These
+    /// values are in a table of their own, which is the driver.
     void plan_further() {
         std::uint32_t of_values = 0;
         while (of_values < plan_.terms.size() && !plan_.terms[of_values].is_each_value) ++of_values;
@@ -142,7 +143,7 @@ public:
                 if (term.link == number) term.link = static_cast<std::uint16_t>(plan_.links[same]);
         }
     }
-    /// Computes what follows from the stores of the terms.
+    /// Computes facts that depend on the stores of the terms.
     void complete() {
         for (const PlanTerm& term : plan_.terms)
             places_.sees_inactive |= term.component->name() == kInactiveName && !term.is_related();
@@ -192,7 +193,7 @@ OwningStore look_up_owning_store(const ComponentDirectory& directory, const Sche
     if (keeper.store == nullptr) return keeper;
     keeper.columns = keeper.store->find_columns(component);
     if (keeper.columns) return keeper;
-    keeper.database = dynamic_cast<Database*>(keeper.store);  // its tables are matched, not looked up
+    keeper.database = dynamic_cast<Database*>(keeper.store);  // tables of a database are matched, not looked up
     const ComponentType type =
         keeper.database == nullptr ? ComponentType() : keeper.database->find_component(component.id());
     if (!type) return {};

@@ -5,7 +5,7 @@
 //     order                       1       2       0       3           equal keys: as the plan visits them
 //
 // If the rows are the same as in the last loop, the last order is sorted with the current keys: this costs a walk if
-// the order of values is unchanged, and otherwise merges of the ranges that are still in order.
+// the order of values is unchanged; otherwise the ranges that are still in order are merged.
 // Thread: the thread that begins a loop.
 
 #include "shoal/query/detail/query_plan.h"

@@ -1,7 +1,7 @@
 #pragma once
 // The stores of a query's terms when several stores are joined, without C++ types: which stores there are, what the
-// query requires of each, and which of them a term uses. Typed queries and text queries both make one, and the blocks
-// of a join (join_block.h) are found with it.
+// query requires of each, and which of them a term uses. Typed queries and text queries both make a TermStores, and the
+// blocks of a join (join_block.h) are found with it.
 //
 //     query<Write<&Boat::position>, Read<&Sail::area>, Without<Crew>>(database, sails, crews)
 //
@@ -21,11 +21,11 @@ struct JoinedStore {
     Store* store = nullptr;
     OwnedRows* rows = nullptr;  ///< nullptr: a database
     bool needs_parent = false;  ///< see OwnedColumns
-    bool is_derived = false;    ///< writes change further fields: an access is to the whole store
+    bool is_derived = false;    ///< writes change further fields, so an access is to the whole store
     bool is_required = false, is_excluded = false;
-    bool is_told = false;            ///< it is notified of written rows: see Store::finish_writes()
+    bool is_told = false;            ///< the store is notified of written rows: see Store::finish_writes()
     bool is_looked_up = false;       ///< the entities' own rows are needed, not only those of related entities
-    bool is_driver = false;          ///< each of its rows is visited, even if others have fewer
+    bool is_driver = false;          ///< each row of the store is visited, even if other stores have fewer rows
     OwnersByValue* lists = nullptr;  ///< replaces `rows` by a list of the store: the entities of a tag
 
     bool has(std::uint32_t row) const {
@@ -36,7 +36,7 @@ struct JoinedStore {
 /// One of the component types of an AnyOf term.
 struct AnyOfOption {
     std::uint8_t term = 0, store = 0;
-    std::uint32_t component = 0;  ///< its number in the database
+    std::uint32_t component = 0;  ///< the number of the component type in the database
 };
 
 class TermStores {
@@ -46,12 +46,12 @@ public:
     explicit TermStores(std::size_t num_terms);
 
     bool has_database() const { return database != kNone; }
-    /// Returns the number of a store; adds it if it is new.
+    /// Returns the number of a store; adds the store if it is new.
     std::uint8_t add(const JoinedStore& store);
-    /// Adds a tag: entities must have it, or with `excludes` lack it. Requires: the store lists the tag's entities.
+    /// Adds a tag that entities must have or, with `excludes`, lack. Requires: the store lists the tag's entities.
     void add_tag(Store& store, StringId tag, bool excludes);
-    /// Returns the number of the store whose rows a loop visits: the required one with the fewest. Requires: there is
-    /// one.
+    /// Returns the number of the store whose rows a loop visits: the required store with the fewest rows. Requires:
+    /// there is a required store.
     std::uint8_t driver(std::uint64_t num_database_rows) const;
     /// Returns the store that drives the loop over a part.
     std::uint8_t driver_of(const QueryPart& part) const;
@@ -79,7 +79,7 @@ public:
     Array<OwnedRows*> locked() const;
 
     Array<JoinedStore> stores{Owner("query")};
-    std::uint8_t database = kNone;                      ///< its number; kNone: the join has no database
+    std::uint8_t database = kNone;                      ///< the number of the database; kNone: the join has no database
     Array<std::uint8_t> store_of{Owner("query")};       ///< by term
     Array<std::uint32_t> first_column{Owner("query")};  ///< by term; unused for terms of the database
     Array<AnyOfOption> any{Owner("query")};
@@ -92,7 +92,7 @@ private:
 
 inline constexpr std::string_view kTagName = "tag";  // the name of the component type Tag
 
-/// Returns the lists of the entities of each tag; nullptr if a store keeps no tags, or does not list their entities.
+/// Returns the lists of the entities of each tag; nullptr if the store keeps no tags, or does not list their entities.
 OwnersByValue* find_tag_lists(Store& store);
 
 }  // namespace shoal::detail

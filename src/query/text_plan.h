@@ -13,7 +13,7 @@ enum : std::uint8_t { kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8 };
 
 /// Compares a part of a field with a value of its type.
 struct TextComparison {
-    std::size_t component = 0;  ///< its index in the query's components
+    std::size_t component = 0;  ///< index in the query's components
     FieldPart part;
     std::uint8_t holds_for = 0;
     AnyValue value;
@@ -24,10 +24,10 @@ struct TextQuery::Plan {
 
     std::optional<detail::QueryPlan> rows;                // the rows; its fields are the components
     Array<TextComponent> components{Owner("query")};      // the shown components
-    Array<std::size_t> fields{Owner("query")};            // by component: its field in `rows`; kNoField: a singleton
+    Array<std::size_t> fields{Owner("query")};            // by component: its number in `rows`; kNoField: a singleton
     Array<TextComparison> comparisons{Owner("query")};    // all must hold
     Array<TextComparison> of_singletons{Owner("query")};  // the same for singletons
-    Array<OwnedRows*> singletons{Owner("query")};         // by component; nullptr: it is not a singleton
+    Array<OwnedRows*> singletons{Owner("query")};         // by component; nullptr: the component is not a singleton
     Array<Access> accesses{Owner("query")};
 };
 

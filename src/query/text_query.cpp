@@ -24,7 +24,7 @@ std::uint8_t order(T a, T b) {
                                      (a != a || b != b ? kUnordered : 0));
 }
 
-/// Where the values of a comparison are in a table.
+/// Where a table has the values for a comparison.
 struct ComparedColumn {
     const std::byte* first = nullptr;
     std::size_t stride = 0;
@@ -109,7 +109,7 @@ struct TextQuery::Visitor {
     void (*visit_with)(void* context, Commands& commands, const TextBatch& batch) = nullptr;  // instead of `visit`
     void* context = nullptr;
     ComponentDirectory* directory = nullptr;  // of the commands
-    bool marks = true;                        // whether it marks visited rows as written
+    bool marks = true;                        // whether the loop marks visited rows as written
 
     void run(Executor* executor) const {
         if (!singletons_hold()) return;
@@ -140,7 +140,7 @@ struct TextQuery::Visitor {
     }
 
 private:
-    /// Whether the singletons of a query exist, and its comparisons about them hold.
+    /// Whether the singletons of a query exist, and all comparisons with their fields hold.
     bool singletons_hold() const {
         for (const OwnedRows* singleton : plan.singletons)
             if (singleton != nullptr && singleton->num_rows() != 1) return false;
@@ -281,11 +281,11 @@ struct TextQuery::Held {
 
     using ComponentRows = TextBatch::ComponentRows;
 
-    /// A batch, and the data that it refers to if that is not in a table.
+    /// A batch, with the data that it refers to if this data is not in a table.
     struct Batch {
         TextBatch batch;
         Array<ComponentRows> places{Owner("query")};       // where the batch's rows are; first_row_ is 0
-        Array<Entity> entities{Owner("query")};            // empty: they are consecutive in a table
+        Array<Entity> entities{Owner("query")};            // empty: the entities are consecutive in a table
         Array<Array<std::uint32_t>> rows{Owner("query")};  // by component; empty: consecutive rows
 
         bool lists(std::size_t c) const { return !rows[c].empty(); }
@@ -305,7 +305,7 @@ struct TextQuery::Held {
     static bool can_join(const Batch& a, const Batch& b) {
         return std::ranges::equal(a.batch.places_, b.batch.places_, is_same_table);
     }
-    /// Whether `b` continues where `a` ends, or one of them lists rows.
+    /// Whether `b` continues where `a` ends, or one of the two lists rows.
     static bool goes_on(const Batch& a, const Batch& b) {
         for (std::size_t c = 0; c < a.rows.size(); ++c)
             if (breaks(a, b, c)) return false;
@@ -379,7 +379,8 @@ struct TextQuery::Held {
         else
             batches.push_back(std::move(made));
     }
-    /// Whether the entities of a batch are in a table that it shows. Others are in buffers that the loop reuses.
+    /// Whether the entities of a batch are in a table that the batch shows. Other entities are in buffers that the loop
+    /// reuses.
     static bool lies_in_table(const TextBatch& found) {
         return std::ranges::any_of(found.places_, [&](const ComponentRows& place) {
             if (place.table == nullptr) return false;

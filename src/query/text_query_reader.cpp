@@ -38,7 +38,7 @@ struct ReadTerm {
     char sign = 0;  // ! ? & ^ $ or 0
     bool is_tag = false;
     std::string_view path;
-    Array<std::string_view> others{Owner("query")};  // after `|`: an entity has `path` or one of these
+    Array<std::string_view> others{Owner("query")};  // the names after `|`: an entity has `path` or one of these
     std::uint8_t holds_for = 0;                      // 0: no comparison
     std::string_view value;
 };
@@ -53,7 +53,7 @@ bool is_comparable(const ValueType& type) {
             type.type == FieldType::kStringId || type.type == FieldType::kResourceId);
 }
 
-/// Returns the value of a word or a text in quotes; nothing if it is a number that does not fit 64 bits.
+/// Returns the value of a word or a text in quotes; nothing for a number that does not fit into 64 bits.
 AnyValue value_of(std::string_view text) {
     if (text[0] == '"') return text.substr(1, text.size() - 2);
     if (text == "true" || text == "false") return text == "true";
@@ -298,7 +298,7 @@ private:
             }
         return error(name, "nothing has a parent in a world without transforms", "call World::transforms() before");
     }
-    /// Returns the number of a shown component type; adds it if it is new.
+    /// Returns the number of a shown component type; adds the type if it is new.
     std::size_t add(const Schema& schema, const detail::OwningStore& keeper, bool has_columns, const ReadTerm& term) {
         Array<TextComponent>& components = plan_->components;
         std::size_t i = 0;

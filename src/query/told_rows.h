@@ -1,14 +1,15 @@
 #pragma once
-// The rows that a loop has written in a store that computes more from them; the store is notified when the loop ends.
+// The rows that a loop has written in a store that computes other values from them. The store is notified when the loop
+// ends.
 //
 //     the store drives alone     every row of a part                         when the part is marked
 //     drives, others joined      a bit for each row, set block by block      by the threads of the loop
 //     is joined                  a list, block by block                      by the calling thread
 //     several threads            a bit for each row of what is joined        by the threads of the loop
 //
-// The order is the order of the store's rows, or of the driver's: it does not depend on the number of workers.
-// Thread: as above. A block of a driver begins at a multiple of 64 rows, so two threads never write one word; the bits
-// of a joined store are set atomically.
+// Rows are in the order of the store, or of the driver, so the order does not depend on the number of workers.
+// Thread: as above. A block of a driver begins at a multiple of 64 rows, so two threads never write the same word; the
+// bits of a joined store are set atomically.
 
 #include "query/join_block.h"
 #include "shoal/base/detail/bit_set.h"
@@ -19,11 +20,11 @@ class ToldRows {
 public:
     explicit ToldRows(std::uint8_t number) : store(number) {}
 
-    /// Begins a loop. `num_rows`: the number of the store's rows if it drives and others are joined; otherwise 0.
+    /// Begins a loop. `num_rows`: the number of the store's rows if the store is the driver of a join; otherwise 0.
     void begin(std::uint32_t num_rows);
     /// Lets several threads add rows of stores that are not the driver, or of all stores, and returns true. Returns
-    /// false if a loop might write a row twice: it visits each of an entity's rows in the driver, and writes other
-    /// stores.
+    /// false if a loop might write a row twice: that is so if it visits each of an entity's rows in the driver, and
+    /// writes other stores.
     static bool share(std::span<ToldRows> all, const TermStores& places, std::size_t driver, bool writes_others);
     /// Adds the visited rows of a block.
     void add_block(const JoinBlock& block) {
@@ -33,7 +34,7 @@ public:
         else
             block.for_each_visited([&](std::size_t i) { add(block.found[store][i]); });
     }
-    /// Adds the rows of a part of the driver: all, or those of the visited blocks.
+    /// Adds the rows of a part of the driver: all rows, or the rows of the visited blocks.
     void add_all(RowRange part) {
         for (std::uint32_t row = part.begin; row < part.end; ++row) add(row);
     }
@@ -44,7 +45,7 @@ public:
     /// Notifies the store and ends the loop.
     void tell(Store& told, std::uint64_t columns, Executor* executor);
 
-    std::uint8_t store;  ///< its number in the query
+    std::uint8_t store;  ///< the number of the store in the query
 
 private:
     void add(std::uint32_t row) { is_shared_ ? add_shared(row) : rows_.push_back(row); }

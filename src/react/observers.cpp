@@ -115,7 +115,7 @@ void Observers::forget(const Store& store) {
     drop_mirrors(&store);
 }
 
-/// Destroys removed observers. Their destructors may remove others.
+/// Destroys removed observers. Their destructors may remove other observers.
 void Observers::drop_removed() {
     for (std::size_t i = 0; i < entries_.size();) {
         if (!entries_[i].is_removed) {
@@ -130,7 +130,7 @@ void Observers::drop_removed() {
     }
 }
 
-/// Forgets what the journal knows about a store; nullptr: of all stores.
+/// Forgets what the journal knows about a store; nullptr: about all stores.
 void Observers::drop_mirrors(const Store* store) {
     const auto end = std::partition(mirrors_.begin(), mirrors_.end(), [&](const ComponentMirror* mirror) {
         return store != nullptr && &mirror->store() != store;
@@ -145,11 +145,12 @@ void Observers::keep_journal(std::size_t max_entities) {
     const bool was_kept = journal_.is_kept();
     journal_.keep(max_entities, directory_.stamp());
     if (!journal_.is_kept()) return drop_mirrors(nullptr);
-    // A journal that was kept already also reports what changed since the last settle: readers have seen its stamp.
+    // A journal that was kept already also reports the changes since the last settle, because readers have seen its
+    // stamp.
     if (!was_kept) mirror_all(false);
 }
 
-/// Makes missing mirrors for all component types: mirrors of no rows, or of the current rows.
+/// Makes missing mirrors for all component types. They remember no rows, or the current rows.
 void Observers::mirror_all(bool have_no_rows) {
     const auto start = have_no_rows ? ComponentMirror::Start::kNoRows : ComponentMirror::Start::kRowsOfNow;
     for (Store* store : directory_.stores())
@@ -167,7 +168,7 @@ void Observers::mirror_all(bool have_no_rows) {
 void Observers::after_settle(const SettleContext& context) {
     if (entries_.empty() && !journal_.is_kept()) return;
     const std::uint64_t stamp = context.stamp - 1;
-    // Component types that have got a store since the last settle had no rows then.
+    // Component types that have got a store since the last settle had no rows at that settle.
     if (journal_.is_kept()) mirror_all(true);
     for (ComponentMirror* mirror : mirrors_) {
         mirror->compare();

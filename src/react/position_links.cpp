@@ -159,8 +159,8 @@ void PositionLinks::add_blocks(const Block& table, std::uint32_t first_column, s
     }
 }
 
-/// Finds the entities whose field and transform differ. If both were written, they are found by the stamps of the
-/// field.
+/// Finds the entities whose field and transform differ. If both were written, the entities are found by the stamps of
+/// the field.
 void PositionLinks::find_differences(const Followed& followed, TransformManager& transforms, Executor& executor) {
     const auto& [store, component, part, since] = followed.field;
     const bool moves_transforms = followed.follower == Follower::kTransform;
@@ -285,7 +285,8 @@ void PositionLinks::move_rows(Tiled& tiled, const SettleContext& context) {
                      if (block.table.enabled_bits != nullptr && !test_bit(block.table.enabled_bits, row)) continue;
                      const Vec3 place = read_place({component, block.table.table, row, block.table.first_column}, part);
                      const Zone zone = tiled.tiles.zone_of(place);
-                     // A position that is not a number moves nothing: in the large zone the row would stay for ever.
+                     // A position that is not a number moves nothing: if it moved to the large zone, the row would stay
+                     // there forever.
                      if (zone != block.zone && zone != tiled.tiles.large_zone())
                          found.push_back({block.table.table->entities()[row], zone});
                  }
@@ -319,7 +320,8 @@ bool PositionLinks::move_leaving(Database& database, const SettleContext& contex
 
 namespace {
 
-/// The stamp from which rows of a declaration are not yet checked. A program may declare other links before it loads.
+/// The stamp from which rows of a declaration are not yet checked. A program may declare other links before it loads a
+/// state.
 struct SavedLink {
     std::uint64_t component, field;  // hashes of their names
     std::uint64_t kind;              // 0 and 1: as Follower; 2: rows are kept in tiles

@@ -12,9 +12,9 @@
 namespace shoal {
 namespace {
 
-constexpr std::uint32_t kFewRows = 16;  // up to this many are compared one by one
+constexpr std::uint32_t kFewRows = 16;  // up to this many rows are compared one by one
 
-/// Whether values must be compared by more than their bytes.
+/// Whether it is not enough to compare the bytes of values.
 bool refers(const Field& field) { return field.type == FieldType::kEntity || field.type == FieldType::kBlobArray; }
 
 std::span<const std::uint64_t> all_guids(const Blob& blob, Array<std::uint64_t>& storage) {
@@ -23,7 +23,7 @@ std::span<const std::uint64_t> all_guids(const Blob& blob, Array<std::uint64_t>&
     return storage;
 }
 
-/// Offsets count from the start of the blob, so equal lists mean that all arrays have the same offsets.
+/// Offsets are relative to the start of the blob, so equal lists mean that all arrays have the same offsets.
 bool have_same_arrays(const Blob& before, const Blob& after) {
     return std::ranges::all_of(std::array{BlobSectionKind::kArrays, BlobSectionKind::kArrayData}, [&](auto kind) {
         return std::ranges::equal(section_bytes(before, kind), section_bytes(after, kind));
@@ -184,7 +184,7 @@ void BlobChanges::compare(std::uint32_t type) {
         compare_rows(type);
 }
 
-/// Compares components that an entity has once. Consecutive rows in both versions are compared together.
+/// Compares components of which an entity has at most one. Consecutive rows in both versions are compared together.
 void BlobChanges::compare_rows(std::uint32_t type) {
     const TypeChanges& t = types_[type];
     const std::span<const std::uint32_t> befores =
@@ -235,7 +235,7 @@ bool BlobChanges::are_bytes_equal(const TypeChanges& type, std::uint32_t before_
     return true;
 }
 
-/// Bisects rows to find those that differ.
+/// Bisects rows to find the rows that differ.
 void BlobChanges::compare_run(std::uint32_t type, std::uint32_t before_row, std::uint32_t after_row,
                               std::uint32_t count) {
     if (count == 0) return;

@@ -14,14 +14,14 @@
 
 namespace shoal {
 
-/// The components of one type in both versions; nullptr if a version has none.
+/// The components of one type in both versions; nullptr if a version has no such components.
 struct TypeChanges {
     const BlobComponents* before = nullptr;
     const BlobComponents* after = nullptr;
     const Schema* schema = nullptr;
 };
 
-/// A component of an entity that stays, with a bit for each field of the schema: set if it differs.
+/// A component of an entity that stays, with a bit for each field of the schema, which is set if the field differs.
 struct ChangedFields {
     std::uint32_t type, after_entity, before_row, after_row;
     std::uint64_t fields;
@@ -41,7 +41,7 @@ struct ChangedList {
 
 class BlobChanges {
 public:
-    /// The blobs outlive this object. Requires: component types of the same name have the same layout.
+    /// The blobs outlive this object. Requires: component types with the same name have the same layout.
     BlobChanges(const Blob& before, const Blob& after);
     BlobChanges(const BlobChanges&) = delete;
     BlobChanges& operator=(const BlobChanges&) = delete;
@@ -49,9 +49,9 @@ public:
     /// By entity of one version, the entity of the other; kNoBlobEntity: none.
     std::span<const std::uint32_t> after_of() const { return after_of_; }
     std::span<const std::uint32_t> before_of() const { return before_of_; }
-    /// Entities of the newer version that the older one does not have, ascending.
+    /// Entities of the newer version that the older version does not have, ascending.
     std::span<const std::uint32_t> new_entities() const { return new_entities_; }
-    /// Entities of the older version that the newer one does not have, ascending.
+    /// Entities of the older version that the newer version does not have, ascending.
     std::span<const std::uint32_t> gone_entities() const { return gone_entities_; }
 
     std::span<const TypeChanges> types() const { return types_; }
@@ -96,7 +96,7 @@ private:
     Array<std::uint32_t> list_rows_{Owner("reload")};
 };
 
-/// Finds the arrays of the older version in the newer one.
+/// Finds the arrays of the older version in the newer version.
 class MovedArrays {
 public:
     /// The blobs outlive this object.
@@ -110,14 +110,14 @@ public:
 private:
     std::span<const BlobArrayEntry> befores_;       // by offset
     Array<BlobArrayBase> afters_{Owner("reload")};  // by index in befores_
-    std::size_t num_moved_ = 0, next_ = 0;          // next_: the one after the last that was found
+    std::size_t num_moved_ = 0, next_ = 0;          // next_: the index after the last array that was found
 };
 
 /// Copies a field of a component in a blob. Shape: field.size.
 void read_blob_field(const BlobComponents& components, const Field& field, std::uint32_t row, std::byte* value);
 
-/// For each entity of a blob that has a component of the type: its nearest ancestor that has one too, or
-/// kNoBlobEntity. Shape: num_entities(); kNoBlobEntity for entities without the component.
+/// For each entity of a blob that has a component of the type, the nearest ancestor that has one too, or kNoBlobEntity.
+/// Shape: num_entities(); kNoBlobEntity for entities without the component.
 Array<std::uint32_t> parents_among(const Blob& blob, const BlobComponents* components);
 
 }  // namespace shoal

@@ -40,7 +40,7 @@ bool has_arrays(const Blob& blob) {
     return false;
 }
 
-/// Errors: the two are not versions of one resource.
+/// Errors: the blobs are not versions of the same resource.
 Status check_names(const Blob& before, const Blob& after) {
     if (before.id() && before.id() == after.id()) return {};
     if (!before.id() || !after.id())
@@ -117,7 +117,7 @@ private:
         return report_;
     }
 
-    /// Steps that cannot be undone come last, and cannot be refused: removing models and transforms, with their
+    /// Steps that cannot be undone come last, and cannot be refused: these remove models and transforms, with their
     /// children.
     Status change_all() {
         using Part = Status (ReloadCall::*)();
@@ -196,7 +196,7 @@ private:
     bool is_transform(std::uint32_t type) const {
         return type == transform_type_ && transforms_ != nullptr && takers_[type] == transforms_;
     }
-    /// Whether the store of a type keeps its components in another form than fields.
+    /// Whether the store of a type keeps components in a form other than fields.
     bool is_model(std::uint32_t type) const { return model_poses_ != nullptr && takers_[type] == model_poses_; }
 
     /// Finds the store of each component type. Errors: a spawn function would need to know about a change.
@@ -247,7 +247,7 @@ private:
         return {};
     }
 
-    /// Lists new entities below entities that the program has destroyed: they are not kept.
+    /// Lists new entities below entities that the program has destroyed. These new entities are not kept.
     void list_orphans() {
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
             BitSet lost{Owner("reload")};
@@ -294,7 +294,7 @@ private:
         return {};
     }
 
-    /// Overrides values of entities that an earlier version had, and that have come back.
+    /// Overrides values of entities that an earlier version had, and that the newer version has again.
     Status override_new_entities() {
         for (const ReloadOverrides::Entry& entry : overrides_.all()) {
             if (!is_new(entry.entity) || takers_[entry.type] == nullptr || type_at(entry.type).schema->singleton())
@@ -316,7 +316,7 @@ private:
         override_new_properties();
         return {};
     }
-    /// The same for named values, which may have other types in the newer version: values that do not fit are logged.
+    /// The same for named values, which may have other types in the newer version. Values that do not fit are logged.
     void override_new_properties() {
         overrides_.for_each_named(world_.directory(), [&](const LoggedOverride& one, std::string_view path) {
             if (!is_new(one.entity)) return;
@@ -359,7 +359,7 @@ private:
             if (entry.place == place_of_row(components, row)) visit(entry);
         });
     }
-    /// The index of a row among the values of a `many` type that its entity has.
+    /// The index of a row among the values that its entity has of a `many` type.
     static std::uint32_t place_of_row(const BlobComponents& components, std::uint32_t row) {
         if (!components.schema->many()) return 0;
         const std::span<const std::uint32_t> before = components.entity_index.first(row);
@@ -449,7 +449,7 @@ private:
         return {};
     }
 
-    /// Writes changed fields of components that the world has once, whichever entity has them.
+    /// Writes changed fields of singletons, whichever entity has them.
     Status change_singletons() {
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
             const TypeChanges& t = type_at(type);
@@ -465,7 +465,7 @@ private:
         return {};
     }
 
-    /// Adds the components of each type in one call, and sets those that the program has already added.
+    /// Adds the components of each type in one call, and sets components that the program has already added.
     Status add_components() {
         const std::span<const ChangedComponent> added = changes_.added();
         for (std::size_t begin = 0, end = 0; begin < added.size(); begin = end) {
@@ -549,7 +549,7 @@ private:
 
     // --- enableable components --------------------------------------------------------------------------------------
 
-    /// Enables and disables components as in the source, including new ones.
+    /// Enables and disables components, including new components, as in the source.
     Status change_enabled() {
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
             const TypeChanges& t = type_at(type);
@@ -590,7 +590,7 @@ private:
 
     // --- lists ---------------------------------------------------------------------------------------------------
 
-    /// A value of a list in the older version, its counterpart in the newer one, and its index in the world.
+    /// A value of a list in the older version, its counterpart in the newer version, and its index in the world.
     struct Pair {
         std::uint32_t before = kNoBlobEntity, after = kNoBlobEntity, world = kNoBlobEntity;
     };
@@ -633,7 +633,7 @@ private:
         overrides_.move_list(list.type, list.after_entity, place_after);
     }
 
-    /// Pairs equal values in any order, and the others by their order. Tags are only paired if equal.
+    /// Pairs equal values in any order, and other values by their order. Tags are only paired if they are equal.
     /// Returns the pairs in the order of the older version, then the new values.
     Array<Pair> pair_values(const ChangedList& list) const {
         const TypeChanges& t = type_at(list.type);
@@ -666,7 +666,7 @@ private:
         while (found < afters.size() && !is_same(found)) ++found;
         return found;
     }
-    /// Tags must not be overwritten: the lists of entities by tag would not notice.
+    /// Tags must not be overwritten, because the lists of entities by tag would not notice.
     static bool is_tag(const TypeChanges& type) { return type.schema->id() == schema_of<Tag>().id(); }
 
     /// Returns a value of the older version as it was spawned in the copy.
@@ -688,8 +688,8 @@ private:
         return image;
     }
 
-    /// Finds the values of the older version in the world: first by equality, then by order, if the program has neither
-    /// added nor removed any.
+    /// Finds the values of the older version in the world: first by equality, and then by order if the program has
+    /// neither added nor removed any values.
     void find_in_world(const ChangedList& list, std::uint32_t copy, const ReloadedComponent& first,
                        Array<Pair>& pairs) const {
         const Array<Image> images = images_of_list(first);
@@ -713,7 +713,7 @@ private:
             pair.world = next++;
         }
     }
-    /// Whether two values are equal in the world. All references to dead entities are equal.
+    /// Whether two values are equal in the world. All references to dead entities count as equal.
     bool is_same_value(const Image& a, const Image& b, const Schema& schema) const {
         for (const Field& field : schema.fields()) {
             const std::byte* const one = a.data() + field.struct_offset;
@@ -735,7 +735,7 @@ private:
         Array<Image> values{Owner("reload")};
         Array<std::uint32_t> place_of{Owner("reload")};  // kNoBlobEntity: added by the program
         Array<bool> is_gone{Owner("reload")};
-        std::size_t num_in_world = 0;  // these are the first, in their order
+        std::size_t num_in_world = 0;  // the values in the world come first, in their order
     };
 
     Status change_lists() {
@@ -791,7 +791,7 @@ private:
             std::memcpy(value, newer.data() + field.struct_offset, field.size);
         }
     }
-    /// Adds a value that is new in the newer version, unless the program has added an equal one.
+    /// Adds a value that is new in the newer version, unless the program has added an equal value.
     void take_value(const ChangedList& list, std::uint32_t copy, const Pair& pair, NewList& now_list) {
         const Image newer = image_of(list.type, pair.after, copy);
         const std::uint32_t place = place_in_list(list, pair.after);
@@ -848,7 +848,8 @@ private:
         return parents_after_;
     }
 
-    /// Links transforms whose parents have changed. All of them are unlinked first, so that no order creates a cycle.
+    /// Links transforms whose parents have changed. All of these transforms are unlinked first, so that no order
+    /// creates a cycle.
     Status link_all() {
         if (transform_type_ == kNoBlobEntity || transforms_ == nullptr) return {};
         if (takers_[transform_type_] != transforms_) return {};
@@ -896,7 +897,7 @@ private:
         const Entity before = linked ? transforms.entity(linked) : kNullEntity;
         if (before != parent) links.push_back({child, before, parent, entity});
     }
-    /// Links a root to its new parent, or to the former one if the program has put the new parent below it.
+    /// Links a root to its new parent, or to its former parent if the program has put the new parent below the root.
     void set_parent(std::uint32_t copy, const NewLink& link) {
         if (!steps_.link(link.child, link.now)) {
             ++report_.num_left_out;
@@ -1046,8 +1047,8 @@ private:
         return {};
     }
 
-    /// Makes all rows of the world that refer to arrays of the older version refer to arrays of the newer one with the
-    /// same values.
+    /// Makes all rows of the world that refer to arrays of the older version refer to arrays of the newer version with
+    /// the same values.
     Status move_arrays() {
         if (changes_.arrays_stay() || !has_arrays(before_)) return {};
         MovedArrays moved(before_, after_);
@@ -1072,8 +1073,8 @@ private:
         };
         if (!moving.moved.empty()) WaitingCommands::of_directory(world_.directory()).visit_arrays(move, &moving);
     }
-    /// Lists components with a moved array (the first one, for `many` types), including those of dead entities, which
-    /// exist, and are saved, until the world settles.
+    /// Lists components with a moved array (for `many` types, the first component), including components of dead
+    /// entities, which exist, and are saved, until the world settles.
     Array<ReloadedComponent> places_with_moved(MovedArrays& moved) {
         Array<ReloadedComponent> places{Owner("reload")};
         for (Store* store : world_.directory().stores())
@@ -1126,13 +1127,13 @@ private:
     }
 
     World& world_;
-    TransformManager* transforms_;  // this and the next two: nullptr if the world has none
+    TransformManager* transforms_;  // this and the next two members are nullptr if the world has no such store
     OwnershipManager* ownership_;
     ModelPoseManager* model_poses_;
     SpawnLog& log_;
     const Blob& before_;
     const Blob& after_;
-    SpawnedCopies* copies_;  // nullptr: there are none
+    SpawnedCopies* copies_;  // nullptr: there are no copies
     BlobChanges changes_;
     ReloadSteps steps_;
     std::uint32_t transform_type_, owned_type_;

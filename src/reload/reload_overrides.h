@@ -1,5 +1,5 @@
 #pragma once
-// Values overridden at spawn, during a reload: they stay, whatever changes in the source.
+// Values that a spawn has overridden, during a reload. They stay, whatever changes in the source.
 // Thread: the structural thread of the world.
 
 #include "reload/blob_changes.h"
@@ -18,7 +18,7 @@ public:
     /// Looks up the overrides of the copies of the older version. Overrides without a target in the newer version are
     /// kept for later versions.
     void find(World& world, const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after);
-    /// Notes the new indices of the values of a list. Shape: by index in the older version; kNoBlobEntity: removed.
+    /// Notes the new indices of the values in a list. Shape: by index in the older version; kNoBlobEntity: removed.
     void move_list(std::uint32_t type, std::uint32_t after_entity, std::span<const std::uint32_t> place_after);
     /// Returns the overrides with the entities and list indices of the newer version.
     std::vector<LoggedOverride> take();
@@ -44,7 +44,7 @@ public:
         for (const Entry* const entry : list(type, entity, copy))
             if (entry->field == field) visit(*entry);
     }
-    /// Calls visit(override, path) for each override of a named value of an entity of the newer version.
+    /// Calls visit(override, path) for each override of a named value in an entity of the newer version.
     template <class Visit>
     void for_each_named(const ComponentDirectory& directory, Visit&& visit) const {
         for (const std::uint32_t one : named_) visit(logged_[one], property_path(directory, logged_[one].given.field));

@@ -98,8 +98,8 @@ Status ReloadSteps::set_list(const ReloadedComponent& first, std::span<const Ima
     return {};
 }
 
-/// New values are added in front. Therefore equal values at the end stay, and the rest is replaced: new values are
-/// added before old ones are removed, because a database moves an entity that loses its last value.
+/// New values are added in front. Therefore equal values at the end stay, and the rest is replaced. New values are
+/// added before old values are removed, because a database moves an entity that loses its last value.
 Status ReloadSteps::replace_list(const ReloadedComponent& first, std::span<const Image> values) {
     const auto& [store, schema, entity, index] = first;
     const Array<Image> before = images_of_list(first);
@@ -137,7 +137,7 @@ Result<bool> ReloadSteps::set_enabled(Database& database, const ReloadedComponen
     return done.status();
 }
 
-/// Records everything that the owners own, because they keep it in order.
+/// Records all entities that the owners own, because owners keep them in order.
 void ReloadSteps::note_owners(OwnershipManager& owners, std::span<const Entity> owned) {
     Step step{.kind = Kind::kOwn, .place = {.store = &owners, .entity = {}}};
     Array<Entity> all{Owner("reload")};
@@ -157,7 +157,7 @@ void ReloadSteps::note_owners(OwnershipManager& owners, std::span<const Entity> 
     steps_.push_back(std::move(step));
 }
 
-/// Returns entities to their owners, the last one first, because owners list the newest first.
+/// Returns entities to their owners, the last entity first, because owners list the newest first.
 Status ReloadSteps::give_back(const Step& step) {
     auto& owners = static_cast<OwnershipManager&>(*step.place.store);
     for (std::size_t i = 0; i < step.owners.size(); i += 2) owners.release(step.owners[i]);

@@ -1,6 +1,6 @@
 #pragma once
-// Changes of single components, made through the same functions as commands, and undone in reverse order if a later one
-// is refused.
+// Changes of single components, made through the same functions as commands, and undone in reverse order if a later
+// change is refused.
 // Thread: the structural thread of the world.
 
 #include "shoal/database/database.h"
@@ -34,23 +34,24 @@ public:
 
     // Errors of all steps: the store refuses the change. The step has then changed nothing.
 
-    /// Writes a field, by index in the schema, and returns whether it had another value. Shape: the field's size.
-    /// Requires: the entity has the component.
+    /// Writes a field, given by its index in the schema, and returns whether the value was different. Shape: the
+    /// field's size. Requires: the entity has the component.
     Result<bool> write(const ReloadedComponent& place, std::size_t field, const std::byte* value);
-    /// Adds components to entities. Shape: a struct image for each. Requires: the entities live, and have no such
-    /// component or may have several.
+    /// Adds components to entities. Shape: a struct image for each entity. Requires: the entities are alive, and have
+    /// no such component or may have several.
     Status add(Store& store, const Schema& schema, std::span<const Entity> entities, const std::byte* images);
-    /// Removes the components of a type from entities that have one.
+    /// Removes the components of a type from entities that have such a component.
     Status remove(Store& store, const Schema& schema, std::span<const Entity> entities);
     /// Replaces the values of a `many` type that an entity has, in order. `in_place`: values are
     /// overwritten if their number is unchanged.
     Status set_list(const ReloadedComponent& first, std::span<const Image> values, bool in_place);
-    /// Enables or disables a component, and returns whether this changed it. Requires: the entity has it.
+    /// Enables or disables a component, and returns whether this changed anything. Requires: the entity has the
+    /// component.
     Result<bool> set_enabled(Database& database, const ReloadedComponent& place, bool on);
     /// Records the owners of entities before they change. No call of this class changes owners.
     void note_owners(OwnershipManager& owners, std::span<const Entity> owned);
-    /// Links an entity to a parent, or to none, and keeps its local pose. Requires: the entity and the parent have
-    /// transforms.
+    /// Links an entity to a parent, or makes it a root, and keeps its local pose. Requires: the entity and the parent
+    /// have transforms.
     Status link(Entity child, Entity parent);
     Status move(Database& database, Entity entity, Zone zone);
 

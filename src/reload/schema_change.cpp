@@ -20,8 +20,8 @@ ManagerOptions options_of_rows(const OwnedRowsOptions& options) {
     return {options.index, options.death, options.max_collected, options.capacity_rows};
 }
 
-/// The rows of living entities in the order in which to add them to another manager: with `many`, the last of each
-/// entity first, because each added one becomes the first.
+/// The rows of living entities in the order in which to add them to another manager: with `many`, the last row of each
+/// entity comes first, because each added component becomes the first.
 Array<std::uint32_t> living_rows(const ComponentManager& manager) {
     const std::span<const Entity> owners = manager.table().entities();
     Array<std::uint32_t> rows{Owner("reload")};
@@ -137,7 +137,7 @@ Status SchemaChange::change(const Schema& schema, Store& store) {
     directory.own(after, &after, end);
     changes_.push_back({before, &after});
     after.settle(
-        {&world_.random(), world_.stamp(), &world_.executor(), nullptr});  // so that its writes carry the stamp
+        {&world_.random(), world_.stamp(), &world_.executor(), nullptr});  // so that writes to it carry the stamp
     return {};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Changes the fields of component types that a world keeps by a schema alone, for Reloader::reload(). A manager with
-// the new schema replaces the old one, whose rows are kept until the change is certain.
+// the new schema replaces the old manager, whose rows are kept until the change is certain.
 // Thread: the structural thread of the world.
 
 #include "shoal/world/world.h"
@@ -19,8 +19,8 @@ public:
     SchemaChange(const SchemaChange&) = delete;
     SchemaChange& operator=(const SchemaChange&) = delete;
 
-    /// Errors: the fields of a component type differ from its store, which cannot change them; a value cannot be
-    /// converted; memory ran out.
+    /// Errors: the fields of a component type differ from the fields in its store, which cannot change them; a value
+    /// cannot be converted; memory ran out.
     Status begin(const Blob& blob);
     /// The same for one schema. Errors: no store keeps the component type.
     Status begin(const Schema& schema);

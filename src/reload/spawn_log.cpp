@@ -12,9 +12,9 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kFewEntities = 4096;  // up to this many, dead entities are not searched for
+constexpr std::size_t kFewEntities = 4096;  // up to this many entities, dead ones are not searched for
 
-/// Two versions of a blob have the same name and different checksums.
+/// Returns a hash of a blob's version: versions have the same name and different checksums.
 std::uint64_t version_of(const Blob& blob) {
     const std::uint64_t words[] = {blob.header().resource_id, blob.header().checksum};
     return hash_bytes(words, sizeof words);
@@ -117,7 +117,7 @@ void SpawnLog::add(const Blob& blob, const Spawned& spawned, const SpawnOptions&
     if (copies.entities.size() > kFewEntities && copies.entities.size() > 2 * copies.num_looked_at) forget_dead(copies);
 }
 
-/// Removes living entities from their copies before they become part of another.
+/// Removes living entities from their copies before they become part of another copy.
 void SpawnLog::take_out(std::span<const Entity> entities) {
     const auto is_known = [&](Entity entity) { return is_known_.test(entity.index()); };
     if (std::ranges::none_of(entities, is_known)) return;
@@ -172,7 +172,7 @@ void SpawnLog::take_out_dead() {
     dead_.clear();
 }
 
-/// Called before entities are added: one may have reused the id of a dead one.
+/// Called before entities are added, because an entity may have reused the id of a dead one.
 void SpawnLog::note_entities(std::span<const Entity> entities) {
     note_deaths();
     const auto is_dead = [&](Entity entity) { return std::binary_search(dead_.begin(), dead_.end(), entity); };

@@ -3,9 +3,9 @@
 //
 //     blob (by name and checksum)  -->  entities, copy after copy, in blob order    root poses, one for each copy
 //
-// Stores an id per entity, a pose per copy that has one, and the overrides. Copies whose entities are all dead are
-// forgotten when the number of entries has doubled since the last check. An entity belongs to one copy: the
-// last one that it was part of. Each settle notes deaths, because ids are reused.
+// Stores an id per entity, a pose per copy that has one, and the overrides. When the number of entries has doubled
+// since the last check, copies whose entities are all dead are forgotten. An entity belongs to one copy: the last copy
+// that it was part of. Each settle notes deaths, because ids are reused.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/detail/bit_set.h"
@@ -22,8 +22,8 @@ class TextMarks;
 /// An override of a range of copies. See SpawnOptions::overrides.
 struct LoggedOverride {
     SpawnOverride given;
-    std::uint32_t entity = kNoBlobEntity;  // kNoBlobEntity: this version has no such entity
-    std::uint64_t guid = 0;                // to find it in another version; 0: none
+    std::uint32_t entity = kNoBlobEntity;  // kNoBlobEntity: the version has no such entity
+    std::uint64_t guid = 0;                // to find the entity in another version; 0: none
     std::uint32_t first_copy = 0, num_copies = 0;
 };
 
@@ -32,8 +32,8 @@ struct SpawnedCopies {
     ResourceId resource;  // null: unknown, in an older state
     std::uint32_t num_blob_entities = 0;
     std::uint32_t num_copies = 0;   // also set for a version without entities
-    std::size_t num_looked_at = 0;  // number of entities at the last search for dead ones
-    /// Shape: num_blob_entities for each copy. Null: it has died, or belongs to another copy.
+    std::size_t num_looked_at = 0;  // number of entities at the last search for dead entities
+    /// Shape: num_blob_entities for each copy. Null: the entity has died, or belongs to another copy.
     Array<Entity> entities{Owner("spawn log")};
     /// Shape: one for each copy, or empty: none has a root pose.
     Array<RootPose> root_poses{Owner("spawn log")};
@@ -65,7 +65,7 @@ public:
     /// Counts the copies of other versions of a blob, without those whose entities are all dead.
     std::uint32_t count_others(const Blob& blob);
     /// Notes that the copies of a blob now have a newer version. Shape: `entities` has newer.num_entities() entities
-    /// for each copy of `older`. `overrides`: those of all these copies, with the entities of `newer`.
+    /// for each copy of `older`. `overrides`: the overrides of all these copies, with the entities of `newer`.
     void replace(const Blob& older, const Blob& newer, Array<Entity> entities, std::vector<LoggedOverride> overrides);
 
     /// Marks the texts of overrides.

@@ -1,5 +1,5 @@
 // Checks a blob: reads every byte that will be trusted later. Each step relies only on what earlier steps have checked.
-// It takes time linear in the size of the blob.
+// The check takes time linear in the size of the blob.
 
 #include "resource/blob_check.h"
 
@@ -34,8 +34,7 @@ bool is_zero(const std::byte* value, std::size_t num_bytes) {
     return std::all_of(value, value + num_bytes, [](std::byte byte) { return byte == std::byte(0); });
 }
 
-/// Returns whether a struct image has defaults: a value that is not zero, or for an enum not
-/// its first value.
+/// Returns whether a struct image has defaults: values that are not zero or, for an enum, not its first value.
 bool has_defaults(const Schema& schema, const std::byte* image) {
     return std::any_of(schema.fields().begin(), schema.fields().end(), [&](const Field& field) {
         return field.has_range || field.type == FieldType::kEnum || !is_zero(image + field.struct_offset, field.size);
@@ -268,7 +267,7 @@ private:
         }
     };
 
-    /// Names are copied out of the blob, so their length is limited: many fields may share one text.
+    /// Names are copied out of the blob, so their length is limited, because many fields may share one text.
     Status check_name_string(const std::uint32_t& index) const {
         if (Status status = check_string(index, "a name in a schema"); !status) return status;
         if (blob_.string(index).size() <= kMaxBlobNameBytes) return {};
@@ -444,7 +443,7 @@ private:
 
     /// Component types that older versions of shoal named differently get their current names.
     void rename_old_types() {
-        if (num_entities() == 0) return;  // these are the types of a save, which are migrated with its stores
+        if (num_entities() == 0) return;  // the types belong to a save, and are migrated with its stores
         for (BlobComponents& components : blob_.component_types_) {
             const Schema* const now = old_words::schema_of_today(*components.schema);
             if (now == nullptr || blob_.find_components(now->id()) != nullptr) continue;
@@ -592,8 +591,7 @@ private:
         return {};
     }
 
-    /// Compares each text only with its two neighbours, so that a long text that many entries share costs its length
-    /// once.
+    /// Compares each text only with its two neighbours, so that a long text that many entries share is read only once.
     Status check_names(const BlobSection& entry) {
         const std::uint64_t n = num_entities();
         if (Status status = check_section_bytes(entry, n * 8); !status) return status;

@@ -28,9 +28,9 @@ public:
     std::size_t num_bytes() const { return num_bytes_; }
 
 private:
-    std::deque<std::string> texts_;  // a deque, because it does not move its elements
+    std::deque<std::string> texts_;  // a deque, because a deque does not move its elements
     HashMap<std::string_view, std::uint32_t> index_of_{Owner("blob writer")};
-    std::size_t num_bytes_ = 0;  // of the table in a blob
+    std::size_t num_bytes_ = 0;  // size of the table in a blob
 };
 
 std::uint32_t StringPool::intern(std::string_view text) {
@@ -52,9 +52,10 @@ struct BlobContent {
         /// Strings of the schema: its name, and then for each field the name, the unit and the enumerators.
         std::vector<std::uint32_t> strings;
         std::vector<std::uint32_t> owners;            ///< by component
-        std::vector<std::uint32_t> order;             ///< the order in the blob; empty: as they were added
+        std::vector<std::uint32_t> order;             ///< the order in the blob; empty: the order of adding
         std::vector<std::vector<std::byte>> columns;  ///< by column of the schema: an element per component
-        /// Struct images of the last components that are not in the columns yet; few enough to stay in the cache.
+        /// Struct images of the last components that are not in the columns yet; There are few enough to stay in the
+        /// cache.
         std::vector<std::byte> images;
 
         void add_image(std::span<const std::byte> image);
@@ -615,7 +616,7 @@ void BlobWriter::add_dependency(DependencyKind kind, std::string_view path, std:
         content_->dependencies.push_back({kind, index});
         content_->dependency_hashes.push_back(hash);
     } else if (content_->dependency_hashes[*known] != hash) {
-        content_->dependency_hashes[*known] = 0;  // it changed between two reads, so the blob matches no content
+        content_->dependency_hashes[*known] = 0;  // the file changed between two reads, so the blob matches no content
     }
 }
 

@@ -61,7 +61,7 @@ private:
         std::uint32_t component_type;
         std::uint32_t position;
 
-        /// The greatest is the first in the order of the entities, then of the types.
+        /// The greatest cursor is the first in the order of the entities, and then of the types.
         bool operator<(const Cursor& other) const {
             return owner != other.owner ? owner > other.owner : component_type > other.component_type;
         }
@@ -73,14 +73,14 @@ private:
     void push(std::uint32_t type, std::uint32_t position);
 
     const Blob& blob_;
-    std::vector<std::vector<std::uint32_t>> orders_;  // by component type; empty: its rows are already in order
+    std::vector<std::vector<std::uint32_t>> orders_;  // by component type; empty: the rows are already in order
     std::priority_queue<Cursor> cursors_;
 };
 
 ComponentOrder::ComponentOrder(const Blob& blob) : blob_(blob), orders_(blob.component_types().size()) {
     for (std::uint32_t type = 0; type < orders_.size(); ++type) {
         const std::span<const std::uint32_t> owners = blob.component_types()[type].entity_index;
-        if (!std::is_sorted(owners.begin(), owners.end())) {  // the compiler sorts them; other programs may not
+        if (!std::is_sorted(owners.begin(), owners.end())) {  // the compiler sorts owners; other programs may not
             orders_[type].resize(owners.size());
             std::iota(orders_[type].begin(), orders_[type].end(), 0u);
             std::sort(orders_[type].begin(), orders_[type].end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -228,7 +228,7 @@ private:
         builder_.end();
     }
 
-    /// Bytes of a compile function have no readable meaning: shows their number and a hash to compare.
+    /// Bytes of a compile function have no readable meaning, so this shows their number and a hash to compare.
     void component_of_bytes(const BlobComponents& components, std::uint32_t row) {
         const auto array = read_as<BlobArrayBase>(components.columns[0] + row * sizeof(BlobArrayBase));
         const std::span<const std::byte> bytes = blob_.array(array, FieldType::kUint8);

@@ -1,5 +1,5 @@
 #pragma once
-// What all kinds of field changes share.
+// The common part of all kinds of field changes.
 
 #include "shoal/base/text.h"
 #include "shoal/resource/detail/value_change.h"
@@ -11,23 +11,23 @@ namespace shoal {
 
 /// One change of the fields of components.
 struct FieldChange {
-    std::vector<std::string> fields;  // the fields that it changes; empty: it only adds fields
+    std::vector<std::string> fields;  // the fields that the change affects; empty: it only adds fields
     /// Errors: the fields are not as expected; some changes may have been made.
     std::function<Status(FieldColumns& columns)> run;
 
-    /// Whether it changes fields, and the components have none of them.
+    /// Whether the change affects fields, and the components have none of these.
     bool lacks_fields(const FieldColumns& columns) const {
         const auto is_missing = [&](const std::string& field) { return columns.find(field) == nullptr; };
         return !fields.empty() && std::ranges::all_of(fields, is_missing);
     }
 };
 
-/// Replaces fields by new ones, which may have the same names. `convert(olds, news)` gets the packed values of each
+/// Replaces fields by new fields, which may have the same names. `convert(olds, news)` gets the packed values of each
 /// field, and returns a Status.
 template <class Convert>
 Status replace_fields(FieldColumns& columns, std::span<const NamedType> from, std::span<const NamedType> to,
                       Convert&& convert) {
-    // The old columns are given unique names, so that new ones may have theirs.
+    // The old columns get unique names, so that new columns may have the old names.
     Array<const std::byte*> olds{Owner("migration")};
     Array<std::byte*> news{Owner("migration")};
     for (const NamedType& field : from) {
@@ -59,7 +59,7 @@ Status replace_fields(FieldColumns& columns, std::span<const NamedType> from, st
     return {};
 }
 
-/// Fields are computed from others by convert(olds, news, number of rows).
+/// Fields are computed from other fields by convert(olds, news, number of rows).
 template <class Convert>
 FieldChange computed_fields(std::span<const NamedType> from, std::span<const NamedType> to, Convert convert) {
     std::vector<std::string> names;

@@ -125,7 +125,7 @@ bool is_same(const ValueType& a, const ValueType& b) {
     return a == b && std::equal(a.enumerators.begin(), a.enumerators.end(), b.enumerators.begin(), b.enumerators.end());
 }
 
-/// Returns the value of an enum as its name, so that its number may change, and any other value unchanged.
+/// Returns the value of an enum as its name, so that its number may change, and other values unchanged.
 AnyValue named_value(const ValueType& type, const std::byte* value) {
     if (type.type != FieldType::kEnum || type.array_length != 0) return AnyValue(type, value);
     const std::int64_t number = read_enum_number(value, type.value_bytes);
@@ -245,7 +245,7 @@ private:
     std::span<const std::byte> default_image_;
 };
 
-/// Errors: no migration leads from one version to the other.
+/// Errors: no migration leads from one version to the other version.
 Status check_versions(const Schema& from, const Schema& to) {
     if (from.version() > to.version())
         return Status::error(concat("this program knows versions up to ", to.version(), "; update the program"));

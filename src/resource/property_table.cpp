@@ -124,7 +124,7 @@ bool has_numbers(const PropertyShape& shape) {
     return shape.type == PropertyType::kInt || shape.type == PropertyType::kFloat;
 }
 
-/// Reads element `i`. Returns false if it does not fit. Requires: the shape can be read as T.
+/// Reads element `i`. Returns false if the element does not fit. Requires: the shape can be read as T.
 template <class T>
 bool read_element(const PropertyShape& shape, std::span<const std::uint32_t> words, std::size_t i, T& out) {
     if constexpr (std::is_same_v<T, bool>) {

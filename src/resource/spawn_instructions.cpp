@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-/// Returns the instructions of a blob, or nullptr: it has none, or an ordinary component type of that name.
+/// Returns the instructions in a blob; nullptr if it has none, or has an ordinary component type with that name.
 template <class T>
 const BlobComponents* find_instructions(const Blob& blob) {
     const BlobComponents* const named = blob.find_components(schema_of<T>().id());

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostListed = 12;  // number of names in a message
 
-/// Suggests the entity that was probably meant, or lists those that exist.
+/// Suggests the entity that was probably meant, or lists the existing entities.
 std::string entity_hint(const Blob& blob, std::string_view entity) {
     Array<std::string_view> names{Owner("spawn")};
     for (const std::uint32_t named : blob.entities_by_name())
@@ -47,7 +47,7 @@ Status absence(const Blob& blob, std::uint32_t entity, std::string_view componen
     return Status::error(concat("it has no ", quoted(concat(component, '[', index, ']')), "; it has ", count));
 }
 
-/// Returns the schema of a component type that a store shows besides those that it keeps, or nullptr.
+/// Returns the schema of a component type that a store shows but does not keep, or nullptr.
 const Schema* find_shown(const Store& store, ComponentId component) {
     for (const Schema* const schema : store.shown_schemas())
         if (schema->id() == component) return schema;
@@ -61,7 +61,7 @@ Status check_given(const Schema& schema, const FieldPath& path) {
                                 hint_for({}, field_names(schema))));
 }
 
-/// Errors: the spawned entity will not have the component, or it cannot be written.
+/// Errors: the spawned entity will not have the component, or the component cannot be written.
 Status check_component(const SpawnTargets& targets, const Blob& blob, std::uint32_t entity, const FieldPath& path) {
     const std::string_view component = std::string_view(path.name()).substr(0, path.name().find_first_of(".["));
     if (targets.registry != nullptr)
@@ -83,7 +83,7 @@ Status check_component(const SpawnTargets& targets, const Blob& blob, std::uint3
     return absence(blob, entity, component, path.index());
 }
 
-/// Returns the entity with this GUID path, otherwise the one with this name.
+/// Returns the entity with this GUID path, or else the entity with this name.
 Result<std::uint32_t> find_named_entity(const Blob& blob, std::string_view entity) {
     if (const std::uint32_t found = blob.find_guid(hash_text(entity)); found != kNoBlobEntity) return found;
     const std::uint32_t found = blob.find_name(entity);
@@ -94,8 +94,8 @@ Result<std::uint32_t> find_named_entity(const Blob& blob, std::string_view entit
     return found;
 }
 
-/// Keeps the text of a string id until it is unused. Errors: the same as StringTable::intern_until_unused(); a text for
-/// another type of field is not UTF-8, so a snapshot could not hold the override.
+/// Keeps the text of a string id until the text is unused. Errors: the same as StringTable::intern_until_unused(). It
+/// is also an error if a text for another type of field is not UTF-8, because a snapshot could not hold the override.
 Status keep_text(const SpawnTargets& targets, const FieldPath& path, const AnyValue& given) {
     if (!given.is_text()) return {};
     if (targets.strings == nullptr || path.type().type != FieldType::kStringId) return StringTable::check(given.text());

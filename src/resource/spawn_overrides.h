@@ -7,7 +7,7 @@
 
 namespace shoal {
 
-/// The target of an override: an entity of a blob, in one copy or in all.
+/// The target of an override: an entity of a blob, in one copy or in all copies.
 struct OverriddenEntity {
     std::uint32_t entity = kNoBlobEntity;
     std::uint32_t first_copy = 0, num_copies = 0;
@@ -23,8 +23,8 @@ struct FoundOverride {
 };
 /// Looks up a field that an entity will have, and converts the value.
 /// Errors: the same as find_overridden(); there is no such field; the entity has no such component; a function takes
-/// it, or its store computes it; the value does not fit, or is outside of the range in the schema. Lifetime: as long as
-/// the stores.
+/// the component, or its store computes it; the value does not fit, or is outside of the range in the schema. Lifetime:
+/// as long as the stores.
 Result<FoundOverride> find_override(const SpawnTargets& targets, const Blob& blob, std::uint32_t num_copies,
                                     const SpawnOverride& given);
 

@@ -18,7 +18,7 @@ namespace shoal {
 
 namespace {
 
-/// Some entities of a blob, renumbered as if there were no others, with their own columns.
+/// Some entities of a blob, renumbered as if there were no other entities, with their own columns.
 class BlobPart {
 public:
     BlobPart(const Blob& blob, std::span<const std::uint32_t> which)
@@ -92,7 +92,7 @@ private:
 /// One spawn: finds and compares everything, then creates the ids, then passes batches to the stores.
 class SpawnCall {
 public:
-    /// `part`: the part of the blob to spawn; nullptr: all of it.
+    /// `part`: the part of the blob to spawn; nullptr: the whole blob.
     SpawnCall(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options,
               const BlobPart* part = nullptr)
         : targets_(targets), blob_(blob), options_(options), part_(part) {}
@@ -194,7 +194,7 @@ private:
         return check_unknown();
     }
 
-    /// Returns the entity of a singleton that a store keeps, or null: then the component is an ordinary one.
+    /// Returns the entity of a singleton that a store keeps, or null if the component is an ordinary component.
     Entity find_singleton(const Taker& taker) const {
         if (taker.store == nullptr || !taker.components->schema->whole()) return kNullEntity;
         const ComponentRow row = taker.store->find_row(taker.components->id, kNullEntity, 0);
@@ -203,7 +203,7 @@ private:
         const Entity owner = table.num_rows() == 1 ? table.entities()[0] : kNullEntity;
         return targets_.directory.entities().alive(owner) ? owner : kNullEntity;
     }
-    /// Sets existing singletons to the blob's values, last of all, because this cannot be undone.
+    /// Sets existing singletons to the blob's values. This comes last, because it cannot be undone.
     Status set_singletons() {
         for (const Taker& taker : singletons_) {
             const BlobComponents& components = *taker.components;
@@ -304,8 +304,8 @@ private:
         return targets_.directory.find_schema(id);
     }
 
-    /// Moves all takers of a store that places whole entities to its first one, so that its rows exist when
-    /// later component types are spawned.
+    /// Moves all takers of a store that places whole entities to the position of its first taker, so that the rows of
+    /// the store exist when later component types are spawned.
     void bring_forward_whole_entities() {
         for (auto first = takers_.begin(); first != takers_.end(); ++first) {
             Store* const store = first->store;
@@ -381,8 +381,8 @@ private:
                      "one first entity for each copy is needed, of a blob that has entities");
         const std::span<Entity> others = std::span<Entity>(spawned_.entities_).subspan(firsts.size());
         if (Status status = targets_.directory.entities().create(others); !status) return status;
-        // The other entities were created one after another. This moves the share of each copy behind the first entity
-        // of the copy.
+        // The other entities were created one after another. This moves the share of each copy to the place after the
+        // copy's first entity.
         const std::size_t share = num_entities() - 1;
         for (std::size_t copy = 0; copy < firsts.size(); ++copy) {
             Entity* const to = spawned_.entities_.data() + copy * num_entities();

@@ -1,5 +1,5 @@
-// Changes the byte order of a blob. Every record is read in this machine's byte order: records of
-// the other order are swapped before they are read, records of this order afterwards.
+// Changes the byte order of a blob. Every record is read in this machine's byte order: records of the other order are
+// swapped before they are read, and records of this order afterwards.
 
 #include "resource/blob_check.h"
 #include "shoal/base/detail/bytes.h"
@@ -59,7 +59,7 @@ void reverse(std::byte* value, std::size_t num_bytes) {
     if (num_bytes == 8) swap_as(std::uint64_t(), [](std::uint64_t v) { return __builtin_bswap64(v); });
 }
 
-/// Returns the size of the numbers in a value; 0 for a blob array, whose numbers have several sizes.
+/// Returns the size of the numbers in a value; 0 for a blob array, whose numbers have different sizes.
 std::uint32_t number_bytes(const BlobField& field) {
     const auto type = static_cast<FieldType>(field.type);
     if (type == FieldType::kBlobArray) return 0;
@@ -165,7 +165,7 @@ private:
                 if (entry.kind == static_cast<std::uint32_t>(kind)) return &entry;
             return nullptr;
         };
-        // Sections that describe others are processed first.
+        // Sections that describe other sections are processed first.
         if (const BlobSection* entry = of_kind(BlobSectionKind::kSchemas))
             if (Status status = schemas(*entry); !status) return status;
         if (const BlobSection* entry = of_kind(BlobSectionKind::kComponentTypes))
@@ -282,7 +282,7 @@ private:
         return {};
     }
 
-    /// Swaps the sections that do not depend on others.
+    /// Swaps the sections that do not depend on other sections.
     Status note(const BlobSection& entry) {
         const std::uint64_t n = header_.num_entities;
         switch (static_cast<BlobSectionKind>(entry.kind)) {

@@ -12,7 +12,7 @@ namespace {
 
 bool is_integer(FieldType type) { return type >= FieldType::kInt8 && type <= FieldType::kUint64; }
 
-/// Whether values are one or more numbers; a bool counts as 0 or 1, an enum as its number.
+/// Whether values are one or more numbers; a bool counts as 0 or 1, and an enum as its number.
 bool has_lanes(FieldType type) {
     return type == FieldType::kEnum || (type >= FieldType::kBool && type <= FieldType::kQuaternion);
 }
@@ -94,7 +94,7 @@ private:
     ValueConversion conversion_;
 };
 
-/// Divides rows of `num_parts` parts into that many columns, or joins them.
+/// Divides rows of `num_parts` parts into that many columns, or joins such columns.
 class Split {
 public:
     Split(std::string_view field, std::vector<std::string> to) : field_(field), to_(std::move(to)) {}

@@ -17,7 +17,7 @@ inline const SourceItem* counterpart(const SourceItem& item, const SourceTree& o
     return parent == nullptr ? nullptr : others.find(*parent, item.place, item.key);
 }
 
-/// The entities whose key is unique in the tree. Changes of children in a prefab do not count, and neither do entities
+/// The entities whose key is unique in the tree. Changes of children of a prefab do not count, and neither do entities
 /// that are identified by an index.
 class UniqueEntities {
 public:

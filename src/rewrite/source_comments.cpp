@@ -9,7 +9,7 @@
 namespace shoal {
 namespace {
 
-/// In YAML, a key and its value may begin at one position, as may the list or mapping around them.
+/// In YAML, a key, its value, and the list or mapping around them may all begin at the same position.
 std::uint64_t place_of_key_at(SourcePosition at) { return pair_key(at.file | 1u << 31, at.offset); }
 std::uint64_t place_of_value(SourcePosition at) { return pair_key(at.file, at.offset); }
 std::uint64_t place_around(Node node) {
@@ -101,7 +101,7 @@ private:
     enum class After : std::uint8_t { kNothing, kComment, kKey, kOpening, kValue };
     struct Open {
         std::uint64_t place;
-        std::uint64_t entry;  // the entry that contains it
+        std::uint64_t entry;  // the entry that contains the list or mapping
         bool is_unmarked;
         std::uint32_t column;
     };
@@ -187,7 +187,8 @@ private:
         if (token.is_alias && !after_key_) after_ = After::kComment;
     }
 
-    /// The lines at the top of a text belong to the whole; those after the last empty line belong to the first key.
+    /// The comments at the top of a text belong to the whole text, but comments after the last empty line there belong
+    /// to the first key.
     void begin_root(bool is_unmarked) {
         std::size_t num_own = pending_.size();
         if (is_unmarked && num_line_ends_ < 2)
@@ -225,8 +226,8 @@ private:
                                                         : After::kOpening;
     }
 
-    /// In YAML, comments that are indented like a list or mapping without brackets belong to its end, others to the
-    /// next node.
+    /// In YAML, comments that are indented like a list or mapping without brackets belong to its end, and other
+    /// comments to the next node.
     void close() {
         const Open closed = open_.back();
         open_.pop_back();

@@ -83,7 +83,7 @@ private:
 
 // --- text ----------------------------------------------------------------------------------------------------------
 
-/// Appends the lines of `text`, each after a sign and `indent` spaces.
+/// Appends the lines of `text`, each after `sign` and `indent` spaces.
 void append_lines(std::string& out, char sign, std::size_t indent, std::string_view text) {
     while (!text.empty()) append_text(out, concat(sign, std::string(indent, ' '), take_line(text), '\n'));
 }

@@ -22,7 +22,7 @@ namespace {
 /// The origin of an item of a merged tree.
 struct MergedFrom {
     const SourceItem* other = nullptr;  ///< the item of the other text, if both have one
-    bool is_same = false;               ///< it is unchanged from its text
+    bool is_same = false;               ///< the item is unchanged from its text
 };
 
 struct MergedTree {
@@ -116,8 +116,8 @@ private:
         return std::equal(items.begin(), items.end(), other.begin(), other.end(),
                           [&](const SourceItem* x, const SourceItem* y) { return same(tree, *x, others, *y); });
     }
-    /// Returns whether the elements of `b` are taken instead of those of `a`. Their index does not identify elements,
-    /// so all elements of a list are one value.
+    /// Returns whether the elements of `b` are taken instead of those of `a`. An index does not identify an element, so
+    /// all elements of a list are one value.
     bool takes_counted_of_b(const SourceItem* base, const SourceItem& a, const SourceItem& b, ItemRole place) {
         const Items before = counted_in(base, place), in_a = counted_in(&a, place), in_b = counted_in(&b, place);
         if (same(a_, in_a, b_, in_b) || same(base_, before, b_, in_b)) return false;
@@ -129,7 +129,8 @@ private:
         return false;
     }
 
-    /// Returns the children in the order of `a`; each child that only `b` has comes after the one before it in `b`.
+    /// Returns the children in the order of `a`; each child that only `b` has comes after the child that precedes it in
+    /// `b`.
     std::vector<Three> children_of(const SourceItem* base, const SourceItem& a, const SourceItem& b) {
         bool takes_b[16] = {}, is_asked[16] = {};
         for (const SourceItem* parent : {&a, &b})
@@ -188,7 +189,7 @@ private:
         conflict_of_values(three);
     }
 
-    /// Merges an item that only one text has: it is new there, or was removed in the other text.
+    /// Merges an item that only one text has: the item is new there, or was removed in the other text.
     void merge_missing(SourceItem& out, const SourceItem* base, const SourceTree& missing, const SourceItem& item,
                        const SourceTree& tree, const UniqueEntities& elsewhere) {
         const SourceItem* const moved = item.kind == ItemKind::kEntity ? elsewhere.find(item) : nullptr;
@@ -279,7 +280,7 @@ private:
 SourcePosition place_of(Node node) { return node ? node.position() : SourcePosition(); }
 
 /// Writes a merged tree. Unchanged items are copied, node by node, and keep their positions and comments; around them,
-/// lists and mappings get the positions of those that they replace.
+/// lists and mappings get the positions of the lists and mappings that they replace.
 class MergedWriter {
 public:
     explicit MergedWriter(MergedTree& tree) : tree_(tree) {}
@@ -420,7 +421,7 @@ private:
         });
     }
 
-    /// Returns whether keys would be read as components if nothing marked the long form.
+    /// Returns whether there are keys that would be read as components if nothing marked the long form.
     static bool has_other_keys(const SourceItem& item) {
         bool has_others = false;
         for (const SourceItem* child : item.children) {
@@ -469,8 +470,8 @@ private:
         if (!says_type && !item.type.empty()) out_.string("_type", item.type);
     }
 
-    /// Returns whether the fields must be in `data`: there are keys beside them, or a field has the name of a key that
-    /// gives the key or the type of a component.
+    /// Returns whether the fields must be in `data`: that is so if there are keys beside the fields, or if a field has
+    /// the name of a key that gives the key or the type of a component.
     static bool needs_wrapper(const SourceItem& item, ItemForm form) {
         return std::any_of(item.children.begin(), item.children.end(), [&](const SourceItem* child) {
             if (child->place == ItemRole::kBeside) return true;
@@ -495,11 +496,11 @@ struct MergedTrees {
 
 using Comments = std::vector<Comment>;
 
-/// The nodes of three texts at one place; a node may be missing.
+/// The nodes of three texts at the same place; a node may be missing.
 struct ThreeNodes {
     Node base, a, b;
 };
-/// An item of a tree; it may be missing.
+/// An item of a tree, which may be missing.
 struct Found {
     const SourceTree* tree;
     const SourceItem* item;
@@ -540,9 +541,9 @@ Node child_of(const SourceItem& item, std::string_view key) {
     return item.text && item.text.is_mapping() ? item.text.find(key) : Node();
 }
 
-/// Gives each node of the merged tree the combined comments of its three texts: those of the text that has changed
-/// them, or of `a` if both have. JSON has no comments and changes none. Warns of each comment that is new in a text but
-/// is missing in the result.
+/// Gives each node of the merged tree the combined comments of its three texts: the comments of the text that has
+/// changed them, or of `a` if both texts have. JSON has no comments and changes none. Warns of each comment that is new
+/// in a text but is missing in the result.
 class CommentMerger {
 public:
     CommentMerger(const MergedTrees& trees, SourceComments& comments, Diagnostics& diagnostics)
@@ -569,8 +570,8 @@ private:
     // --- items -------------------------------------------------------------------------------------------------------
 
     void merge_item(const SourceItem& item, const ThreeItems& three) {
-        // An item that only one text has keeps that text's comments, which are at another place if an element got a
-        // key.
+        // An item that only one text has keeps the comments of that text, which are at another place if an element got
+        // a key.
         const ThreeItems from = three.a.item == nullptr   ? ThreeItems{three.b, three.b, three.b}
                                 : three.b.item == nullptr ? ThreeItems{three.a, three.a, three.a}
                                                           : three;
@@ -582,7 +583,7 @@ private:
             merge_item(*child, {from.base.child(*child), from.a.child(*child), from.b.child(*child)});
     }
 
-    /// Merges around the parts of an item that are not items: its key and type, lists of entries, and `data`.
+    /// Merges the comments around parts of an item that are not items: its key and type, lists of entries, and `data`.
     void merge_parts(const SourceItem& item, const ThreeItems& from) {
         const auto merge = [&](auto&& part_of) {
             const Node of_base = from.base.item == nullptr ? Node() : part_of(*from.base.item);
@@ -601,7 +602,7 @@ private:
             });
     }
 
-    /// Merges inside a list that is one value, if the list is the same in all texts.
+    /// Merges the comments inside a list that is one value, if the list is the same in all texts.
     void merge_values(Node value, const ThreeNodes& from) {
         const auto& [base, a, b] = from;
         if (!is_container(value) || !a || !b || !equal(a, value) || !equal(b, value)) return;
@@ -646,7 +647,7 @@ private:
     struct Counts {
         std::size_t base = 0, a = 0, b = 0, merged = 0;
 
-        /// Whether the result has a line less often than one text, not counting those that the other text has removed.
+        /// Whether the result has a line less often than one text, not counting lines that the other text has removed.
         bool is_lost(bool of_a) const {
             const std::size_t here = of_a ? a : b, there = of_a ? b : a, removed = base - std::min(base, there);
             return merged + removed < here;

@@ -11,7 +11,7 @@
 namespace shoal {
 
 struct SourceTree::Memory {
-    std::deque<std::string> texts;  // that are in no document
+    std::deque<std::string> texts;  // texts that are in no document
     std::deque<SourceItem> items;   // the root first
     std::deque<Document> documents;
     HashMap<std::uint64_t, const SourceItem*> index{Owner("source tree")};  // by parent, place and key
@@ -40,12 +40,12 @@ private:
 
 inline constexpr std::size_t kNumItemRoles = static_cast<std::size_t>(ItemRole::kBeside) + 1;
 
-/// Returns the node that contains the items of a role in the text of an entity or level; none if it is missing.
+/// Returns the node that contains the items of a role in the text of an entity or level; none if there is no such node.
 Node list_in(const SourceItem& entity, ItemRole place);
-/// Returns the `data` with a component's fields; none if they are in the component itself.
+/// Returns the `data` with a component's fields; none if the fields are in the component itself.
 Node data_of(const SourceItem& component);
 
-/// Returns whether a child of a component's text is its key or type, and not a field.
+/// Returns whether a child of a component's text gives the key or the type of the component, and is not a field.
 bool says_key_or_type(const SourceItem& component, Node child);
 
 }  // namespace shoal

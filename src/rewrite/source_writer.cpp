@@ -23,7 +23,7 @@ struct YamlContext {
     std::size_t step = 0;    ///< the part of the indentation beyond the list or mapping around the text
 };
 
-/// Returns whether a number in YAML is also a number in JSON: without +, 0x, 0o, and with digits on both sides of the
+/// Returns whether a number in YAML is also a number in JSON: it has no +, 0x or 0o, and digits on both sides of the
 /// point.
 bool is_json_number(std::string_view text) {
     if (text.starts_with('-')) text.remove_prefix(1);
@@ -113,13 +113,13 @@ bool is_word_of_yaml_1_1(std::string_view text) {
     return std::find(std::begin(kWords), std::end(kWords), lower) != std::end(kWords);
 }
 
-/// Whether other readers may read it as a number, a date or a time.
+/// Whether other readers may read the text as a number, a date or a time.
 bool is_like_number(std::string_view text) {
     return is_one_of(text[0], "0123456789+-.") &&
            text.find_first_not_of("0123456789+-._:eExXoObBTZ ") == std::string_view::npos;
 }
 
-/// Returns whether a text needs no quotes: nothing in it has a meaning in YAML.
+/// Returns whether a text needs no quotes, because nothing in it has a meaning in YAML.
 bool is_yaml_plain(std::string_view text, bool is_flow) {
     if (text.empty() || text.size() > kMostPlain || text.front() == ' ' || text.back() == ' ') return false;
     const bool has_blank = text.size() == 1 || text[1] == ' ' || is_one_of(text[1], ",[]{}");
@@ -326,7 +326,7 @@ private:
         }
         const bool is_plain = to_yaml && is_yaml_plain(text, is_flow) && source == text &&
                               (is_key || read_yaml_scalar(text).meaning == YamlMeaning::kString);
-        // At the beginning of a file, it would be read as a byte order mark.
+        // At the beginning of a file, this would be read as a byte order mark.
         const bool begins_with_mark = text.starts_with(kByteOrderMark);
         const bool is_bare =
             format_ == SourceFormat::kSjson && (is_key || bare_texts_) && !begins_with_mark && source == text;
@@ -440,7 +440,8 @@ private:
 
     // --- lines -------------------------------------------------------------------------------------------------------
 
-    /// Depth counts levels, but in YAML it counts spaces: elements of lists are indented by two, whatever a level is.
+    /// Depth counts levels, but in YAML it counts spaces, because elements of lists are indented by two spaces, however
+    /// wide a level is.
     void new_line(std::size_t depth, bool after_blank_line) {
         SHOAL_ASSERT(depth <= kMostDepth * 8,
                      "lists and mappings are nested deeper than 1,000 levels; flatten the tree");
@@ -513,7 +514,7 @@ private:
 
     // --- the signs of SJSON ------------------------------------------------------------------------------------------
 
-    /// Takes the signs of the first key and of the first children from the root's text, if signs are kept.
+    /// Takes the punctuation of the first key and of the first children from the root's text, if punctuation is kept.
     void choose_signs(Node root) {
         if (is_json() || is_yaml()) sign_ = ": ";
         commas_ = is_json() || is_yaml();
@@ -526,7 +527,7 @@ private:
             if (const int commas = commas_in_text(node); commas >= 0) return static_cast<void>(commas_ = commas != 0);
     }
 
-    /// Returns the first key with a sign in the text, on the way to the first value.
+    /// Returns the first key with a `:` or `=` in the text, on the way to the first value.
     Node first_with_sign(Node root) const {
         for (Node node = root; is_container(node) && node.size() > 0; node = *node.begin())
             for (const Node child : node)
@@ -536,7 +537,7 @@ private:
 
     bool keeps_signs_of(SourcePosition position) const { return signs_file_ != 0 && position.file == signs_file_; }
 
-    /// Returns the text between a key and its value, if it is a sign with blanks around it; otherwise nothing.
+    /// Returns the text between a key and its value, if that is a `:` or `=` with blanks around it; otherwise nothing.
     std::string_view sign_in_text(Node child) const {
         const SourcePosition key = child.key_position(), value = child.position();
         if (!child.has_key() || !keeps_signs_of(key) || value.file != key.file || value.offset <= key.offset) return {};
@@ -614,7 +615,7 @@ private:
     }
 
     /// Returns whether a list that does not fit on one line has several values on each line: as in its text, or because
-    /// they are numbers.
+    /// the values are numbers.
     bool takes_rows(Node node) const {
         if (!node.is_list() || std::any_of(node.begin(), node.end(), is_container)) return false;
         const bool has_lines = shape_of(node) == Shape::kLines;
@@ -641,7 +642,8 @@ private:
         });
     }
 
-    /// Returns whether a text is written on several lines: not if it was in quotes, in a format with other forms.
+    /// Returns whether a text is written on several lines. It is not if it was in quotes in a format that has other
+    /// forms.
     bool takes_lines(Node node) const {
         if (!node.is_string() || node.as_string().find('\n') == std::string_view::npos) return false;
         const std::string_view text = origins_.text_of(node);
@@ -649,7 +651,7 @@ private:
         return !has_quotes || origins_.format_of(node.position()) == SourceFormat::kJson;
     }
 
-    /// Appends a value on one line. Returns false if it is longer than `most` bytes, or needs several lines.
+    /// Appends a value on one line. Returns false if the value is longer than `most` bytes, or needs several lines.
     bool append_flat(std::string& out, Node node, std::size_t most) {
         if (is_yaml() && yaml_anchor(out, node)) return out.size() <= most;
         if (!is_container(node)) {
@@ -691,7 +693,7 @@ private:
         return true;
     }
 
-    /// Writes a value on the current line. Returns false if it does not fit.
+    /// Writes a value on the current line. Returns false if the value does not fit.
     bool write_flat(Node node) {
         const std::size_t used = column(), num_anchors = anchors_.size();
         std::string flat;
@@ -867,7 +869,7 @@ private:
         lines(inside->at_end, depth);
     }
 
-    /// Writes comments after the sign that begins a text of several lines; only one line of comment fits there.
+    /// Writes comments after the character that begins a text of several lines; only one line of comment fits there.
     void yaml_behind_header(const std::vector<Comment>& list, std::size_t begin, std::size_t line_end, Node node,
                             std::size_t depth) {
         const bool has_room = list.size() == 1 && !list[0].is_first && lines_of(list[0]).size() == 1;
@@ -889,7 +891,7 @@ private:
                (text.empty() || (text[0] != '~' && text[0] != 'n' && text[0] != 'N'));
     }
 
-    /// Writes the value after `key:` or `-`. Returns whether it has lines without brackets.
+    /// Writes the value after `key:` or `-`. Returns whether the value was written on lines without brackets.
     bool yaml_value(Node node, std::size_t depth) {
         if (node.has_key() && is_unsaid(node)) return false;
         const std::size_t begin = out_.size();
@@ -925,7 +927,7 @@ private:
 
     // --- the text ----------------------------------------------------------------------------------------------------
 
-    /// Returns the first node of a level inside the root, if it stays at the start of a line; otherwise nothing.
+    /// Returns the first node of a level inside the root, if that node stays at the start of a line; otherwise nothing.
     Node first_indented(Node child, bool has_bracket) const {
         const bool is_block = is_container(child) && child.size() > 0 && shape_of(child) == Shape::kLines;
         if (!has_bracket && !is_block) return {};
@@ -971,7 +973,8 @@ private:
             out_.insert(0, kByteOrderMark);
     }
 
-    /// Returns whether the root is written with its brackets: in JSON; a list in SJSON; SJSON braces that are kept.
+    /// Returns whether the root is written with its brackets: true in JSON, for a list in SJSON, and for SJSON braces
+    /// that are kept.
     bool keeps_braces(Node root) const {
         if (is_json() || !root.is_mapping()) return !is_yaml();
         return keeps_signs_of(root.position()) && origins_.text_of(root).starts_with('{');
@@ -1012,9 +1015,9 @@ private:
     Origins origins_;
     Speller speller_;
     std::string unit_;               // the text of one level of indentation
-    std::string_view sign_ = " = ";  // the sign between keys and values that do not keep their own
-    bool commas_ = false;            // whether commas are between children that do not keep their own
-    std::uint32_t signs_file_ = 0;   // of the text whose signs are kept; 0: none
+    std::string_view sign_ = " = ";  // what is written between keys and values that do not keep their own punctuation
+    bool commas_ = false;            // whether children that do not keep their own punctuation are separated by commas
+    std::uint32_t signs_file_ = 0;   // the file whose punctuation is kept; 0: none
     std::string out_;
     bool is_block_start_ = true;  // an empty line would be at the start of the text or of a block
     std::vector<std::pair<std::string, Node>> anchors_;

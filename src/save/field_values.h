@@ -1,5 +1,5 @@
 #pragma once
-// The values of fields by entity, copied out of a world to be compared with later values, or with those of another
+// The values of fields by entity, copied out of a world to be compared with later values, or with the values of another
 // world.
 //
 //     here      entity  3:1  4:1  9:2        there     entity  3:1  9:2  4:1      the order of rows is ignored
@@ -23,8 +23,8 @@ struct FieldName {
     friend auto operator<=>(const FieldName&, const FieldName&) = default;
 };
 
-/// Returns the fields whose hashes differ between the lists. Components that have the same entities in both come first.
-/// Shape: both lists are sorted in the same way as StateHashes::parts().
+/// Returns the fields whose hashes differ between the lists. Components that the same entities have on both sides come
+/// first. Shape: both lists are sorted in the same way as StateHashes::parts().
 std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::span<const StateHash> there);
 
 /// The values of one field, in the order of rows.
@@ -33,7 +33,7 @@ public:
     /// `rows`: all rows of the component type.
     FieldValues(const World& world, const FieldName& name, std::span<const StateRows> rows);
 
-    /// Returns the first difference, in the order of rows here, and the number of others.
+    /// Returns the first difference, in the order of rows here, and the number of other differences.
     StateDifference compare(const FieldValues& there) const;
 
 private:
@@ -54,10 +54,11 @@ private:
 
 /// Copies the values of several fields. Shape: as names. Cost: visits all tables once, and the rows of each field.
 std::vector<FieldValues> values_of(const World& world, std::span<const FieldName> names);
-/// Removes invalid names, as from a forged file: every name after the first that is not a field of rows of the world.
+/// Removes invalid names, as from a forged file: every name from the first one on that is not a field of rows of the
+/// world.
 void remove_unknown(const World& world, std::vector<FieldName>& names);
 
-/// Compares several fields as FieldValues::compare() does one: describes the first difference, and counts the others.
+/// Compares several fields, each as FieldValues::compare() does. Describes the first difference, and counts the others.
 /// Shape: `there` has the same fields as `here`.
 StateDifference compare_values(std::span<const FieldValues> here, std::span<const FieldValues> there);
 

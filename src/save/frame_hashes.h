@@ -1,6 +1,6 @@
 #pragma once
-// The hashes of a frame: of what each pass has written, and of all fields and zones at the end of the frame. They are
-// parts of a snapshot, so a log of states keeps them:
+// The hashes of a frame: hashes of the fields that each pass has written, and of all fields and zones at the end of the
+// frame. The hashes are parts of a snapshot, so a log of states keeps them:
 //
 //     recording/passes        a line for each pass that ran: its name, and a tab and a field for each of its hashes
 //     recording/pass_hashes   the hashes, in the same order
@@ -41,7 +41,7 @@ public:
     void save(SnapshotWriter& to) const;
     Status load(SnapshotReader& from);
 
-    /// The hashes of what each pass has written, for the passes that ran, in the order of the schedule.
+    /// The hashes of the fields that each pass has written, for the passes that ran, in the order of the schedule.
     const std::vector<PassHashes>& passes() const { return passes_; }
     const std::vector<FieldHash>& fields() const { return fields_; }
     /// Whether both frames have the same hashes.

@@ -44,7 +44,7 @@ void Frames::after_frame() {
     if (max_frames_ == 0) return;
     Frame made;
     made.number = world_->frame();
-    // If the world has stepped on from an earlier frame, the later kept states share nothing with it.
+    // If the world has stepped on from an earlier frame, the later kept states share nothing with the new one.
     while (!frames_.empty() && frames_.back().number > made.number) frames_.pop_back();
     const bool could_keep = status_.ok();
     const std::uint32_t num_worlds = world_->entities().num_worlds();

@@ -5,7 +5,7 @@
 //     writer                            waiting --> writing --> written: the next record has what differs from it
 //
 // States share blocks whose reference counts are not atomic, so only the structural thread makes and destroys states.
-// The writer reads the states that it is given, and returns them through `retired_`.
+// The writer reads states, and returns them through `retired_`.
 // Thread: the structural thread of the world, except where noted.
 
 #include "shoal/save/persistence.h"
@@ -37,7 +37,7 @@ constexpr std::size_t kNumDigits = 10;
 constexpr std::uint64_t kMaxNumber = 9'999'999'999;  // the largest number with ten digits
 constexpr std::string_view kSnapshot = ".save", kLog = ".log";
 
-/// Returns the number in the name of a snapshot or log, or 0 if it is not such a name. `rest`: what follows the number.
+/// Returns the number in the name of a snapshot or log; 0 for other names. `rest`: the text after the number.
 std::uint64_t number_in(std::string_view name, std::string_view& rest) {
     if (name.size() <= kNumDigits) return 0;
     std::uint64_t number = 0;
@@ -78,12 +78,13 @@ void append_damage(std::string& damage, const PersistedSnapshot& snapshot) {
     append(snapshot.log_path, snapshot.log_damage);
 }
 
-/// Applies the whole records of a log to the state of a snapshot. Errors: the file cannot be read now, or not by
-/// this program; a state takes more than `max_bytes` in memory.
+/// Applies the whole records of a log to the state of a snapshot. Errors: the file cannot be read now, or this program
+/// cannot read it; a state takes more than `max_bytes` in memory.
 Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content, std::uint64_t max_bytes,
                 Snapshot& state) {
     if (!path_exists(snapshot.log_path))
-        return snapshot.log_path.clear(), snapshot.log_bytes = 0, Status();  // the program ended between the two
+        return snapshot.log_path.clear(), snapshot.log_bytes = 0, Status();  // the program ended before it began the
+                                                                             // log
     const Result<std::string> bytes = read_file(snapshot.log_path);
     if (!bytes) return bytes.status();
     snapshot.log_bytes = bytes->size();
@@ -105,8 +106,8 @@ Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content,
     return {};
 }
 
-/// Errors: a file cannot be read now, so its content is unknown; it is for another program; a state takes more than
-/// `max_bytes`. Using an older snapshot instead would lose data.
+/// Errors: a file cannot be read now, so its content is unknown; the file is for another program; a state takes more
+/// than `max_bytes`. These are errors because using an older snapshot instead would lose data.
 Result<Snapshot> read_snapshot(PersistedSnapshot& snapshot, Executor& executor, std::uint64_t max_bytes) {
     const Result<std::string> bytes = read_file(snapshot.path);
     if (!bytes) return bytes.status();
@@ -132,7 +133,7 @@ public:
     PersistedFolder(const PersistedFolder&) = delete;
     PersistedFolder& operator=(const PersistedFolder&) = delete;
 
-    /// Forgets the saved schemas, after component types have got other fields.
+    /// Forgets the saved schemas after fields of component types have changed.
     void forget_types() { types_ = {}; }
     bool is_running() const { return thread_.joinable(); }
     const std::string& folder() const { return folder_; }
@@ -174,7 +175,8 @@ public:
         return {};
     }
 
-    /// Takes the current state, writes what waits, and ends. Errors: why the writer had ended before.
+    /// Takes the current state, writes the states that wait, and ends. Errors: the writer had ended before; the message
+    /// says why.
     Status stop() {
         if (!is_running()) return {};
         const Status last = keep_latest();
@@ -230,7 +232,8 @@ public:
         if (!snapshots) return snapshots.status();
         if (snapshots->empty()) return recovered;
         const Mark mark =
-            mark_of(folder, snapshots->front().number);  // before reading: another world may be writing there
+            mark_of(folder, snapshots->front().number);  // this comes before reading, because another world may be
+                                                         // writing there
         std::vector<std::uint64_t> damaged;
         for (PersistedSnapshot& snapshot : *snapshots) {
             const Result<Snapshot> state = read_snapshot(snapshot, world_.executor(), options.max_bytes);
@@ -255,7 +258,7 @@ public:
 private:
     using State = std::unique_ptr<Snapshot>;
 
-    /// The newest snapshot of a folder, and the length of its log. It changes when another world continues there.
+    /// The newest snapshot in a folder, and the length of its log. A mark changes when another world continues there.
     struct Mark {
         std::uint64_t device = 0, inode = 0;
         std::int64_t modified_ns = 0;
@@ -298,14 +301,15 @@ private:
             if (number_in(name, rest) == 0 || rest.size() <= kSnapshot.size() || !rest.starts_with(".save.")) continue;
             if (Status status = remove_file(concat(folder, '/', name)); !status) return status;
         }
-        if (!goes_on) damaged_.clear();  // they were found in another folder
+        if (!goes_on) damaged_.clear();  // these were found in another folder
         folder_ = folder;
         number_ = number;
         lock_ = std::move(*lock);
         return {};
     }
 
-    /// Takes the current state, unless it was already taken: programs change worlds between steps, too.
+    /// Takes the current state, unless it was already taken. This is needed because programs also change worlds between
+    /// steps.
     Status keep_latest() { return has_told_ || !world_.services().is_at_rest() ? Status() : take(true); }
 
     /// Passes the current state to the writer. Errors: the state cannot be saved; the writer then gets nothing new.
@@ -317,7 +321,7 @@ private:
             std::unique_lock lock(mutex_);
             if (options_.keeps_all_frames) changed_.wait(lock, [&] { return waiting_ == nullptr || has_failed_; });
             retired.swap(retired_);
-            // The newest state. It stays alive until this thread destroys it.
+            // The newest state. This state exists until this thread destroys it.
             before = waiting_ != nullptr ? waiting_.get() : writing_ != nullptr ? writing_.get() : written_.get();
             if (has_failed_ && only_if_new) return {};  // flush() and stop() report the failure
             if (has_failed_) {
@@ -388,8 +392,8 @@ private:
         return log;
     }
 
-    /// Removes snapshots older than those to keep. A damaged snapshot is not counted as kept, but is removed only when
-    /// it is older than all of them. It does no harm if a snapshot cannot be removed.
+    /// Removes snapshots older than those to keep. A damaged snapshot does not count as kept, but is removed only when
+    /// it is older than all kept snapshots. It does no harm if a snapshot cannot be removed.
     void remove_old() const {
         Result<std::vector<std::uint64_t>> whole = snapshots_in(folder_);
         const Result<std::vector<std::string>> names = list_folder(folder_);
@@ -456,7 +460,7 @@ private:
     LastingTypes types_;
     Mark known_;                          // the snapshot and log that this world has loaded or written
     std::vector<std::uint64_t> damaged_;  // numbers of snapshots that could not be read
-    std::uint64_t frames_left_ = 0;       // until the next one is taken
+    std::uint64_t frames_left_ = 0;       // frames until the next state is taken
     bool has_told_ = false;               // whether the failure of the writer was reported
 
     // Used by the writer while it runs, otherwise by the structural thread.

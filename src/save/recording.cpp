@@ -60,7 +60,7 @@ struct Recorder::Work final : WorldService {
     World& world;
     StateLogWriter log;
     LastingTypes types;
-    Snapshot states[2];  // of the previous record and of the current one
+    Snapshot states[2];  // of the previous record and of the current record
     const Snapshot *before = nullptr, *last = nullptr;
     std::uint64_t last_frame = 0;
     FrameHashes hashes;
@@ -254,7 +254,7 @@ Replay::Frame::~Frame() {
 
 namespace {
 
-/// Returns the index of the first pass that differs between the frames, or the number of passes common to both.
+/// Returns the index of the first pass that differs between the frames, or the number of common passes.
 std::size_t first_differing_pass(const FrameHashes& here, const FrameHashes& recorded) {
     const auto [mine, theirs] = std::ranges::mismatch(here.passes(), recorded.passes());
     return static_cast<std::size_t>(mine - here.passes().begin());

@@ -4,8 +4,8 @@
 //                      hash of all its arrays and their offsets
 //     arrays/names     the same in lines: its name, a component type and a field that refer to it, with tabs between
 //
-// In another build of the resource, other values may be at those offsets. So a state is refused if the library has
-// another build, unless its arrays have the same offsets and contents.
+// In another build of the resource, other values may be at these offsets. So a state is refused if the library has
+// another build, unless the arrays of that build have the same offsets and contents.
 
 #include "save/world_state.h"
 #include "shoal/base/detail/bytes.h"
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view kBuilds = "arrays/blobs", kNames = "arrays/names";
 
-/// A resource with arrays that something refers to, and one field that does.
+/// A resource with arrays that something refers to, and one field that refers to them.
 struct ArrayUse {
     ResourceId resource;
     std::string_view component, field;
@@ -43,7 +43,7 @@ std::uint64_t hash_of_arrays(const Blob& blob) {
     return hash_bytes(values.data(), values.size(), hash_bytes(table.data(), table.size()));
 }
 
-/// Whether a value belongs to an entity: rows without an owner may hold garbage.
+/// Whether a value belongs to an entity. Rows without an owner may hold garbage.
 bool has_owner(const StateRows& rows, const FieldRows& values, const std::byte* place) {
     return bool(rows.table->entities()[static_cast<std::size_t>(place - values.first) / values.stride]);
 }
@@ -59,7 +59,8 @@ void for_each_array_field(Store& store, Visit&& visit) {
             if (field.type == FieldType::kBlobArray && !rows.asks_store) visit(rows, field);
 }
 
-/// Returns why the arrays of a saved build cannot be found in the library; empty: they can. `use`: a line of names.
+/// Returns why the arrays of a saved build cannot be found in the library; empty if they can be found. `use`: a line of
+/// names.
 std::string problem_of(const SavedBuild& saved, std::string_view use, const ResourceLibrary& library) {
     const Blob* const blob = library.find(saved.resource);
     if (saved.checksum == 0 || (blob != nullptr && blob->header().checksum == saved.checksum)) return {};
@@ -101,13 +102,13 @@ private:
 
 namespace {
 
-/// Lists the resources that the values of commands refer to; the values are columns at `path`.
+/// Lists the resources to which the values of commands refer. The values are columns at `path`.
 void list_arrays_of_values(const Snapshot& state, const std::string& path, const Schema& schema, ArrayUses& uses) {
     Array<std::byte> column{Owner("world")};
     for (const Field& field : schema.fields()) {
         if (field.type != FieldType::kBlobArray) continue;
         const std::size_t number = state.find(concat(path, saved_column_name(schema, field.first_column)));
-        if (number == state.num_parts()) continue;  // these commands have no values, or those of another type
+        if (number == state.num_parts()) continue;  // these commands have no values, or values of another type
         const SnapshotPart part = state.part(number);
         column.resize(static_cast<std::size_t>(part.num_bytes()));
         state.copy(part, 0, part.num_elements, column.data());
@@ -147,7 +148,7 @@ void WorldState::save_arrays(SnapshotWriter& to, const Snapshot& state, const Sn
     for (const ArrayUse& use : uses.all()) {
         const Blob* const blob = world_.library()->find(use.resource);
         std::string name(blob == nullptr ? "?" : blob->name());
-        std::replace(name.begin(), name.end(), '\n', ' ');  // only messages use it
+        std::replace(name.begin(), name.end(), '\n', ' ');  // only messages use this name
         names += concat(name, '\t', use.component, '\t', use.field, '\n');
         builds.push_back({use.resource, blob == nullptr ? 0 : blob->header().checksum, 0});
         if (blob == nullptr) continue;
@@ -187,7 +188,7 @@ void WorldState::list_arrays_of_commands(const Snapshot& state, ArrayUses& uses)
 
 // --- loading -----------------------------------------------------------------------------------------------------
 
-/// Errors: the library has other arrays than those that the state refers to.
+/// Errors: the library does not have the same arrays to which the state refers.
 Status WorldState::check_builds(SnapshotReader& from) const {
     if (world_.library() == nullptr || !from.has(kBuilds)) return {};
     Array<SavedBuild> builds{Owner("world")};

@@ -28,7 +28,7 @@ std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::sp
         if (only_here || only_there || here[a].hash != there[b].hash) note(only_there ? there[b] : here[a]);
         a += !only_there, b += !only_here;
     }
-    // A component with other entities has other values as a consequence, so it comes later.
+    // If a component has other entities, it has other values as a consequence, so such components come later.
     const auto rank = [&](const FieldName& name) {
         if (name.component == kWorldComponent) return 2;
         return std::ranges::binary_search(names, FieldName{name.component, std::string(kRowsField)}) ? 1 : 0;

@@ -31,7 +31,7 @@ struct FileHeader {
     std::uint64_t num_parts;
     std::uint64_t table_bytes;  // of the table of parts
     std::uint64_t num_pieces;
-    std::uint64_t checksum;  // XXH3-64 of all that follows
+    std::uint64_t checksum;  // XXH3-64 of all following bytes
 };
 static_assert(sizeof(FileHeader) == 64);
 
@@ -247,7 +247,7 @@ Status read_parts(std::span<const std::byte> table, const FileHeader& header, Sn
 
 enum class Unpacked : std::uint8_t { kAll, kDamaged, kNoMemory };
 
-/// Decompresses pieces; piece i is at `begins[i]` to `begins[i + 1]` of the bytes.
+/// Decompresses pieces; piece i is in the bytes from `begins[i]` to `begins[i + 1]`.
 Unpacked unpack_pieces(std::span<const std::byte> bytes, std::span<const std::uint64_t> begins, std::uint64_t raw_bytes,
                        RowRange pieces, SnapshotFiller& to) {
     Array<std::byte> raw(largest_piece(raw_bytes), std::byte(0), "snapshot");  // stays in the cache
@@ -301,8 +301,8 @@ Result<Snapshot> read_state(std::span<const std::byte> bytes, Executor& executor
     }
     if (begins[num_pieces] != bytes.size()) return damaged("its pieces do not fill it");
 
-    // Decompresses a few pieces at a time, so that a file that claims to hold more than it does takes no memory for the
-    // rest.
+    // Decompresses a few pieces at a time, so that a file that claims to hold more than it really does takes no memory
+    // for the rest.
     for (std::size_t first = 0; first < num_pieces; first += kPiecesPerRound) {
         const std::size_t count = std::min(kPiecesPerRound, num_pieces - first);
         filler.reserve(std::min<std::uint64_t>((first + count) * kPieceBytes, header.raw_bytes));

@@ -25,7 +25,7 @@ struct Elements {
     const std::byte* at(std::uint32_t row) const { return first + row * stride; }
 };
 
-/// Packs elements, and returns where they end. `kBytes`: size of an element.
+/// Packs elements, and returns where they end. `kBytes`: the size of an element.
 template <std::uint32_t kBytes>
 std::byte* gather(const Elements& from, RowRange rows, std::byte* to) {
     for (std::uint32_t row = rows.begin; row < rows.end; ++row, to += kBytes) std::memcpy(to, from.at(row), kBytes);
@@ -113,7 +113,7 @@ std::uint64_t hash_columns(const StateRows& rows, const Field& field) {
     return field.num_columns == 1 ? lanes[0] : hash_bytes(lanes, field.num_columns * sizeof lanes[0]);
 }
 
-/// Identifies a part; hashed with its bytes.
+/// Identifies a part. The key is hashed with the bytes of the part.
 struct PartKey {
     std::uint64_t component, field, zone, place, num_rows, hash;
 };
@@ -136,7 +136,7 @@ public:
         append(rows, kRowsField, hash);
     }
 
-    /// Appends the hashes of one field, or of all (kAllFields).
+    /// Appends the hashes of one field, or of all fields (kAllFields).
     void append_fields(const StateRows& rows, std::uint32_t only) {
         const std::span<const Field> fields = rows.schema->fields();
         Elements together[kMaxFields];

@@ -10,8 +10,8 @@ namespace shoal {
 
 class Store;
 
-/// Appends the hashes of a store: all, or those of one component type, or of one of its fields (kAllFields: all fields,
-/// but not the hash of which entities have it).
+/// Appends the hashes of a store: all hashes, or the hashes of one component type, or of one of its fields (kAllFields:
+/// all fields, but not the hash of which entities have the component).
 void append_hashes(Store& store, ComponentId component, std::uint32_t field, Array<StateHash>& hashes);
 /// Appends the hashes of all stores, of ids and of random numbers.
 void append_all_hashes(const World& world, Array<StateHash>& hashes);

@@ -37,7 +37,7 @@ static_assert(sizeof(PartChange) == 24);
 struct BlockChange {
     std::uint32_t number, num_runs;
 };
-/// Bytes of a block that differ from the state before.
+/// Bytes of a block that differ from the previous state.
 struct ByteRange {
     std::uint32_t begin, num_bytes;
     std::uint32_t end() const { return begin + num_bytes; }
@@ -89,7 +89,7 @@ private:
     std::byte piece_[kLogPieceBytes];
 };
 
-/// Finds the bytes in which the blocks of a part differ from the state before.
+/// Finds the bytes in which the blocks of a part differ from the previous state.
 class BlockDifference {
 public:
     BlockDifference(const Snapshot& state, const SnapshotPart& part, const Snapshot* before, const SnapshotPart& known)
@@ -132,7 +132,7 @@ public:
     }
 
 private:
-    /// Unmarked elements are equal in both states, so only marked ones are compared.
+    /// Unmarked elements are equal in both states, so only marked elements are compared.
     void find_marked(std::size_t number, const SnapshotMarks& marks) {
         const std::size_t piece_bytes = std::size_t(part_.element_bytes) * kElementsPerSnapshotMark;
         const auto num_bytes = static_cast<std::size_t>(state_.block_bytes(part_, number));
@@ -158,7 +158,7 @@ private:
         }
     }
 
-    /// Adds a run, or extends the last one. `may_join`: the bytes between the two runs are available.
+    /// Adds a run, or extends the last run. `may_join`: the bytes between the two runs are available.
     void add(std::size_t begin, std::size_t end, bool may_join) {
         if (!runs_.empty() && begin - runs_.back().end() <= (may_join ? kMostEqualBytes : 0))
             runs_.back().num_bytes = static_cast<std::uint32_t>(end) - runs_.back().begin;
@@ -344,7 +344,7 @@ public:
     }
 
 private:
-    /// Removes bytes from the front. Returns false if there are fewer.
+    /// Removes bytes from the front. Returns false if fewer are left.
     bool take(std::size_t num_bytes, std::span<const std::byte>& bytes) {
         if (num_bytes > rest_.size()) return false;
         bytes = rest_.first(num_bytes);
@@ -381,7 +381,7 @@ private:
         return status;
     }
 
-    /// Parses the blocks, which ascend. A block that the state before does not have must be whole.
+    /// Parses the blocks, which ascend. A block that the previous state does not have must be whole.
     Status parse_blocks(const StateLogReader::Record::Change& change) {
         const PartChange& part = change.part;
         const std::uint64_t size = part.num_elements * part.element_bytes;

@@ -1,14 +1,14 @@
 #pragma once
-// A file of states that is only appended to: each record has the differences from the state before.
+// A file of states that is only appended to: each record has the differences from the previous state.
 // docs/formats/save.md has the format.
 //
 //     +--------+----------+----------+----------+- - -
 //     | header | record 0 | record 1 | record 2 |       a kill leaves a last record that is cut: reading ends before it
 //     +--------+----------+----------+----------+- - -
 //
-// What two states share is known to be equal without reading its bytes: whole blocks of a part, and elements of a block
-// that are not marked as written. Of the rest, the bytes that differ are compressed and written: a record costs what
-// has changed.
+// Data that two states share is known to be equal without reading it: whole blocks of a part, and elements of a block
+// that are not marked as written. The rest is compared, and the bytes that differ are compressed and written, so the
+// cost of a record depends only on the changes.
 // Thread: each writer and reader is used by one thread at a time. A writer may run in parallel with the thread that
 // makes and destroys states, as long as that thread keeps the two states being written.
 
@@ -46,8 +46,8 @@ std::uint64_t checksum_of(const StateRecordHeader& header, const std::byte* pack
 
 class StateLogWriter {
 public:
-    /// Creates the file. `base` identifies the state that the first record changes, and the reader must pass the same;
-    /// 0: none.
+    /// Creates the file. `base` identifies the state that the first record changes, and the reader must pass the same
+    /// value; 0: none.
     /// Errors: the same as AppendFile.
     static Result<StateLogWriter> create(const std::string& path, std::uint64_t base = 0);
 
@@ -57,8 +57,8 @@ public:
                                           std::uint64_t frame);
 
     /// Appends the changes that turn `before`, the state of the previous record or the base of the log, into `state`;
-    /// nullptr: no state before. `extra`: bytes of the caller. Errors: such as a full disk; no part of the record
-    /// counts then.
+    /// nullptr: there is no previous state. `extra`: bytes of the caller. Errors: the disk is full, and others; no part
+    /// of the record counts then.
     Status append(const Snapshot& state, const Snapshot* before, std::uint64_t frame,
                   std::span<const std::byte> extra = {});
     /// Waits until all records are on the disk.
@@ -78,10 +78,10 @@ private:
 
 class StateLogReader {
 public:
-    /// `bytes` are the whole file, and outlive the reader. `base` is what create() was given, and `first` the state
-    /// that it identifies. No state may take more than `max_bytes` in memory (0: max_snapshot_bytes()). Errors: not a
-    /// log, or of another version, byte order, width of ids or base; the message says which. `is_damaged` is set to
-    /// whether other programs cannot read them from this base either.
+    /// `bytes` are the whole file, and outlive the reader. `base` is the value that create() was given, and `first` the
+    /// state that it identifies. No state may take more than `max_bytes` in memory (0: max_snapshot_bytes()). Errors:
+    /// the bytes are not a log, or have another version, byte order, width of ids or base; the message says which.
+    /// `is_damaged` is set to whether other programs cannot read the bytes from this base either.
     static Result<StateLogReader> open(std::span<const std::byte> bytes, std::uint64_t base = 0,
                                        const Snapshot* first = nullptr, std::uint64_t max_bytes = 0,
                                        bool* is_damaged = nullptr);
@@ -102,8 +102,8 @@ public:
     /// Of the last record read.
     std::uint64_t frame() const { return frame_; }
     std::span<const std::byte> extra() const { return extra_; }
-    /// Makes the state of the last record. Cost: copies all elements. Its next state shares equal blocks if `before` is
-    /// given. `below`: only the parts whose paths begin with it and a slash; empty: all.
+    /// Makes the state of the last record. Cost: copies all elements. If `before` is given, the new state shares equal
+    /// blocks with it. `below`: only the parts whose paths begin with this text and a slash; empty: all parts.
     Snapshot state(const Snapshot* before = nullptr, std::string_view below = {}) const;
 
 private:

@@ -83,7 +83,7 @@ public:
         : world_(world), saved_(from), from_(from, is_trusted) {}
 
     /// Writes the converted state to `to`, or nothing if the state fits as it is. Requires: `to` is empty.
-    /// Errors: no migration leads from the fields of the state to those of the world (the message names both); the
+    /// Errors: no migration leads from the fields of the state to the fields of the world (the message names both); the
     /// state is damaged.
     Status run(Snapshot& to) {
         if (Status status = read_types(); !status) return status;
@@ -120,7 +120,7 @@ private:
         Array<std::uint32_t> ranks{Owner("world")};  // by component type: its index in the world
         bool is_reordered = false;
     };
-    /// Rows of one or several component types. Names of columns are those of the combined schema, if there is one.
+    /// Rows of one or several component types. Columns have the names from the combined schema, if there is one.
     struct TableShape {
         Array<Type> before{Owner("world")};  // in the order of the columns
         Array<Type> after{Owner("world")};
@@ -130,11 +130,12 @@ private:
 
     /// The old and new paths of the columns of a component type.
     struct ColumnPaths {
-        std::string before, after;  // prefixes; empty `before`: there are no rows
+        std::string before, after;  // prefixes; if `before` is empty, there are no rows
         std::vector<std::string> old_names, names;
     };
 
-    /// Paths of parts that are converted, and so not copied; a path with a slash at the end is a prefix of such paths.
+    /// Paths of parts that are converted, and therefore not copied; a path with a slash at the end is a prefix of such
+    /// paths.
     using Paths = HashMap<std::string, bool>;
 
     // --- what was saved ---------------------------------------------------------------------------------------------
@@ -188,7 +189,7 @@ private:
             const Type* const type = find_type(ComponentId(name));
             if (type == nullptr || !type->is_changed()) return;
             // A plugin's store gets the bytes that it has saved, with their version. If only the name of its component
-            // type has changed, it gets exactly what it has saved.
+            // type has changed, the store gets exactly the bytes that it has saved.
             if (from_.has(concat("stores/", name, "/rows/num_rows")) || from_.has(concat("stores/", name, "/bytes")) ||
                 type->is_only_renamed())
                 managers_.emplace_back(name), is_manager_.set(ComponentId(name), true);
@@ -519,7 +520,7 @@ private:
 
     // --- the files of unloaded zones --------------------------------------------------------------------------------
 
-    /// Rewrites the files if component types are converted, since each file names its types.
+    /// Rewrites the files if component types are converted, because each file names its types.
     Status write_zones(SnapshotWriter& to) {
         if (std::none_of(types_.begin(), types_.end(), [](const Type& type) { return type.is_changed(); })) return {};
         SerialExecutor alone;
@@ -630,7 +631,7 @@ private:
                           concat(shape.path_after, "on/", type.after->name()), num_rows);
     }
 
-    /// Writes enabled bits: all set, if the type could not be disabled before.
+    /// Writes enabled bits: all bits are set if the type could not be disabled before.
     static Status write_bits(SnapshotReader& from, SnapshotWriter& to, const Type& type, const std::string& before,
                              const std::string& after, std::uint32_t num_rows) {
         Array<std::uint64_t> on((std::size_t(num_rows) + 63) / 64, ~std::uint64_t(0), Owner("world"));
@@ -679,7 +680,7 @@ private:
         return {};
     }
 
-    /// Copies all parts without converted components. What was remembered about converted components is left out, so
+    /// Copies all parts without converted components. Remembered data about converted components is left out, so
     /// remembering starts anew.
     void write_rest(SnapshotWriter& to) {
         bool is_renamed = false;

@@ -7,7 +7,7 @@
 // The steps of resource/migration.h are applied to the columns of a copy of the state, wherever rows of the
 // component type are: in a manager, in the tables of a database, in the files of its unloaded zones, or among the
 // values of waiting commands.
-// Then the copy is loaded as if it had been saved in this form.
+// Then the copy is loaded as if it had been saved like this.
 // Component types that a database has in another order than the state are put in the world's order, too.
 //
 // State about converted components, such as the values that observers compare with, restarts. Thread: the structural
@@ -21,7 +21,7 @@ class Snapshot;
 class WorldState;
 
 /// Writes the state to load in place of a snapshot to `to`, or nothing if the snapshot already fits the world.
-/// Requires: `to` is empty. Errors: no migration leads from the fields of the state to those of the world (the
+/// Requires: `to` is empty. Errors: no migration leads from the fields of the state to the fields of the world (the
 /// message names both); the state is damaged.
 Status migrate_state(const WorldState& world, const Snapshot& from, bool is_trusted, Snapshot& to);
 

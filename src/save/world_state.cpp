@@ -64,7 +64,7 @@ Store* WorldState::find_store(std::string_view name) const {
     for (; num_named_ < world_.directory().stores().size(); ++num_named_) {
         Store* const store = world_.directory().stores()[num_named_];
         const std::string named = name_of(*store);
-        if (find(named) == nullptr) stores_by_name_.add(hash_text(named), store);  // of equal names, the first
+        if (find(named) == nullptr) stores_by_name_.add(hash_text(named), store);  // the first with this name
     }
     Store* const* const found = find(name);
     return found == nullptr ? nullptr : *found;
@@ -169,8 +169,8 @@ Status WorldState::load_services(SnapshotReader& from) {
     return status;
 }
 
-/// Returns the component types whose schemas are saved: those that commands name and no store keeps and, for another
-/// run of the program, those of the stores.
+/// Returns the component types whose schemas are saved: types that commands name and no store keeps and, for another
+/// run of the program, the types of the stores.
 Array<const Schema*> WorldState::types_to_save(bool is_lasting) const {
     Array<const Schema*> types{Owner("world")}, named{Owner("world")};
     for (const Store* store : world_.directory().stores()) {
@@ -257,7 +257,7 @@ Status WorldState::visit(const Snapshot& other, void (*look)(void* context), voi
     const std::size_t num_owned = world_.directory().num_owned();
     if (Status status = load(other, false, false); !status) return status;
     look(context);
-    if (Status back = load(mine, true, false); !back) {  // a store of the program or of a plugin refuses it
+    if (Status back = load(mine, true, false); !back) {  // a store of the program or of a plugin refuses the old state
         log(LogLevel::kError, concat("the state that a world had a moment ago could not be loaded again, and the world "
                                      "keeps the one that was looked at: ",
                                      back.message()));
@@ -275,15 +275,17 @@ Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool wit
     if (!of_zones) return of_zones.status();
     world_.directory().singletons().note_deaths();
     world_.services().for_each(
-        [](WorldService& service) { service.note_deaths(); });  // cursors that no store has are at the end after a load
-    // Files are prepared before anything of the world changes; the current ones are kept until nothing can fail.
+        [](WorldService& service) { service.note_deaths(); });  // after a load, cursors that do not belong to a store
+                                                                // are at the end
+    // Files are prepared before anything in the world changes; the current files are kept until nothing can fail any
+    // more.
     ZoneFiles* const files = with_zones ? ZoneFiles::of(world_) : nullptr;
     ZoneFiles::Loaded zones(files);
     const bool stay_unloaded = files != nullptr && *of_zones == &files->database();
     if (stay_unloaded)
         if (Status status = files->prepare(from, zones); !status) return status;
-    // A file is known to be valid only when all of it is loaded. If it is not, this state is restored. It
-    // shares what has not changed with an earlier state of this world.
+    // A file is known to be valid only when all of it has been loaded. If it is not valid, this state is restored. This
+    // state shares unchanged data with an earlier state of this world.
     Snapshot now;
     if (const Status kept = save_but_zones(now, is_trusted ? &state : nullptr, nullptr, false, false); !kept)
         return Status::error(
@@ -300,7 +302,7 @@ Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool wit
         concat(status.message(), "; and what the world had before cannot be brought back: ", restored.message()));
 }
 
-/// Finds the database to which the zone files of a state belong; nullptr: none. Errors: the world has no database of
+/// Finds the database to which the zone files of a state belong; nullptr: none. Errors: the world has no database with
 /// that name; parts are missing.
 Result<Database*> WorldState::find_database_of_zones(const Snapshot& state, SnapshotReader& from) const {
     std::uint32_t format = 0;
@@ -315,7 +317,7 @@ Result<Database*> WorldState::find_database_of_zones(const Snapshot& state, Snap
     return database;
 }
 
-/// Reads the list of stores, and makes those that the world does not have.
+/// Reads the list of stores, and makes the stores that the world does not have.
 Status WorldState::make_stores(SnapshotReader& from) {
     saved_.clear();
     types_.reset();
@@ -365,7 +367,7 @@ Status WorldState::check_layouts(SnapshotReader& from) const {
     return {};
 }
 
-/// Makes stores for component types that have none, and adds the texts.
+/// Makes stores for component types that have no store, and adds the texts.
 Status WorldState::load_types(SnapshotReader& from) {
     Array<std::byte> bytes{Owner("world")};
     if (Status status = from.array("types", bytes); !status) return status;

@@ -64,10 +64,10 @@ public:
     /// Replaces the state of the world. Errors: the snapshot does not fit; the world is unchanged.
     Status load(const Snapshot& from, bool is_trusted);
     /// Calls look() while the world has another state, and then restores its own. Kept frames stay, and stores that
-    /// only the other state has are removed; component types that databases have taken from it stay. Unloaded zones
-    /// stay unloaded, and those of the other state are not visited.
+    /// only the other state has are removed; component types that databases have taken from that state stay. Unloaded
+    /// zones stay unloaded, and the unloaded zones of the other state are not visited.
     /// Errors: the other state does not fit, or the world cannot be saved; look() was not called. If a store of the
-    /// program refuses the world's own state afterwards, the world keeps the other state, which is logged.
+    /// program refuses the world's own state afterwards, the world keeps the other state, with a line in the log.
     Status visit(const Snapshot& other, void (*look)(void* context), void* context);
 
 private:
@@ -108,10 +108,10 @@ private:
 
     World& world_;
     mutable HashMap<std::uint64_t, Store*> stores_by_name_{Owner("world")};  // by hash,
-    mutable std::size_t num_named_ = 0;                                      // how many of the world's stores are in it
+    mutable std::size_t num_named_ = 0;                                      // how many of the world's stores it has
     Array<SavedStore> saved_{Owner("world")};
     std::vector<std::string_view> saved_names_;  // names in the saved state, sorted
-    std::optional<Blob> types_;                  // of the loaded state
+    std::optional<Blob> types_;                  // the schemas of the loaded state
 };
 
 }  // namespace shoal

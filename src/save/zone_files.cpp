@@ -125,7 +125,7 @@ void ZoneFiles::set_gone(File& file, Array<Entity> gone) const {
     file.gone = std::move(gone);
 }
 
-/// Starts to follow the deaths of the owners of rows in a file. Some may be dead already.
+/// Starts to follow the deaths of the owners of rows in a file. Some owners may be dead already.
 void ZoneFiles::note_owners(File& file) {
     Array<Entity> gone = file.gone;
     for (const Entity owner : file.owners) {
@@ -195,8 +195,8 @@ Status ZoneFiles::write_rows(File& file) const {
     return bytes ? write(file, *bytes) : bytes.status();
 }
 
-/// Lists the texts that the rows refer to. The state names the columns of all component types; ids are aligned to their
-/// size.
+/// Lists the texts to which the rows refer. The state names the columns of all component types; ids are aligned to
+/// their size.
 void ZoneFiles::list_texts(const Snapshot& rows, File& file) const {
     if (world_.strings().size() == 0) return;
     Array<std::byte> room{Owner("zone files")};
@@ -244,7 +244,7 @@ Status ZoneFiles::load(Zone zone) {
     return {};
 }
 
-/// Errors: the file is missing, or not what was written.
+/// Errors: the file is missing, or was changed.
 Result<std::string> ZoneFiles::read(const File& file) const {
     const std::string path = path_of(file);
     Result<std::string> bytes = read_file(path);
@@ -258,7 +258,7 @@ Result<std::string> ZoneFiles::read(const File& file) const {
 Status ZoneFiles::read_rows(const File& file) {
     const Result<std::string> bytes = read(file);
     if (!bytes) return bytes.status();
-    constexpr std::uint64_t kAny = ~std::uint64_t(0);  // its checksum was checked, so any size
+    constexpr std::uint64_t kAny = ~std::uint64_t(0);  // the checksum of the file was checked, so any size is allowed
     const Result<Snapshot> state = read_state(std::as_bytes(std::span(*bytes)), world_.executor(), kAny);
     if (!state) return state.status();
     SnapshotReader from(*state, false);
@@ -361,7 +361,8 @@ ZoneStreaming::~ZoneStreaming() {
     world_ends();
 }
 
-/// Lets a persisted world write its last state while the files still exist; later states would lack their rows.
+/// Lets a persisted world write its last state while the files still exist; later states would lack the rows in these
+/// files.
 void ZoneStreaming::stop_persistence() {
     auto* const persistence = static_cast<Persistence*>(world_->services().find(ServiceStage::kPersistence));
     if (files_ == nullptr || files_->unloaded().empty() || persistence == nullptr) return;
@@ -423,7 +424,7 @@ Status ZoneStreaming::start(const std::string& folder, const ZoneFileOptions& op
     if (files_ != nullptr && files_->folder() == folder) return files_->set_options(options), Status();
     auto* const made = new ZoneFiles(world, world.database());
     Status status = made->start(folder, options);
-    if (status) status = stop();  // the old one continues until the new folder is ready
+    if (status) status = stop();  // the old folder is used until the new one is ready
     if (!status) return delete made, status;
     files_ = made;
     made->watch();

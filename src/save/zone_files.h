@@ -1,6 +1,6 @@
 #pragma once
-// Unloads zones of a database to files, and loads them again; see shoal/save/zone_streaming.h. A snapshot carries
-// the files as they are:
+// Unloads zones of a database to files, and loads them again; see shoal/save/zone_streaming.h. A snapshot contains the
+// files as they are:
 //
 //     zones/store      the name of the database in the state
 //     zones/list       a SavedZone for each zone that is unloaded, ascending
@@ -10,7 +10,7 @@
 //     zones/refused    the same for zones that could not be unloaded
 //     zones/visited    the zones that queries have visited since the last settle, ascending
 //
-// If zones are streamed and none is unloaded, there are neither a list nor files; if they are not streamed, there are
+// If zones are streamed and none is unloaded, there are neither a list nor files; if zones are not streamed, there are
 // no parts.
 // Thread: the structural thread of the world.
 
@@ -49,10 +49,10 @@ class ZoneFiles {
     /// A zone in a file.
     struct File {
         Zone zone = kNoZone;
-        std::uint64_t number = 0;  // of the file, unique in this process; 0: none
+        std::uint64_t number = 0;  // the number of the file, unique in this process; 0: none
         std::uint64_t num_rows = 0, num_bytes = 0, hash = 0;
-        Array<Entity> owners{Owner("zone files")};   // the living ones as far as known, ascending
-        Array<Entity> gone{Owner("zone files")};     // dead ones, ascending; their ids may have been reused
+        Array<Entity> owners{Owner("zone files")};   // owners that are alive as far as known, ascending
+        Array<Entity> gone{Owner("zone files")};     // dead owners, ascending; their ids may have been reused
         Array<StringId> texts{Owner("zone files")};  // texts that the rows refer to; ids of the world
         std::uint64_t failed_at = 0;                 // stamp when loading failed, which was logged; or 0
     };
@@ -97,18 +97,18 @@ public:
     /// and writes files. Nothing in the world changes. Errors: the state is invalid, or takes more memory than allowed;
     /// a file cannot be written.
     Status prepare(SnapshotReader& from, Loaded& loaded) const;
-    /// Takes over the prepared files, and removes the old ones.
+    /// Takes over the prepared files, and removes the old files.
     void take(Loaded& loaded);
     /// Restores the rows in the zone files of a state in a world that does not stream zones.
     /// Errors: the same as prepare() and Database::read_zone(). Some rows may be restored then.
     static Status read_into(World& world, Database& database, SnapshotReader& from);
-    /// Returns the name of the database whose zone files a state has; empty: it has none.
+    /// Returns the name of the database whose zone files a state has; empty if the state has no zone files.
     static Result<std::string> store_in(SnapshotReader& from);
 
     // The parts within `kScope` of a state.
     static constexpr std::string_view kScope = "zones";
-    /// Errors: a part is missing, or one is there that should not be. `has_unloaded`: whether the format of the state
-    /// has unloaded zones. Without this check, zones could be lost silently.
+    /// Errors: a part is missing, or there is a part that should not exist. `has_unloaded`: whether the format of the
+    /// state has unloaded zones. Without this check, zones could be lost without notice.
     static Status check_parts(const Snapshot& state, SnapshotReader& from, bool has_unloaded);
     /// Errors: the zones are not ascending.
     static Status read_list(SnapshotReader& from, Array<SavedZone>& zones);
@@ -187,7 +187,7 @@ private:
     HashMap<Zone, std::uint64_t> refused_{Owner("zone files")};      // stamps of failed unloads, which were logged
     HashMap<Zone, std::uint64_t> last_visits_{Owner("zone files")};  // the stamp of the last settle after a visit
     DeathFollower deaths_;
-    BitSet has_row_{Owner("zone files")};  // by entity index: whether files may have a row of it
+    BitSet has_row_{Owner("zone files")};  // by entity index: whether files may have a row of the entity
     bool watches_ = false;
     std::uint64_t num_unloads_ = 0, num_loads_ = 0;
 };

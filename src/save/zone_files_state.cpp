@@ -22,8 +22,8 @@ Zone zone_of(const T& saved) {
     return saved.zone;
 }
 
-/// Reads a list about zones from a state; nothing if it has no such part. Errors: the list is not ascending, or a zone
-/// is out of range.
+/// Reads a list about zones from a state; reads nothing if the state has no such part. Errors: the list is not
+/// ascending, or a zone is out of range.
 template <class T>
 Status read_zones(SnapshotReader& from, std::string_view name, Array<T>& all) {
     if (!from.has(name)) return {};
@@ -133,8 +133,8 @@ Result<Snapshot> ZoneFiles::open(SnapshotReader& from, const SavedZone& saved, E
     const std::string name = part_name(saved.zone);
     if (Status status = from.bytes(name, bytes, 1, saved.num_bytes); !status) return status;
     if (!from.is_trusted() && hash_of(bytes) != saved.hash) return from.error(name, "its hash is wrong");
-    // All zones count together, although one is read after the other: otherwise a small save could expand to any number
-    // of large zones. Their owners, which stay in memory, are included.
+    // All zones count together, although they are read one after the other. Otherwise a small save could expand to any
+    // number of large zones. Their owners, which stay in memory, are included.
     const std::uint64_t left = from.left_memory();
     if (Status status = from.take_memory(name, unpacked_bytes(bytes)); !status) return status;
     Result<Snapshot> state = read_state(bytes, executor, std::max<std::uint64_t>(left, 1));
@@ -174,7 +174,7 @@ Status ZoneFiles::prepare(SnapshotReader& from, Loaded& loaded) const {
 }
 
 /// Writes the file of a zone. An existing file is recognized by its number. A file that was cut or removed is written
-/// again. To check a file for other damage would take as long as writing it.
+/// again. Checking a file for other damage would take as long as writing it.
 Result<ZoneFiles::File> ZoneFiles::prepare(SnapshotReader& from, const SavedZone& saved) const {
     File file;
     file.zone = saved.zone;

@@ -6,7 +6,7 @@
 //     function f(a) return f(a) end         function f(a) shoal_tick_();return f(a) end
 //     goto again                            shoal_tick_();goto again
 //
-// Any code that runs for ever calls this again and again. The text is read token by token, and line numbers do not
+// Any code that runs forever calls this again and again. The text is read token by token, and line numbers do not
 // change.
 
 #include "shoal/document/detail/scalar_text.h"
@@ -78,7 +78,7 @@ private:
         copy_to(at_ + 1);
     }
 
-    /// Copies a string. It ends at its quote, or at the end of a line, where LuaJIT refuses it.
+    /// Copies a string. The string ends at its quote, or at the end of a line, where LuaJIT refuses it.
     void copy_string(char quote) {
         std::size_t end = at_ + 1;
         while (end < text_.size() && text_[end] != quote) {

@@ -1,4 +1,4 @@
-// Batches and columns: script access to the rows of a query, only while a function is called with them.
+// Batches and columns: scripts access the rows of a query only while a function is called with them.
 
 #include "script/state.h"
 
@@ -36,7 +36,7 @@ std::uint32_t form_of(const Slot& slot) {
 
 namespace {
 
-/// The slots of a batch during a call: first the batch itself with its entities, then its columns.
+/// The slots of a batch during a call: first a slot for the batch itself with its entities, then slots for its columns.
 class OpenBatch {
 public:
     OpenBatch(State& state, const Query& query, const TextBatch& rows)
@@ -463,7 +463,7 @@ Query* read_query(lua_State* lua, State& state) {
     return query;
 }
 
-/// Outside of passes a query may access anything; in a pass, what the pass declares.
+/// Outside of passes, a query may access anything; in a pass, only what the pass declares.
 bool check_query(State& state, const Query& query) {
     if (state.pass == nullptr || state.pass->is_everything) return true;
     for (const TextComponent& component : query.query->components()) {

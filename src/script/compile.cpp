@@ -1,4 +1,5 @@
-// Compile functions of scripts: a component's source becomes a table, and what the function returns becomes fields.
+// Compile functions of scripts: the source of a component becomes a table, and the result of the function becomes
+// fields.
 
 #include "script/compile.h"
 
@@ -96,8 +97,8 @@ void push_node(lua_State* lua, Node node) {
     }
 }
 
-/// The second argument of a compile function: refuse(message, key, key ...) ends it with an error at that position of
-/// the source.
+/// The second argument of a compile function: refuse(message, key, key ...) ends the function with an error at that
+/// position in the source.
 int refuse(lua_State* lua, State& state) {
     Compilation* const now = state.compilation;
     if (now == nullptr) return fail(state, "a compile function has ended; refuse what it was given only while it runs");
@@ -112,7 +113,7 @@ int refuse(lua_State* lua, State& state) {
             child = at[static_cast<std::uint32_t>(number - 1)];
         else if (lua_type(lua, i) == LUA_TSTRING)
             child = at.find(text_at(lua, i));
-        if (!child) break;  // the source does not have it: report the enclosing value
+        if (!child) break;  // the source does not have this key: report the enclosing value
         at = child;
     }
     now->place = at.position();

@@ -11,8 +11,8 @@ struct DeclaredType {
     DeclaredType& operator=(const DeclaredType&) = delete;
     ~DeclaredType();
 
-    /// Adds it to a registry for compiling sources. Errors: the registry has another type, or another function, of the
-    /// name.
+    /// Adds the type to a registry for compiling sources. Errors: the registry has another type, or another function,
+    /// with this name.
     Status add_to(ComponentRegistry& registry) const;
 
     Script& script;
@@ -23,7 +23,8 @@ struct DeclaredType {
     Array<std::string_view> key_views{Owner("scripts")};
 };
 
-/// Keeps a component type that the table at `table` declares, with its compile function. Errors: the table is invalid.
+/// Keeps the component type that the table at `table` declares, with its compile function. Errors: the table is
+/// invalid.
 Status note_component(lua_State* lua, State& state, int table, const Schema& schema);
 
 }  // namespace shoal::lua

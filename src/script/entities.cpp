@@ -51,7 +51,7 @@ bool read_component(lua_State* lua, State& state, int index, KeptComponent& kept
 
 // --- entities ----------------------------------------------------------------------------------------------------
 
-int alive(lua_State* lua) {  // kept short: it is called often, and raises no error
+int alive(lua_State* lua) {  // kept short, because it is called often; raises no error
     const bool lives = is_entity(lua, 1) && state_of(lua).world.entities().alive(entity_at(lua, 1));
     lua_pushboolean(lua, lives ? 1 : 0);
     return 1;
@@ -76,7 +76,7 @@ Status add_from_table(lua_State* lua, State& state, Entity entity, const KeptCom
 
 /// Adds the components of a table: {wheel = {angle = 1}, body = {}}.
 Status add_all(lua_State* lua, State& state, Entity entity, int table) {
-    // All are read before one is added, because a store in Lua may change the table.
+    // All components are read before one is added, because a store in Lua may change the table.
     struct Given {
         KeptComponent kept;
         Array<std::byte> image{Owner("scripts")};
@@ -274,7 +274,7 @@ int copy(lua_State* lua, State& state) {
     return 1;
 }
 
-/// Whether a text is a source and not a blob: blobs have a zero byte early.
+/// Whether a text is a source and not a blob, which has a zero byte near its start.
 bool is_source(std::string_view text) { return text.substr(0, 64).find('\0') == std::string_view::npos; }
 
 /// The overrides in the second argument of spawn().
@@ -352,7 +352,7 @@ int spawn(lua_State* lua, State& state) {
     return push_list(lua, spawned->entities()), 1;
 }
 
-/// Without arguments, a number in [0, 1); with n, an integer from 1 to n; with m and n, one from m to n.
+/// Without arguments, a number in [0, 1); with n, an integer from 1 to n; with m and n, an integer from m to n.
 int draw(lua_State* lua, State& state) {
     const int num_arguments = lua_gettop(lua);
     if (num_arguments == 0) {

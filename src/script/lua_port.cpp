@@ -37,7 +37,7 @@ void open_libraries(lua_State* lua) {
     open(lua, LUA_MATHLIBNAME, luaopen_math);
     open(lua, LUA_BITLIBNAME, luaopen_bit);
     open(lua, LUA_JITLIBNAME, luaopen_jit);
-    lua_pushcfunction(lua, luaopen_ffi);  // only for the prelude: it is not a global
+    lua_pushcfunction(lua, luaopen_ffi);  // only for the prelude: ffi is not a global
     lua_pushliteral(lua, LUA_FFILIBNAME);
     lua_call(lua, 1, 1);
     lua_setglobal(lua, LUA_FFILIBNAME);
@@ -129,8 +129,8 @@ namespace {
 
 constexpr int kStepsPerHook = 1000;
 
-/// Counts the instructions of all coroutines together. Once none are left, every instruction raises the error again, so
-/// that no pcall continues.
+/// Counts the instructions of all coroutines together. Once no steps are left, every instruction raises the error
+/// again, so that no pcall continues.
 void count_steps(lua_State* lua, lua_Debug*) {
     double& left = link_of(lua).steps_left;
     if (left >= 0) {

@@ -12,7 +12,7 @@
 
 namespace shoal::lua {
 
-/// The data that Lua passes to its allocator and hooks: the budget, and its state.
+/// The data that Lua passes to its allocator and hooks: the budget, and the Lua state that it belongs to.
 struct Link {
     double steps_left = 0;
     std::int32_t num_nested = 0;  // nested calls of script functions that use the C stack
@@ -42,21 +42,21 @@ inline constexpr bool kLengthsAreFunctions = true;  ///< whether the library cal
 std::string_view version_text();
 /// Opens base, string, table, math and coroutine, and what the prelude needs.
 void open_libraries(lua_State* lua);
-/// Compiles a text, never bytecode, and pushes a function or an error message. Returns whether it is a function.
+/// Compiles a text, never bytecode, and pushes a function or an error message. Returns whether a function was pushed.
 bool compile(lua_State* lua, std::string_view text, const char* chunk_name);
 /// Pops a table, which becomes the environment of the chunk below it.
 void set_environment(lua_State* lua);
-/// Reserves stack slots. Unlike lua_checkstack(), which raises an error in LuaJIT, it returns false if the stack
+/// Reserves stack slots. Unlike lua_checkstack(), which raises an error in LuaJIT, this returns false if the stack
 /// would be too large.
 bool reserve_stack(lua_State* lua, int slots);
 std::size_t raw_length(lua_State* lua, int index);
 /// Reads a number that is exactly an integer. Returns false for other values.
 bool read_integer(lua_State* lua, int index, std::int64_t& value);
-/// Whether a type of numbers is an integer type, whose values may not fit a double.
+/// Whether a number has an integer type, whose values may not fit into a double.
 bool is_whole(lua_State* lua, int index);
 /// Pushes an integer. In LuaJIT, integers beyond 2^53, which its numbers round, are 64-bit numbers: 9007199254740993LL.
 void push_integer(lua_State* lua, std::int64_t value);
-/// The same; in Lua 5.4 it is the signed number with the same bits, which fields of type uint64 accept.
+/// The same; in Lua 5.4, pushes the signed number with the same bits, which fields of type uint64 accept.
 void push_unsigned(lua_State* lua, std::uint64_t value);
 /// Reads a 64-bit number of LuaJIT. Returns false for other values.
 bool read_wide(lua_State* lua, int index, bool& is_signed, std::uint64_t& bits);

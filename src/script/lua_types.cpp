@@ -151,7 +151,7 @@ void append_type(std::string& text, const Field& field) {
     if (!field.unit.empty()) text += concat(" ", field.unit);
 }
 
-/// Names that are not valid in Lua become keys in brackets.
+/// Field names that are not valid in Lua become keys in brackets.
 void append_class(std::string& text, const Schema& schema) {
     text += concat("---@class shoal.component.", schema.name(), "\n");
     for (const Field& field : schema.fields()) {

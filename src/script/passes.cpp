@@ -32,7 +32,7 @@ Status run_once(State& state, const PassEntry& pass) {
 
 }  // namespace
 
-/// Errors are reported, and the frame goes on.
+/// Errors are reported, but the frame goes on.
 void PassEntry::run(const PassContext& context, Executor&) {
     State& state = state_of(guest);
     const CallScope scope(state, static_cast<Script*>(&guest));

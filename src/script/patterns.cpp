@@ -1,5 +1,6 @@
 // string.find, match, gmatch and gsub, with the patterns of Lua. Lua's own functions try all ways to match
-// before they give up, which takes years for ("a*"):rep(30) .. "b". These count every step against the budget.
+// before they give up, which takes years for ("a*"):rep(30) .. "b". The functions here count every step against the
+// budget.
 
 #include "script/state.h"
 
@@ -271,7 +272,8 @@ bool push_capture(lua_State* lua, const Matcher& matcher, std::size_t i, const c
     return true;
 }
 
-/// Pushes all captures, or the whole match if there are none and `whole` is set. Returns how many, or kFailed.
+/// Pushes all captures, or the whole match if there are none and `whole` is set. Returns how many values were pushed,
+/// or kFailed.
 int push_captures(lua_State* lua, State& state, const Matcher& matcher, const char* first, const char* last,
                   bool whole) {
     const std::size_t count = matcher.num_captures() == 0 && whole ? 1 : matcher.num_captures();
@@ -287,7 +289,7 @@ bool read_text_or_number(lua_State* lua, State& state, int index, const char* wh
     return read_text(lua, state, index, what, text);
 }
 
-/// Reads the start of a search, counted from 1, or from the end if negative.
+/// Reads the start of a search, which is counted from 1 or, if it is negative, from the end.
 bool read_start(lua_State* lua, State& state, int index, std::size_t size, std::size_t& start) {
     std::int64_t at = 1;
     if (lua_type(lua, index) > LUA_TNIL && (lua_type(lua, index) != LUA_TNUMBER || !read_integer(lua, index, at)))

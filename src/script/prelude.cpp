@@ -1,8 +1,8 @@
-// The part of the room that is written in Lua: it calls a function with the columns of a batch. Under LuaJIT, columns
-// are cdata whose accesses compile to a check and a load. They hold two numbers, a slot and the serial of a batch,
-// never an address: addresses are in the slots, which scripts cannot reach. So a script gains nothing by reading the
-// fields of a column. Compared values are int32_t: other types become doubles in each comparison, inside the loop;
-// LuaJIT checks int32_t once before it.
+// The part of the room that is written in Lua: Lua code that calls a function with the columns of a batch. Under
+// LuaJIT, columns are cdata whose accesses compile to a check and a load. A column holds two numbers, a slot and the
+// serial of a batch, and never an address: addresses are in the slots, which scripts cannot reach. So a script gains
+// nothing by reading the fields of a column. Compared values are int32_t, which LuaJIT checks once before the loop;
+// other types become doubles in each comparison, inside the loop.
 
 #include "script/state.h"
 

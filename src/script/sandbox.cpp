@@ -1,5 +1,5 @@
-// The parts of Lua's libraries that scripts get: nothing with access to files, other libraries, bytecode or addresses,
-// and nothing that runs for long without counting steps.
+// The parts of Lua's libraries that scripts get: no functions with access to files, other libraries, bytecode or
+// addresses, and none that run for long without counting steps.
 
 #include "script/state.h"
 
@@ -8,7 +8,7 @@
 namespace shoal::lua {
 namespace {
 
-// Some exist only in one of the two versions of Lua.
+// Some of these exist only in one of the two versions of Lua.
 constexpr const char* kGlobals[] = {"assert", "error",  "ipairs", "next", "pairs",  "pcall",    "rawequal", "rawget",
                                     "rawlen", "rawset", "select", "type", "unpack", "tonumber", "tostring", "xpcall"};
 constexpr const char* kString[] = {"byte",  "char",    "find", "format", "gmatch", "gsub",   "len",     "lower",
@@ -53,7 +53,7 @@ bool read_count(lua_State* lua, State& state, int index, std::int64_t& count) {
     return fail(state, "argument ", index, " is a whole number, not ", type_of(lua, index)), false;
 }
 
-/// Like string.rep, which loops for ever on an empty text.
+/// Like string.rep, which loops forever on an empty text.
 int repeat(lua_State* lua, State& state) {
     std::string_view text, separator;
     std::int64_t count = 0;
@@ -98,7 +98,7 @@ int move(lua_State* lua, State& state) {
     return lua_pushvalue(lua, target), 1;
 }
 
-/// Like setmetatable, without finalizers, which would run at any time and without a budget.
+/// Like setmetatable, but without finalizers, which would run at any time and without a budget.
 int set_metatable(lua_State* lua, State& state) {
     if (lua_type(lua, 1) != LUA_TTABLE) return fail(state, "argument 1 is a table, not ", type_of(lua, 1));
     if (lua_type(lua, 2) != LUA_TTABLE && lua_type(lua, 2) != LUA_TNIL)
@@ -118,7 +118,7 @@ int set_metatable(lua_State* lua, State& state) {
     return 1;
 }
 
-/// Like getmetatable, but only for tables: all scripts share the metatable of texts.
+/// Like getmetatable, but only for tables, because all scripts share the metatable of texts.
 int get_metatable(lua_State* lua, State&) {
     if (lua_type(lua, 1) != LUA_TTABLE || lua_getmetatable(lua, 1) == 0) return lua_pushnil(lua), 1;
     if (push_field(lua, -1, "__metatable") == LUA_TNIL) lua_pop(lua, 1);
@@ -131,7 +131,7 @@ int call_with_raw_length(lua_State* lua) {
         if (push_field(lua, -1, "__len") != LUA_TNIL) return luaL_error(lua, "this function takes no table with __len");
         lua_pop(lua, 2);
     }
-    // A table with holes may have any length, and the function visits as many elements.
+    // A table with holes may have any length, and the function visits that many elements.
     State& state = state_of(lua);
     const std::size_t length = lua_type(lua, 1) == LUA_TTABLE ? raw_length(lua, 1) : 0;
     if (length > state.options.memory_bytes / 16)

@@ -27,7 +27,8 @@ void suspend(Script& script) {
     for (LuaStore* store : script.stores) detach_store(*store);
 }
 
-/// Adds what was suspended to the world again. The fields of component types may have changed and changed back.
+/// Adds suspended passes, observers and stores to the world again. The fields of component types may have changed and
+/// changed back.
 Status resume(Script& script) {
     for (LuaStore* store : script.stores)
         if (Status status = attach_store(*store); !status) return status;
@@ -47,7 +48,7 @@ void destroy_script(Script* script) {
     destroy_owned("scripts", script);
 }
 
-/// Ends a load: keeps or undoes what a text has done.
+/// Ends a load: keeps or undoes the changes that a text has made.
 void end_load(Script& script, bool keep) {
     if (!keep) remove_all(script);
     script.end_load(keep);
@@ -99,8 +100,8 @@ Status hand_on_rows(const Script& older, const Script& newer) {
 }
 
 /// Runs the function at the top as the first text of a script. Errors: the function raised an error, or the passes have
-/// no valid order. Then all that the script has made is removed. `older`: the version whose rows it takes over, or
-/// nullptr.
+/// no valid order. Then everything that the script has made is removed. `older`: the version whose rows the script
+/// takes over, or nullptr.
 Status start(Script& script, Script* older = nullptr) {
     Schedule& schedule = script.state().world.schedule();
     const bool was_ordered = schedule.prepare().ok();
@@ -116,7 +117,7 @@ Status error_in(std::string_view path, const Status& status) {
     return Status::error(concat("cannot load script ", path, ": ", status.message()));
 }
 
-/// Passes the table `keep` of the older version to the newer one.
+/// Passes the table `keep` of the older version to the newer version.
 void share_kept_table(const Script& older, const Script& newer) {
     lua_State* const lua = older.state().lua;
     lua_rawgeti(lua, LUA_REGISTRYINDEX, newer.environment);
@@ -256,7 +257,7 @@ Status Scripts::reload(std::string_view name) {
     state.is_exchanging = true;
     Status status = exchange(state, older);
     state.is_exchanging = false;
-    state.renew_all();  // also reports what is paused
+    state.renew_all();  // also reports paused parts
     return status;
 }
 

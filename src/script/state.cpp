@@ -53,7 +53,7 @@ void hide_own_functions(lua_State* lua) {
 }
 
 /// Pushes the message with the last calls: luaL_traceback() takes seconds for a stack of thousands, because its time is
-/// quadratic in the depth.
+/// quadratic in the depth of the stack.
 void push_last_calls(lua_State* lua) {
     std::string text = lua_tostring(lua, -1);
     text += kTraceback;
@@ -70,7 +70,7 @@ int add_traceback(lua_State* lua) {
     State& state = state_of(lua);
     ++state.num_unlimited;
     if (lua_type(lua, 1) != LUA_TSTRING) lua_pushfstring(lua, "an error that is %s, not a text", type_of(lua, 1));
-    // An error in a loop over a query already has one.
+    // An error in a loop over a query already has a traceback.
     if (std::strstr(lua_tostring(lua, -1), kTraceback) == nullptr) {
         lua_Debug deep{};
         if (lua_getstack(lua, 200, &deep) != 0)
@@ -167,7 +167,7 @@ void State::forget_paths() {
 bool State::rows_are_held() const { return num_loops != 0 || WorkScope::current() != nullptr; }
 
 /// While passes run, other threads may read the texts of the world, so a text that a script writes waits here. Scripts
-/// see the texts of ids and not the ids, so they must be able to read what they have written.
+/// see texts and not ids, so a script must be able to read the text that it has written.
 Status State::keep_text(std::string_view text) {
     StringTable& strings = world.strings();
     if (!rows_are_held()) return strings.intern_until_unused(text).status();

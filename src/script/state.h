@@ -29,12 +29,12 @@ namespace shoal::lua {
 struct Script;
 
 struct Slot {
-    std::byte* first = nullptr;           // nullptr: no row has it
-    const std::uint32_t* rows = nullptr;  // by row: its index in the column; kNilRow: none; nullptr: in order
+    std::byte* first = nullptr;           // nullptr: no row has the column
+    const std::uint32_t* rows = nullptr;  // by row: the index in the column; kNilRow: none; nullptr: rows are in order
     std::uint32_t count = 0;              // number of rows; 0 after the batch has ended
     std::uint32_t serial = 0;             // of the batch
     std::uint32_t step = 0;               // elements from one row to the next, in values of the type
-    std::uint32_t form = 0;               // the class of the prelude that reads it; 0: Slot::index
+    std::uint32_t form = 0;               // the class of the prelude that reads the slot; 0: Slot::index
     std::uint32_t stride = 0;             // bytes from one row to the next
     const GuestColumn* plan = nullptr;
     bool is_written = false;
@@ -121,14 +121,14 @@ struct State : GuestHost {
     std::recursive_mutex compile_mutex;  // compile functions are called one at a time
     Compilation* compilation = nullptr;  // of the component being compiled
     Random random;
-    StringTable noted_texts;     // not yet kept by the world, because its rows must not move
+    StringTable noted_texts;     // texts that the world does not keep yet, because its rows must not move
     std::uint64_t noted_at = 0;  // the frame of noted_texts
     std::string error;           // of the failing body
     Status last_failure;
     std::uint64_t num_failures = 0;
 
-    /// Calls the function below `num_arguments` values at the top. Errors: the function raised an error; there are no
-    /// results then.
+    /// Calls the function below `num_arguments` values at the top. Errors: the function raised an error; then there are
+    /// no results.
     Status call(lua_State* on, int num_arguments, int num_results);
     /// Starts a budget, unless called by a script.
     void begin_call();
@@ -137,7 +137,7 @@ struct State : GuestHost {
     void forget_paths();
     /// Whether rows must not move.
     bool rows_are_held() const;
-    /// Makes the world keep the text of a string id, now or as soon as possible. Errors: those of
+    /// Makes the world keep the text of a string id, now or as soon as possible. Errors: the same as
     /// StringTable::intern().
     Status keep_text(std::string_view text);
     /// Returns the text of a string id, or an empty text.
@@ -152,7 +152,7 @@ struct State : GuestHost {
 inline State& Script::state() const { return static_cast<State&>(host); }
 inline State& state_of(const Guest& guest) { return static_cast<State&>(guest.host); }
 
-/// Sets what is running until the end of the scope.
+/// Sets the running script and call until the end of the scope.
 class CallScope {
 public:
     CallScope(State& state, Script* script) : state_(state), script_(state.script) {
@@ -172,7 +172,7 @@ private:
     Script* script_;
 };
 
-/// A loop during which rows must not move. At the end of the outermost loop, the world gets the texts that waited.
+/// A loop during which rows must not move. At the end of the outermost loop, waiting texts are given to the world.
 class LoopScope {
 public:
     explicit LoopScope(State& state) : state_(state) { ++state.num_loops; }
@@ -198,7 +198,7 @@ using Body = int (*)(lua_State*, State&);
 
 inline State& state_of(lua_State* lua) { return *static_cast<State*>(link_of(lua).state); }
 int raise(lua_State* lua, State& state);
-/// Whether scripts use more memory than allowed, even after garbage collection; sets an error then.
+/// Whether scripts use more memory than allowed, even after garbage collection. If so, sets an error.
 bool holds_too_much(lua_State* lua, State& state);
 template <Body kBody>
 int run_body(lua_State* lua) {
@@ -255,7 +255,8 @@ const char* prelude_text();
 
 // --- arguments ---------------------------------------------------------------------------------------------------
 
-/// Each returns false and sets state.error if the value has another type. `what` names it: "the path".
+/// Each of these functions returns false and sets state.error if the value has another type. `what` names the value:
+/// "the path".
 bool read_text(lua_State* lua, State& state, int index, const char* what, std::string_view& text);
 bool read_entity(lua_State* lua, State& state, int index, Entity& entity);
 /// The same; also fails unless the entity is alive, or pending in commands.
@@ -282,7 +283,7 @@ void push_list(lua_State* lua, std::size_t count, Push&& push) {
 inline void push_list(lua_State* lua, std::span<const Entity> entities) {
     push_list(lua, entities.size(), [&](std::size_t i) { push_entity(lua, entities[i]); });
 }
-/// Calls visit() for each pair of the table at `table`, with the key below the value at the top. Errors: those of
+/// Calls visit() for each pair of the table at `table`, with the key below the value at the top. Errors: the same as
 /// visit().
 template <class Visit>
 Status each_pair(lua_State* lua, int table, Visit&& visit) {
@@ -302,8 +303,8 @@ inline int push_field(lua_State* lua, int table, std::string_view field) {
     lua_rawget(lua, table < 0 ? table - 1 : table);
     return lua_type(lua, -1);
 }
-/// Reads a list of texts in the field of a table; a single text is a list of one. Errors: the field is neither of the
-/// two.
+/// Reads a list of texts in the field of a table; a single text counts as a list of one. Errors: the field is neither a
+/// list of texts nor a text.
 Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts);
 /// Returns a text, or a number converted to a text in place. Requires: the value is a text or a number. Lifetime: as
 /// long as the value.
@@ -313,16 +314,17 @@ inline std::string_view text_at(lua_State* lua, int index) {
     return {first, length};
 }
 /// Checks that a table has only these keys, and elements 1 to `num_elements`. Errors: the table has another key; the
-/// message names a similar one.
+/// message names a similar key.
 Status check_keys(lua_State* lua, int table, std::span<const std::string_view> keys, std::size_t num_elements = 0);
-/// Reads fields of a table; without one, the default stays. Errors: it has another type.
+/// Reads a field of a table; if there is no such field, the default stays. Errors: the field has another type.
 Status read_field(lua_State* lua, int table, const char* field, std::string& text);
 Status read_field(lua_State* lua, int table, const char* field, double& number);
 Status read_field(lua_State* lua, int table, const char* field, bool& flag);
 
 // --- values ------------------------------------------------------------------------------------------------------
 
-/// Pushes a value; the parts of a vector one by one if `is_flat`, else as a table. Returns how many.
+/// Pushes a value. The parts of a vector are pushed one by one if `is_flat`, else as a table. Returns how many values
+/// were pushed.
 int push_value(lua_State* lua, const State& state, const ValueType& type, const std::byte* bytes, bool is_flat);
 /// Reads a value as a type; for the parts of a vector, `num_values` consecutive values. Errors: the value does not fit.
 Status read_value(lua_State* lua, State& state, int index, int num_values, const ValueType& type, std::string_view name,
@@ -334,15 +336,15 @@ void push_image(lua_State* lua, const State& state, const Schema& schema, const 
 
 // --- the environment that a script runs in -----------------------------------------------------------------------
 
-/// Pushes a table of what a script may use. Each script gets its own, with copies of the libraries, so that
-/// none can change what another uses.
+/// Pushes the table of functions that a script may use. Each script gets its own table, with copies of the libraries,
+/// so that no script can change what another one uses.
 void push_environment(lua_State* lua, State& state);
 /// Removes unsafe functions from the string metatable.
 void seal_libraries(lua_State* lua, State& state);
 
 // --- what scripts make -------------------------------------------------------------------------------------------
 
-/// Errors: the running pass has not declared it.
+/// Errors: the running pass has not declared this access.
 Status check_access(const State& state, const Store& store, const Schema& schema, bool writes);
 Result<Schema> read_schema(lua_State* lua, State& state, int table, std::string_view what);
 

@@ -6,7 +6,7 @@
 //     spawner, commands -->  add, remove of the script  --get-->  row
 //     queries, properties  <-->  row  --set of the script, when a loop or the step has ended-->  get  -->  row
 //
-// Thread: as for every store. The Lua state belongs to the structural thread: the script is notified of writes by
+// Thread: as for every store. The Lua state belongs to the structural thread: the script is notified of the writes of
 // passes when the world settles.
 
 #include "script/state.h"
@@ -74,11 +74,10 @@ private:
     mutable std::string last_error_;
     std::mutex mutex_;
     Array<Entity> forgotten_{Owner("scripts")};  // while a world is loaded: the previous entities
-    Array<Entity> told_{Owner("scripts")};       // passes have written these: the settle reports them. Guarded by
-                                                 // mutex_
+    Array<Entity> told_{Owner("scripts")};       // written by passes; reported by the settle. Guarded by mutex_
 };
 
-/// Returns a store of a world as a store in Lua, or nullptr if it is not one.
+/// Returns a store of a world as a store in Lua, or nullptr if it is another kind of store.
 LuaStore* find_lua_store(const State& state, const Store* store);
 
 }  // namespace shoal::lua

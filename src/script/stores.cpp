@@ -49,7 +49,7 @@ Status LuaStore::take_functions(lua_State* lua, int table) {
 
 // --- calls of the script -----------------------------------------------------------------------------------------
 
-/// Calls a function with an entity and, unless `image` is nullptr, a table of its fields.
+/// Calls a function with an entity and, unless `image` is nullptr, a table of the component's fields.
 Status LuaStore::call(int function, Entity entity, const std::byte* image, int num_results) const {
     State& state = script_.state();
     lua_State* const lua = state.running;
@@ -101,14 +101,14 @@ Status LuaStore::add(Entity entity, const std::byte* image) {
     Array<std::byte> kept(schema().struct_bytes(), std::byte(0), Owner("scripts"));
     Status status = read_back(entity, kept.data());
     if (status) status = rows_.add_values(schema(), {&entity, 1}, {.images = kept.data()}).status();
-    if (!has(entity) || (!status && !had)) {  // it has died in the meantime, or was refused
+    if (!has(entity) || (!status && !had)) {  // the entity has died in the meantime, or was refused
         rows_.remove({&entity, 1});
         if (const Status removed = call(remove_, entity, nullptr); !removed) report(removed);
     }
     return status;
 }
 
-/// Adds all or none: existing components keep their values on an error.
+/// Adds all components or none. After an error, existing components keep their values.
 Status LuaStore::add_all(std::span<const Entity> entities, const std::byte* images, std::size_t stride) {
     const Array<Entity> all(entities.begin(), entities.end(), Owner("scripts"));  // the span may be the table's
     if (Status status = rows_.reserve_for(all); !status) return status;
@@ -130,7 +130,7 @@ Status LuaStore::add_all(std::span<const Entity> entities, const std::byte* imag
     return status;
 }
 
-/// The row is removed first, so that a function of the script that removes it again terminates.
+/// The row is removed first, so that the call ends if a function of the script removes the component again.
 bool LuaStore::remove(Entity entity) {
     if (!has(entity)) return false;
     rows_.remove({&entity, 1});
@@ -171,8 +171,8 @@ OwnedColumns LuaStore::find_columns(const Schema& component) {
     return columns;
 }
 
-/// Tells the script the new values of a row. Errors: the script refuses the values; the row then shows its own values
-/// again.
+/// Tells the script the new values of a row. Errors: the script refuses the values; the row then shows the script's
+/// values again.
 Status LuaStore::tell(Entity entity) {
     if (!has(entity) || !rows_.entity_manager().alive(entity)) return {};
     Array<std::byte> image(schema().struct_bytes(), std::byte(0), Owner("scripts"));
@@ -278,7 +278,7 @@ Status LuaStore::load(SnapshotReader& from) {
     return rows_.load(from);
 }
 
-/// Changes of the script to the world become commands, so that the world is as it was saved.
+/// Changes that the script makes to the world become commands, so that the world is as it was saved.
 void LuaStore::finish_load() {
     State& state = script_.state();
     const CallScope scope(state, &script_);

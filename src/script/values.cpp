@@ -87,7 +87,7 @@ void push_one(lua_State* lua, const State& state, const ValueType& type, const s
             break;
     }
     if (const std::uint32_t lanes = num_lanes(type.type); lanes != 0) return push_lanes(lua, bytes, lanes);
-    lua_pushnil(lua);  // Lua has no form for it: read-only arrays, C++ types of the program
+    lua_pushnil(lua);  // for types that Lua cannot represent: read-only arrays, C++ types of the program
 }
 
 ValueType element_of(const ValueType& type) {

@@ -5,15 +5,15 @@
 //     if (const auto child = editor.find("trunk/branch")) editor.replace(child, changed(editor.entity(child)));
 //     children = editor.finish();
 //
-// Merged entities are immutable and shared. Therefore the editor has its own nodes, made for the levels of descendants
-// that a search enters:
+// Merged entities are immutable and shared. Therefore the editor has nodes of its own, which it makes for the levels of
+// descendants that a search enters:
 //
 //     nodes_   [ root | children of the root | children of node 3 | ... ]       a level is one block
 //
 // The keys of a level with many children are hashed. If a key is not a path from the root, it is searched among all
 // descendants; the first such search makes all nodes and an index by key. finish() makes each changed entity once.
-// Cost: a search by path is O(parts of the path); any other is O(1) after the first, which is O(descendants); finish()
-// is O(children of the changed entities).
+// Cost: a search by path is O(parts of the path); other searches are O(1), except the first, which is O(descendants);
+// finish() is O(children of the changed entities).
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/base/string_id.h"
@@ -42,8 +42,8 @@ public:
         nodes_.emplace_back();
     }
 
-    /// Finds a child by its key, or a descendant by a path of keys; otherwise the first descendant, in the order of the
-    /// texts, at which the path can begin.
+    /// Finds a child by its key, or a descendant by a path of keys; otherwise finds the first descendant, in the order
+    /// of the texts, at which the path can begin.
     std::uint32_t find(std::string_view key) {
         other_ = kNone;
         const std::uint32_t found = find_path(kRoot, key);
@@ -117,9 +117,9 @@ private:
         std::uint32_t first_child = 0;
         std::uint32_t num_children = 0;
         std::uint32_t next_same = 0;  // another descendant with the same key
-        bool is_open = false;         // its children have nodes
+        bool is_open = false;         // the children have nodes
         bool is_removed = false;
-        bool has_changes = false;  // in its descendants
+        bool has_changes = false;  // whether descendants have changes
     };
     /// The descendants with one key.
     struct Same {
@@ -165,7 +165,7 @@ private:
         const auto [same, is_new] = by_key_.insert(nodes_[node].entity->key_hash, {node, node, true});
         if (is_new) return;
         if (same->first == 0)
-            same->first = node;  // all others were removed
+            same->first = node;  // all other nodes were removed
         else
             nodes_[same->last].next_same = node;
         same->last = node;
@@ -311,7 +311,7 @@ private:
     HashMap<std::uint64_t, std::uint32_t> by_place_{Owner("source")};  // parent and key -> node, of large levels
     HashMap<std::uint64_t, Same> by_key_{Owner("source")};             // once all nodes are made
     bool has_index_ = false;
-    std::uint32_t other_ = kNone;   // of the last search
+    std::uint32_t other_ = kNone;   // the result of other() for the last search
     std::size_t most_slashes_ = 0;  // the most slashes in the key of a descendant
     Arena& arena_;
     std::uint64_t& steps_;

@@ -6,7 +6,7 @@
 
 namespace shoal {
 
-/// Composes a tree. It cannot use prefabs. Lifetime: the tree's document.
+/// Composes a tree, which cannot use prefabs. Lifetime: the tree's document.
 std::optional<Composition> compose_tree(Node root, const ComposeOptions& options, Diagnostics& diagnostics);
 
 inline std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }  // npos + 1 is 0

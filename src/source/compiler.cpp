@@ -41,7 +41,7 @@ void clear_references(const Schema& schema, std::byte* image) {
                 put_reference(image + field.struct_offset + i * field.value_bytes, kNoBlobEntity);
 }
 
-/// The number of kept values that no schema describes, and the position of the first.
+/// The number of kept values that no schema describes, and the position of the first one.
 struct KeptCount {
     std::uint64_t count = 0;
     SourcePosition first;
@@ -79,7 +79,8 @@ struct SharedImage {
     std::vector<KeptField> kept;       ///< lowest layer first
 };
 
-/// Returns whether `group` is a struct within the component: whether names of fields begin with it and a dot.
+/// Returns whether `group` is a struct within the component, which is so if names of fields begin with `group` and a
+/// dot.
 bool is_group(const Schema& schema, std::string_view group) {
     return std::any_of(schema.fields().begin(), schema.fields().end(), [&](const Field& field) {
         return field.name.size() > group.size() && field.name[group.size()] == '.' && field.name.starts_with(group);
@@ -105,7 +106,7 @@ Node find_field_node(Node mapping, std::string_view name) {
     return {};
 }
 
-/// Returns whether pairs may be written like this: as a mapping, or as a list of mappings with one key each.
+/// Returns whether a node is a valid form of pairs: a mapping, or a list of mappings with one key each.
 bool is_list_of_pairs(Node node) {
     if (!node.is_list()) return node.is_mapping();
     return std::all_of(node.begin(), node.end(), [](Node pair) { return pair.is_mapping() && pair.size() == 1; });
@@ -121,7 +122,7 @@ bool repeats_type(const TypePlan& plan, const ComponentLayer& layer, Node child)
 
 // --- images ----------------------------------------------------------------------------------------------------------
 
-/// Returns a hint for a field that another version of the component type has; empty if none has it.
+/// Returns a hint for a field that another version of the component type has; empty if no version has the field.
 std::string version_hint(const TypePlan& plan, std::string_view field) {
     const Schema& newest = *plan.registered->schema;
     const auto say_so = [&](const Schema& schema) {
@@ -287,7 +288,7 @@ private:
         return apply_value(plan, plan.schema->fields()[static_cast<std::size_t>(found)], child);
     }
 
-    /// Reads the fields of a struct within the component, which is one of `fields`. `null` resets them.
+    /// Reads the fields of a struct within the component, which is one of `fields`. `null` resets these fields.
     bool apply_group(TypePlan& plan, Node fields, std::string_view group, Node node) {
         const Schema& schema = *plan.schema;
         if (node.is_null()) {
@@ -406,7 +407,7 @@ private:
             if (!is_wrapper_key(child.key()) && !is_ignored(child.key())) unknown_field(plan, child, child.key());
     }
 
-    /// Keeps or reports a key that is not a field. Returns false if it was reported.
+    /// Keeps or reports a key that is not a field. Returns false if the key was reported.
     bool unknown_field(TypePlan& plan, Node child, std::string_view key) {
         if (rules_.keep_unknown_fields) {
             kept_.push_back({key.data() == child.key().data() ? key : arena_.copy(key), child});
@@ -535,8 +536,8 @@ private:
                                std::move(problem), std::move(hint));
     }
 
-    /// Makes image_ from layers that are written for several versions, lowest first: each is applied in its own
-    /// version. Nothing is shared, unlike among layers of the newest version.
+    /// Makes image_ from layers that are written for several versions, lowest first: each layer is applied in its own
+    /// version. Unlike layers of the newest version, these share nothing.
     bool make_from_versions(TypePlan& plan, const TypePlan::Row& row) {
         if (plan.registered->compile != nullptr) {
             fail_once(
@@ -587,7 +588,8 @@ private:
         return false;
     }
 
-    /// Applies a change that is written for an older version than its target: converts only the fields that it sets.
+    /// Applies a change that is written for an older version than its target. Only the fields that the change sets are
+    /// converted.
     bool apply_older(TypePlan& older, const TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer) {
         using Given = FieldColumns::Given;
         std::vector<std::byte> newer = std::move(image_);
@@ -650,8 +652,8 @@ private:
     std::vector<KeptField> kept_;
     std::unordered_set<const ComponentLayer*> failed_;  // layers whose errors are reported once for all components that
                                                         // share them
-    std::unordered_set<std::uint64_t> bad_references_;  // by place: each is reported once, not for each copy of a
-                                                        // prefab
+    std::unordered_set<std::uint64_t> bad_references_;  // by place: each reference is reported once, not for each copy
+                                                        // of a prefab
 };
 
 // --- the blob --------------------------------------------------------------------------------------------------------
@@ -673,7 +675,7 @@ std::uint32_t num_line_ends(std::string_view text) {
     return count;
 }
 
-/// Finds the lines of positions in one pass if they are in text order. Leaves other positions to Diagnostics.
+/// Finds the lines of positions in one pass if the positions are in text order. Leaves other positions to Diagnostics.
 class LineCursor {
 public:
     LineCursor(const Diagnostics& diagnostics, std::uint32_t file)
@@ -776,7 +778,7 @@ private:
         std::uint32_t file = 0;
         LineCursor lines(diagnostics_, entities.empty() ? 0 : entities[0].entity->position.file);
         std::string_view file_name;
-        std::vector<std::uint32_t> line_of;  // found in the order of the text, which is faster
+        std::vector<std::uint32_t> line_of;  // lines are found in the order of the text, which is faster
         for (const ComposedEntity& composed : entities) line_of.push_back(lines.line_of(composed.entity->position));
         for (const std::uint32_t i : order_.composed()) {
             const MergedEntity& entity = *entities[i].entity;
@@ -796,7 +798,7 @@ private:
         HashMap<std::string_view, std::size_t> last_of{Owner("compiler")};
         for (std::size_t i = 0; i < keys.size(); ++i) last_of.set(keys[i].key(), i);
         for (std::size_t i = 0; i < keys.size(); ++i) {
-            if (last_of.find_or(keys[i].key(), i) != i) continue;  // a later text repeats it
+            if (last_of.find_or(keys[i].key(), i) != i) continue;  // a later text repeats the key
             KeptCount& count = kept_keys_[keys[i].key()];
             if (count.count++ == 0) count.first = keys[i].key_position();
             DocumentBuilder builder;
@@ -944,7 +946,7 @@ private:
 
 // --- the whole -------------------------------------------------------------------------------------------------------
 
-/// Reports the inputs of a result, whether it was composed or not.
+/// Reports the inputs of a result, whether or not it was composed.
 void tell_inputs(const std::optional<Composition>& composition, const ComponentRegistry& registry,
                  const CompileOptions& options) {
     if (options.inputs == nullptr) return;

@@ -17,7 +17,7 @@
 namespace shoal {
 namespace {
 
-/// The values of an entity's keys; no node for those that are missing.
+/// The values of an entity's keys; no node for missing keys.
 struct EntityText {
     /// A key that stands for a field of a component.
     struct Field {
@@ -36,10 +36,11 @@ constexpr std::string_view kHintForLinks =
     "give the folder that it leads to as a root, put the file into one, or follow links (--follow-links)";
 constexpr std::size_t kMaxComponentsPerEntity = 1024;
 constexpr std::uint16_t kMaxLayers = 1024;
-constexpr int kMostSuggestions = 100;  // in one source: comparing a text with many others is slow
+constexpr int kMostSuggestions = 100;  // in one source, because comparing a text with many others is slow
 
 /// The number of children that the searches for targets of changes may look at in one composition: a few times the
-/// limit of entities. It is exceeded if many prefabs change descendants of large prefabs, and each of them is searched.
+/// limit on entities. The number is exceeded if many prefabs change descendants of large prefabs, all of which are
+/// searched.
 constexpr std::uint64_t kSearchStepsPerEntity = 8, kLeastSearchSteps = std::uint64_t(1) << 20;
 
 /// Sets the layer of a text that has no keys except fields, or is a value.
@@ -96,7 +97,7 @@ private:
     HashMap<std::string_view, Node> names_{Owner("composer")};
 };
 
-/// The folders that resource names are relative to.
+/// The folders to which resource names are relative.
 class SourceRoots {
 public:
     /// The location where a resource was found.
@@ -117,8 +118,8 @@ public:
         if (roots_.empty()) roots_.push_back(std::move(root));
     }
 
-    /// Returns the name of a source in dependencies. A path in a root is named as it is written, even if it is a link:
-    /// the link's target may be replaced.
+    /// Returns the name of a source in dependencies. A path in a root is named as it is written, even if it is a link,
+    /// because the target of the link may be replaced.
     std::string name_of(const std::string& path) const {
         for (std::size_t root = 0; root < roots_.size() && path.find("..") == std::string::npos; ++root) {
             const std::string probe = path_in_root(roots_[root], "_");
@@ -133,7 +134,7 @@ public:
         return std::string(last_part(path));
     }
 
-    /// Searches a resource in every root, and records what was found and what was not.
+    /// Searches for a resource in every root, and records the files that were found and the ones that were missing.
     /// Errors: there is no such resource; `hint` lists where it looked.
     std::optional<FoundSource> find(std::string_view name, std::vector<SourceDependency>& dependencies,
                                     std::string& hint) const {
@@ -162,7 +163,7 @@ public:
     }
 
 private:
-    /// Returns the part of a canonical path after a root; empty if it is not inside.
+    /// Returns the part of a canonical path after a root; empty if the path is not inside the root.
     std::string_view in_root(std::size_t root, std::string_view canonical) const {
         std::string folder = files_.canonical(roots_[root]);
         if (folder == ".") folder.clear();
@@ -171,7 +172,7 @@ private:
         return is_inside ? canonical.substr(folder.size()) : std::string_view();
     }
 
-    /// Returns the real path of a file if a link leads out of all roots to it, and such links are not followed;
+    /// If a link leads out of all roots to a file, and such links are not followed, returns the real path of the file;
     /// otherwise nothing.
     std::string outside(const std::string& path) const {
         if (follow_links_) return {};
@@ -280,7 +281,7 @@ private:
         enum class State : std::uint8_t { kComposing, kReady, kFailed };
         State state = State::kComposing;
         const MergedEntity* merged = nullptr;
-        std::string path;           ///< the path that it was read from
+        std::string path;           ///< the path that the prefab was read from
         std::uint64_t content = 0;  ///< hash
     };
     /// A prefab being composed: its name, and the position of the name.
@@ -289,7 +290,7 @@ private:
         SourcePosition position;
         const Prefab* prefab;
     };
-    /// The result of looking up a prefab's name; kept, so that each name is searched once.
+    /// The result of looking up a prefab's name. It is kept, so that each name is looked up once.
     struct NamedPrefab {
         Prefab* prefab = nullptr;  ///< nullptr: not found
         std::string problem;
@@ -343,7 +344,7 @@ private:
         return std::move(result_);
     }
 
-    /// Warns about a source with content but without components. A level without entities may be a new one.
+    /// Warns about a source with content but without components. A level without entities may be new.
     void check_components(Node root, std::span<const MergedEntity* const> entities, std::size_t num_errors) {
         const bool is_new_level = entities.empty() && result_.other_keys_.empty();
         if (root.size() == 0 || is_new_level || diagnostics_.num_errors() != num_errors) return;
@@ -391,8 +392,8 @@ private:
         return read(file);
     }
 
-    /// Returns the prefab in the file at `path`, which may be known under another name. use_prefab() composes the text
-    /// of the prefab, because it has the entity that uses the prefab.
+    /// Returns the prefab in the file at `path`, which may already be known under another name. use_prefab() composes
+    /// the text of the prefab, because it knows the entity that uses the prefab.
     Prefab* load_prefab(const std::string& path, std::string name) {
         Prefab*& prefab = prefab_by_path_[roots_.files().canonical(path)];
         if (prefab != nullptr) {
@@ -461,7 +462,7 @@ private:
         const NamedPrefab& found = find_prefab(name);
         uses_.pop_back();
         if (found.prefab == nullptr) {
-            // A name whose search is in progress has no result yet: that is a cycle too.
+            // A name whose search is still in progress has no result yet, so this is also a cycle.
             if (!found.problem.empty()) {
                 diagnostics_.error(reference.position(), found.problem, found.hint);
                 return nullptr;
@@ -582,7 +583,7 @@ private:
         if (text[SourceKey::kType] || text[SourceKey::kPlainType]) check_type(of_level, text);
     }
 
-    /// Reads a key that stands for another one. Returns false if that key has no meaning here.
+    /// Reads a key that stands for another key. Returns false if that key has no meaning here.
     bool read_renamed_key(std::size_t renamed, Node child, bool of_level, EntityText& text) {
         const auto& [from, to] = options_.renamed_keys[renamed];
         if (const std::size_t dot = to.find('.'); dot != std::string::npos) {
@@ -766,7 +767,7 @@ private:
         return entity;
     }
 
-    /// Counts the subtree, and rejects it if it is too large, before anything is expanded.
+    /// Counts the subtree, and rejects it if there are too many entities, before anything is expanded.
     void count(MergedEntity& entity) {
         if (too_large_) {
             entity.children = {};
@@ -780,7 +781,7 @@ private:
         entity.num_components = entity.components.size();
         entity.height = 1;
         for (const MergedEntity* child : entity.children) {
-            entity.num_entities += child->num_entities;  // no overflow: each is at most the limit
+            entity.num_entities += child->num_entities;  // no overflow, because each number is at most the limit
             entity.num_components += child->num_components;
             entity.height = std::max(entity.height, child->height + 1);
             if (entity.num_entities > options_.max_entities || entity.num_components > options_.max_components) break;
@@ -875,7 +876,7 @@ private:
         return last_type_ = *at;
     }
 
-    /// Replaces a file name by the content of the file, if components of this type may be written as one.
+    /// Replaces a file name by the content of the file, if components of this type may be written as a file name.
     void read_from_file(std::string_view type, ComponentLayer& layer) {
         const std::vector<std::string>& types = options_.components_in_files;
         if (!layer.fields.is_string() || std::find(types.begin(), types.end(), type) == types.end()) return;
@@ -886,7 +887,7 @@ private:
             layer.fields = Node();
     }
 
-    /// Returns the file that `reference` names, or nullptr if an error was reported. A file is read once.
+    /// Returns the file that `reference` names, or nullptr if an error was reported. Each file is read only once.
     const Document* component_file(Node reference) {
         const std::string_view name = reference.as_string();
         const auto [at, is_new] = component_files_.try_emplace(std::string(name));
@@ -909,7 +910,7 @@ private:
         return at->second;
     }
 
-    /// Reads the text of one component: its layer and, if it has one, its type. Returns false if an error was reported.
+    /// Reads the text of one component: its layer and, if given, its type. Returns false if an error was reported.
     bool read_component(Node value, bool declares, ComponentLayer& layer, Node& type) {
         layer.value = layer.fields = value;
         if (!value.is_mapping()) return true;
@@ -990,7 +991,7 @@ private:
         int found = -1;
         for (std::size_t i = 0; i < components_.size(); ++i) {
             if (result_.types_[components_[i].type] != type) continue;
-            if (found >= 0) return -1;  // several of this type: the name is ambiguous
+            if (found >= 0) return -1;  // there are several of this type, so the name is ambiguous
             found = static_cast<int>(i);
         }
         return found;
@@ -1111,7 +1112,7 @@ private:
         refuse_same_keys(children, keys);
     }
 
-    /// Of the last children, whose key positions are given, removes each that has the key of an earlier child. A
+    /// Removes each of the last children, whose key positions are given, that has the key of an earlier child. A
     /// separate loop lets the processor wait for several map entries at once: 80 ns less per entity of a large level.
     void refuse_same_keys(std::vector<const MergedEntity*>& children, std::span<const SourcePosition> keys) {
         HashMap<std::uint64_t, std::uint32_t> by_key{Owner("composer")};  // the first child with this hash

@@ -25,7 +25,7 @@ bool is_guid(std::string_view text) {
 
 bool is_upper_case(char c) { return c >= 'A' && c <= 'Z'; }
 
-/// Calls visit(part) for each part of a path, until it returns true. Returns whether it did.
+/// Calls visit(part) for each part of a path, until visit() returns true. Returns whether it did.
 template <class Visit>
 bool any_part(std::string_view path, Visit&& visit) {
     for (std::size_t start = 0; start <= path.size();) {
@@ -36,7 +36,7 @@ bool any_part(std::string_view path, Visit&& visit) {
     return false;
 }
 
-/// Whether a byte is in 0x40 to 0x5F, where the upper-case letters are. Eight bytes at a time; the last eight may
+/// Whether a byte is in 0x40 to 0x5F, where the upper-case letters are. Reads eight bytes at a time; the last eight may
 /// overlap.
 bool may_have_upper_case(std::string_view key) {
     constexpr std::uint64_t kBit6 = 0x4040404040404040;

@@ -1,7 +1,7 @@
 #pragma once
 // The order of entities in a blob, chosen so that a database copies runs of rows however a source mixes component
-// types: roots, then their children, then the children of these; in each generation by zone, then by the entity's
-// component types, then as in the source.
+// types: first roots, then their children, then the children of these, and so on. Each generation is sorted by zone,
+// then by component types, then as in the source.
 //
 //     source (a: position; b: position, light)     blob
 //     a1 { b2 a3 }  b4  a5 { a6 }                  a1 a5 | b4 | a3 a6 | b2
@@ -19,8 +19,8 @@
 
 namespace shoal {
 
-/// An order of the components of one type: the i-th is component number order[i] of the source. Empty: the order of the
-/// source.
+/// The order of the components of one type: the i-th component is component number order[i] in the source. Empty: the
+/// order of the source.
 using ComponentPermutation = std::vector<std::uint32_t>;
 
 class EntityOrder {
@@ -61,11 +61,11 @@ public:
     }
 
 private:
-    /// The common properties of a group of entities. Groups are ordered by these.
+    /// The common properties of a group of entities. Groups are ordered by these properties.
     struct GroupKey {
-        std::uint32_t generation = 0;  ///< the number of entities above it
+        std::uint32_t generation = 0;  ///< the number of entities above an entity of the group
         std::uint32_t zone = 0;
-        std::uint32_t kind = 0;  ///< a number for the set of component types, by its first entity
+        std::uint32_t kind = 0;  ///< a number for the set of component types, in the order of first occurrence
         friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
     };
 
@@ -83,7 +83,7 @@ private:
     }
 
     /// Finds the zone that the text names for an entity, or for the nearest entity above it that has one. Only the
-    /// order depends on it: errors in the text are reported when the component is compiled.
+    /// order depends on these zones, so errors in the text are not reported here, but when the component is compiled.
     class NamedZones {
     public:
         explicit NamedZones(const Composition& composition) {

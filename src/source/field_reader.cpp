@@ -14,7 +14,7 @@ namespace shoal {
 namespace {
 
 constexpr std::uint64_t kMaxBlobArrayElements = std::uint64_t(1) << 28;
-constexpr double kLargestExact = 9007199254740992.0;  // above it, a double may differ from the written number
+constexpr double kLargestExact = 9007199254740992.0;  // above this, a double may differ from the written number
 
 struct IntegerRange {
     std::int64_t least;

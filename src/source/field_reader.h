@@ -18,8 +18,8 @@ struct FieldReader {
     BlobWriter* blob = nullptr;  ///< stores texts and arrays; nullptr: a default of a schema, which has neither
 
     /// Writes the value of `node` to `value`, which holds the current value: `{ z = 3 }` keeps x and y of a vector. For
-    /// references, only the kind is checked; they are set when all entities are known.
-    /// Shape: field.size bytes. Errors: returns false and reports it; `value` may be half written.
+    /// references, only the kind is checked; references are set when all entities are known.
+    /// Shape: field.size bytes. Errors: returns false after reporting the error; `value` may be half written.
     bool read(const Field& field, Node node, std::byte* value);
 
 private:

@@ -119,7 +119,7 @@ private:
         }
     }
 
-    /// A file that a search found was also read; this is reported as one change.
+    /// A file that a search found was also read. Its absence is reported as one change.
     void gone(const SourceDependency& file) {
         for (const InputChange& change : changes_)
             if (change.kind == InputChangeKind::kGone && change.name == file.name) return;

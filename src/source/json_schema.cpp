@@ -35,7 +35,7 @@ constexpr std::string_view kRoot = R"(
     else = { $ref = "#/$defs/entity" }
 )";
 
-/// The values of keys, by KeyValue; value_of() adds what depends on the rules.
+/// The values of keys, by KeyValue; value_of() adds the parts that depend on the rules.
 constexpr std::string_view kValues[] = {
     R"(type = [string "null"]  description = "the name of another source, which this entity is made from")",
     R"($ref = "#/$defs/components")",
@@ -111,7 +111,7 @@ public:
     }
 
 private:
-    /// Adds a key, unless the mapping has it: the first definition is kept.
+    /// Adds a key, unless the mapping already has it; so the first definition is kept.
     bool add_key(std::string_view key) {
         if (!keys_.back().insert(std::string(key)).second) return false;
         builder_.key(key);
@@ -268,7 +268,7 @@ private:
             if (key != "editor") any(key);
     }
 
-    /// A key of an entity that stands for another one, or for a field of a component.
+    /// A key of an entity that stands for another key, or for a field of a component.
     void renamed_key(const RenamedKey& renamed, bool of_level) {
         const std::size_t point = renamed.to.find('.');
         const auto has_name = [&](const RegisteredComponent* c) { return c->name == renamed.to.substr(0, point); };
@@ -293,7 +293,7 @@ private:
         if (!keeps) builder_.boolean("additionalProperties", false);
     }
 
-    /// A key may have a # before it, which is rare; its value is not checked.
+    /// A key may have a # before it. This is rare, so the value of such a key is not checked.
     void keys_with_hash() {
         object("patternProperties", [&] { any("^#"); });
     }

@@ -12,8 +12,8 @@ namespace shoal {
 /// Returns whether `key` of an inline layer describes the component and is not a field.
 bool is_consumed(const ComponentLayer& layer, std::string_view key);
 
-/// Adds the nodes of several texts for one field, lowest first, as one value: mappings merge key by key, anything else
-/// replaces the value below. Requires: values is not empty.
+/// Adds the nodes of several texts for one field, lowest first, as one value: mappings are merged key by key, and
+/// anything else replaces the value below. Requires: `values` is not empty.
 void merge_values(DocumentBuilder& builder, std::span<const Node> values);
 
 }  // namespace shoal

@@ -17,7 +17,7 @@ class ReferenceIndex {
 public:
     struct Found {
         std::uint32_t entity = kNoBlobEntity;
-        std::uint32_t other = kNoBlobEntity;  ///< another entity with the same name: the reference is ambiguous
+        std::uint32_t other = kNoBlobEntity;  ///< another entity with the same name; if set, the reference is ambiguous
     };
 
     explicit ReferenceIndex(const Composition& composition) : entities_(composition.entities()) {}
@@ -90,7 +90,7 @@ private:
         std::uint32_t entity;
         friend auto operator<=>(const Named&, const Named&) = default;
     };
-    // Made by the first find(): most sources have no references.
+    // The index is built by the first find(), because most sources have no references.
     mutable bool is_built_ = false;
     mutable HashMap<std::uint64_t, std::uint32_t> by_guid_{Owner("reference index")};
     mutable std::vector<Named> names_;  // by hash, then entity

@@ -97,14 +97,14 @@ private:
 
 // --- changes between versions ----------------------------------------------------------------------------------------
 
-/// The changes from one version to the next; applied in the order of the members.
+/// The changes from one version to the next, which are applied in the order of the members.
 struct DeclaredStep {
     std::uint32_t from = 0;
     std::vector<std::string> removed;
     std::vector<std::pair<std::string, std::string>> renamed;  ///< old and new name
     std::vector<std::pair<std::string, ValueConversion>> converted;
     std::vector<std::pair<std::string, std::vector<std::string>>> split;
-    std::vector<std::pair<std::string, std::vector<std::string>>> joined;  ///< the new name, then the old ones
+    std::vector<std::pair<std::string, std::vector<std::string>>> joined;  ///< the new name, then the old names
     std::vector<std::pair<std::string, AnyValue>> set;
 
     void add_to(Migrations& migrations) const {
@@ -141,11 +141,11 @@ public:
     }
 
 private:
-    /// What becomes of a field's new name in the newest version.
+    /// What becomes of a field with a new name in the newest version.
     struct Fate {
         std::string name;
         bool is_gone = false;       ///< a later change removes the field
-        bool is_converted = false;  ///< a later change gives it another type
+        bool is_converted = false;  ///< a later change gives the field another type
     };
 
     void read_step(Node node) {
@@ -307,7 +307,7 @@ private:
             return false;
         }
         ValueType type = value_type_of(field);
-        type.enumerators = {};  // they belong to a schema that may not outlive the value
+        type.enumerators = {};  // enumerators belong to a schema that may not outlive the value
         value = AnyValue(type);
         const std::vector<std::byte> start = [&] {
             const int found = schema_.find_field(field.name);
@@ -378,7 +378,7 @@ private:
         return fate;
     }
 
-    /// Reports a new name that neither the newest version has nor a later change removes.
+    /// Reports a new name that is neither in the newest version nor removed by a later change.
     void check_name(SourcePosition position, std::string_view name, const DeclaredStep& step, bool is_early) {
         const Fate fate = fate_of(name, step, is_early);
         if (fate.is_gone || schema_.find_field(fate.name) >= 0) return;
@@ -437,7 +437,7 @@ std::vector<std::string> read_old_names(Node node, std::string_view component, D
 
 // --- schema files ----------------------------------------------------------------------------------------------------
 
-/// Whether a key is an older name of `word`; a warning gives the new name.
+/// Whether a key is an older name of `word`. If so, a warning gives the new name.
 bool is_old_word(Node child, std::string_view old, std::string_view word, Diagnostics& diagnostics) {
     if (child.key() != old) return false;
     diagnostics.warning(child.key_position(), concat('`', old, "` is called `", word, "` now"),
@@ -445,7 +445,7 @@ bool is_old_word(Node child, std::string_view old, std::string_view word, Diagno
     return true;
 }
 
-/// Reads one schema file; nothing is registered unless all of it is correct.
+/// Reads one schema file; nothing is registered unless the whole file is correct.
 class SchemaReader {
 public:
     SchemaReader(ComponentRegistry& registry, SourceRules& rules, Diagnostics& diagnostics)
@@ -485,7 +485,7 @@ private:
         std::optional<std::int32_t> spawn_order;
         std::vector<DeclaredStep> steps;
         std::vector<std::string> old_names;
-        std::string migrations;  ///< their text
+        std::string migrations;  ///< the text of the migrations
     };
     /// Properties of a component type besides its schema.
     struct Marks {
@@ -756,7 +756,7 @@ private:
         if (diagnostics_.num_errors() == errors) finish(std::move(definition), defaults, node, marks);
     }
 
-    /// Makes the schema; then, when sizes are known, reads the defaults and makes it again with them.
+    /// Makes the schema. Then, when sizes are known, reads the defaults, and makes the schema again with these.
     void finish(ComponentDefinition definition, std::span<const Node> defaults, Node node, const Marks& marks) {
         const std::size_t errors = diagnostics_.num_errors();
         for (FieldDefinition& field : definition.fields) field.default_value = default_without_declaration(field);
@@ -849,7 +849,7 @@ private:
             }
     }
 
-    /// Adds the changes to the registry, unless another schema file has already added the same ones.
+    /// Adds the changes to the registry, unless another schema file has already added the same changes.
     void add_migrations(const Read& component) {
         if (component.migrations.empty()) return;
         const std::string& name = component.schema.name();

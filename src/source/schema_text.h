@@ -9,7 +9,7 @@ namespace shoal {
 /// enum; empty for zeros.
 Array<std::byte> default_without_declaration(const FieldDefinition& field);
 
-/// Returns the difference between two declarations of one component; empty if they are equal.
+/// Returns the difference between two declarations of the same component; empty if they are equal.
 std::string difference(const Schema& a, const Schema& b);
 
 }  // namespace shoal

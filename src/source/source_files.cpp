@@ -15,9 +15,9 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kMaxResourceName = 1024;
-constexpr std::size_t kMostListed = 4096;  // names that a hint is chosen from
+constexpr std::size_t kMostListed = 4096;  // number of names from which a hint is chosen
 
-/// Returns where the first line from `begin` on that is the conflict mark `mark` starts, or npos.
+/// Returns the start of the first line from `begin` on that is the conflict mark `mark`; npos if there is none.
 std::size_t find_mark(std::string_view text, std::string_view mark, std::size_t begin) {
     for (std::size_t at = text.find(mark, begin); at != std::string_view::npos; at = text.find(mark, at + 1)) {
         const std::size_t end = at + mark.size();
@@ -27,7 +27,7 @@ std::size_t find_mark(std::string_view text, std::string_view mark, std::size_t 
     return std::string_view::npos;
 }
 
-/// Reads a file without looking for conflict marks: a string of several lines may contain such lines.
+/// Reads a file without looking for conflict marks, because a string of several lines may contain such lines.
 Result<Document> read_in_format(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
     switch (source_format(diagnostics.name(file))) {
         case SourceFormat::kYaml:

@@ -76,7 +76,7 @@ constexpr Hint kHints[] = {
     {"did not find expected <document start>", "a source is one document; check the indentation"},
 };
 
-/// Returns the length of the line break at the start of a text, or 0. These are the parser's line breaks.
+/// Returns the length of the line break at the start of a text, or 0. Recognizes the same line breaks as the parser.
 std::size_t line_break_bytes(std::string_view text) {
     for (const std::string_view line_break : {"\r\n", "\n", "\r", "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"})
         if (text.starts_with(line_break)) return line_break.size();
@@ -278,7 +278,7 @@ private:
         }
     }
 
-    /// Text after the document is not parsed: it must be empty.
+    /// Text after the document is not parsed, so it must be empty.
     void end_document(const yaml_event_t& event) {
         has_ended_ = true;
         std::size_t line = at(event.end_mark).offset;
@@ -322,7 +322,7 @@ private:
 
     // --- lists and mappings ------------------------------------------------------------------------------------------
 
-    /// Checks that a value is allowed here. Returns false if it is in the place of a key.
+    /// Checks that a value is allowed here. Returns false if the value is in the place of a key.
     bool check_place(SourcePosition position, std::string_view what, bool is_mapping) {
         if (open_.empty()) return true;
         Open& parent = open_.back();

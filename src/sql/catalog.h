@@ -10,10 +10,10 @@
 
 namespace shoal::sql {
 
-/// What a column shows of a row.
+/// What a column shows for a row.
 enum class Shows : std::uint8_t {
     kEntity,
-    kComponentPosition,  ///< the index of the component among those of its entity
+    kComponentPosition,  ///< the index of the component among the components of its entity
     kListPosition,       ///< the index of the value in an array
     kField,              ///< a part of a field, as one value
     kWhole,              ///< a part of a field as a text
@@ -37,7 +37,7 @@ struct CatalogTable {
     std::string name;
     Store* store = nullptr;
     const Schema* kept = nullptr;     ///< in the store
-    const Schema* schema = nullptr;   ///< of the columns; it may have more fields
+    const Schema* schema = nullptr;   ///< the schema of the columns, which may have more fields
     std::optional<FieldPart> list{};  ///< the field whose values are the rows
     std::vector<CatalogColumn> columns{};
 
@@ -48,7 +48,7 @@ struct CatalogTable {
 
 /// Returns the tables of all component types that stores keep or show, each followed by the tables of its arrays.
 std::vector<CatalogTable> list_component_tables(const World& world);
-/// Returns numbers that change when the tables change or would refer to destroyed objects.
+/// Returns numbers that change when the tables change, or when they would refer to destroyed objects.
 std::vector<std::uint64_t> catalog_signature(const World& world);
 
 /// Returns the name quoted for SQL.

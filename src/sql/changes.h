@@ -1,5 +1,5 @@
 #pragma once
-// Fields set by UPDATE: collected while a statement reads rows, then set all or none.
+// Fields set by UPDATE. They are collected while a statement reads rows, and then either all or none are set.
 
 #include "sql/catalog.h"
 
@@ -15,12 +15,13 @@ class Changes {
 public:
     explicit Changes(World& world) : world_(world) {}
 
-    /// Records what UPDATE sets in a row, except values that have not changed. Shape: one per column of the table.
-    /// Errors: a value does not fit its field; the message says why.
+    /// Records the values that UPDATE sets in a row, except values that have not changed. Shape: one value per column
+    /// of the table. Errors: a value does not fit its field; the message says why.
     Status note(const CatalogTable& table, sqlite3_value** values);
     /// The bytes that a recorded value takes.
     static constexpr std::size_t kBytesOfValue = 2 * (sizeof(const FieldPath*) + sizeof(Entity) + sizeof(AnyValue));
-    /// Sets the recorded values. Errors: a store refuses a value; the message says which. Some may be set: call undo().
+    /// Sets the recorded values. Errors: a store refuses a value; the message says which. Some values may have been
+    /// set, so call undo().
     Status apply();
     /// Restores the values that apply() has replaced since the last begin().
     void undo();

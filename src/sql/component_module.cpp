@@ -11,7 +11,7 @@
 namespace shoal::sql {
 namespace {
 
-/// The constraints of a query on a table, as bits of idxNum. The values are in the order of the bits; constraints of
+/// The constraints of a query on a table, as bits of idxNum. The values are in the order of the bits; constraints for
 /// which only the type is checked come last.
 enum Asked : int {
     kOneEntity = 1,
@@ -86,7 +86,7 @@ int asked_by(Shows shows, unsigned char op) {
     }
 }
 
-/// Whether a reference is compared: SQLite compares it, the table only checks that it is not a text.
+/// Whether a reference is compared: SQLite compares the value; the table only checks that it is not a text.
 bool is_compared_reference(const CatalogColumn& column, unsigned char op) {
     return op == SQLITE_INDEX_CONSTRAINT_EQ && column.type == "ENTITY" && column.shows != Shows::kEntity;
 }
@@ -222,7 +222,7 @@ int give_column(sqlite3_vtab_cursor* cursor, sqlite3_context* to, int number) {
     return SQLITE_OK;
 }
 
-/// Records what UPDATE sets. INSERT and DELETE are refused earlier.
+/// Records the values that UPDATE sets. INSERT and DELETE are refused earlier.
 int set_row(sqlite3_vtab* vtab, int num_values, sqlite3_value** values, sqlite3_int64*) {
     const auto& self = *static_cast<ComponentVtab*>(vtab);
     if (num_values < 2 || sqlite3_value_type(values[0]) == SQLITE_NULL) return SQLITE_READONLY;

@@ -114,7 +114,7 @@ void ComponentRows::next_component() {
     } while (at_ && !start_list());
 }
 
-/// Moves to the values of the row. Returns whether there are any to show.
+/// Moves to the values of the row. Returns whether there are any values to show.
 bool ComponentRows::start_list() {
     list_position_ = 0;
     list_length_ = 1;

@@ -16,23 +16,23 @@ struct ZoneRange {
 /// Finds the first component of an entity. Ignores disabled components, and rows that only exist to be linked to.
 ComponentRow find_component(Store& store, const Schema& component, Entity entity);
 
-/// Iterates over the rows of a table of the catalog. While it is used, no row moves.
+/// Iterates over the rows of a table in the catalog. Rows must not move during that time.
 class ComponentRows {
 public:
     ComponentRows(const World& world, const CatalogTable& table);
 
-    /// Moves to the first row of all, or of an entity. Skips tables outside of the zones; the rest may have rows of
-    /// other zones, too.
+    /// Moves to the first of all rows, or to the first row of an entity. Skips tables outside of the zones; other
+    /// tables may have rows of other zones, too.
     void begin(const ZoneRange& zones);
     void begin(Entity entity);
     bool is_at_end() const { return !at_; }
     void next();
 
     Entity entity() const { return entity_; }
-    /// The index of the component among those of its entity. Cost: a step for each component before it.
+    /// The index of the component among the components of its entity. Cost: a step for each component before it.
     std::uint32_t component_position() const;
     std::uint32_t list_position() const { return list_position_; }
-    /// The zone of the entity in the first database of the world; kNoZone: it has no row there.
+    /// The zone of the entity in the first database of the world; kNoZone: the entity has no row there.
     Zone zone() const;
     /// The bytes of a part of a field, valid until the next call.
     const std::byte* field(std::size_t column, const CatalogColumn& shown);
@@ -63,7 +63,7 @@ private:
 
     const World& world_;
     const CatalogTable& shown_;
-    const Database* database_;  // whose zones are shown; nullptr: none
+    const Database* database_;  // the database whose zones are shown; nullptr: none
     ComponentRow at_;
     Entity entity_;
     // For all rows:

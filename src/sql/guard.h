@@ -1,5 +1,5 @@
 #pragma once
-// The limits of a query: what it may do, how long it may take, and how large its answer may be.
+// The limits of a query: what the query may do, how long it may take, and how large its answer may be.
 
 #include "shoal/base/status.h"
 #include "shoal/sql/sql.h"
@@ -27,7 +27,7 @@ public:
     Status count_row(std::size_t num_bytes);
     /// Counts bytes kept besides an answer. Errors: the limit is exceeded.
     Status count_bytes(std::size_t num_bytes);
-    /// Why the guard has refused or interrupted a statement; empty: it has not.
+    /// Why the guard has refused or interrupted a statement; empty if it has not.
     const std::string& reason() const { return reason_; }
     void refuse(std::string why) { reason_ = std::move(why); }
     /// The part of the statement that the reason refers to; empty: its first word.

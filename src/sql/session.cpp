@@ -39,7 +39,8 @@ std::string tags_view(const std::vector<CatalogTable>& tables) {
 std::size_t bytes_of(sqlite3_stmt* statement, int num_columns) {
     std::size_t num_bytes = 0;
     for (int i = 0; i < num_columns; ++i) {
-        const int type = sqlite3_column_type(statement, i);  // asking for a number's bytes would convert it to a text
+        const int type = sqlite3_column_type(statement, i);  // asking for the bytes of a number would convert it to a
+                                                             // text
         const bool has_bytes = type == SQLITE_TEXT || type == SQLITE_BLOB;
         num_bytes += sizeof(Value) + (has_bytes ? static_cast<std::size_t>(sqlite3_column_bytes(statement, i)) : 0);
     }
@@ -65,7 +66,7 @@ Status Session::open() {
     close();
     tables_ = list_component_tables(world_);
     signature_ = std::move(signature);
-    // A connection is used by one thread; otherwise SQLite would lock a mutex for each value.
+    // A connection is used by only one thread. Without this flag, SQLite would lock a mutex for each value.
     constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_PRIVATECACHE |
                            SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(":memory:", &database_, kFlags, nullptr) != SQLITE_OK ||
@@ -96,7 +97,7 @@ Status Session::make_tables() {
     return make_views();
 }
 
-/// If a component type has the name of a view about the world, the view is renamed, such as to world_zones.
+/// If a component type has the name of a view about the world, the view is renamed, for example to world_zones.
 Status Session::make_views() {
     const auto free = [&](std::string_view name) {
         const bool is_taken = find_table(name) != nullptr;

@@ -55,7 +55,7 @@ int add_component_module(Session& session);
 int add_world_module(Session& session);
 /// Registers entity() and entity_text().
 int add_functions(sqlite3* database);
-/// The tables of the world that are not views: name and columns as in CREATE TABLE.
+/// A table of the world that is not a view: its name, and its columns as in CREATE TABLE.
 struct WorldTable {
     std::string_view name, columns;
 };

@@ -41,7 +41,7 @@ enum WorldTableNumber : std::size_t { kEntities, kZones, kPasses, kMemory, kProp
 class WorldRows {
 public:
     virtual ~WorldRows() = default;
-    /// Moves to the first row; `only`: to the row of that entity, if the table lists entities.
+    /// Moves to the first row; with `only`, to the row of that entity if the table lists entities.
     virtual void begin(const Entity* only) = 0;
     virtual bool is_at_end() const = 0;
     virtual void next() = 0;

@@ -24,7 +24,7 @@ constexpr std::size_t kWithoutMemory = 0, kHeadersAtOnce = 128;
 constexpr std::size_t kFetchDistance = 16;  // how many blocks ahead headers are prefetched
 constexpr std::uint32_t kMostLayers = 16;   // the most layers of pieces over one block
 constexpr std::size_t kMaxLayeredBytes = std::size_t(1) << 30;
-constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // for blocks in a loop: some microseconds
+constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // of blocks in a loop, which take a few microseconds
 constexpr std::size_t kPlanBytes = 128;                      // the weight of a block in a loop that only looks at marks
 
 std::uint64_t hash_path(std::string_view path) { return hash_text(path); }
@@ -37,18 +37,18 @@ std::uint32_t per_block_of(std::uint32_t element_bytes) {
 }  // namespace
 
 /// Bytes that several states may share: a whole block, or packed pieces over another block. The headers of blocks are
-/// in one array, apart from their bytes, because each state goes through all of them.
+/// in one array, apart from the bytes of the blocks, because each state goes through all headers.
 struct alignas(64) SnapshotBlock {
     std::byte* memory;
-    SnapshotBlock* under;     // the block below the pieces; nullptr: it is whole
+    SnapshotBlock* under;     // the block below the pieces; nullptr: the block is whole
     std::size_t num_bytes;    // in `memory`
-    std::size_t whole_bytes;  // of the block: pieces and the block below together
+    std::size_t whole_bytes;  // the size of the block: pieces and the block below together
     std::uint32_t num_users;
     std::uint32_t piece_bytes;
     std::uint16_t num_layers;   // how many layers of pieces are over each other
     bool is_lent;               // the bytes belong to another owner
     std::uint32_t layer_bytes;  // the bytes of all layers
-    SnapshotMarks marks;        // the pieces that exist; only looked at for blocks that are read or changed
+    SnapshotMarks marks;        // the pieces that exist; used only for blocks that are read or changed
 
     std::byte* data() { return memory; }
     const std::byte* data() const { return memory; }
@@ -148,9 +148,9 @@ void for_blocks(const SnapshotLoop& loop, std::size_t count, std::size_t num_byt
 
 }  // namespace
 
-/// Adds the blocks of columns to a state: of all columns together, since one alone may be too small for several
-/// threads. A loop plans each block, then memory is allocated for all the new blocks, and a second loop fills these
-/// blocks.
+/// Adds the blocks of columns to a state. All columns are added together, because one alone may be too small for
+/// several threads. A loop plans each block, then memory is allocated for all the new blocks, and a second loop fills
+/// these blocks.
 class SnapshotColumns {
 public:
     struct Column {
@@ -172,11 +172,11 @@ private:
     struct Added {
         Column column;
         std::size_t first_gap, num_gaps;
-        std::size_t first_block;  // its number among the blocks of the state
+        std::size_t first_block;  // the number of the column's first block in the state
         std::size_t first_plan, num_plans;
     };
     enum class Made { kShared, kLent, kCopied, kOfPieces };
-    /// How a block is made. All members except `made` are for a block of pieces: see SnapshotBlock.
+    /// How a block is made. All members except `made` are only for blocks of pieces: see SnapshotBlock.
     struct Plan {
         Made made;
         std::uint32_t num_layers, layer_bytes;
@@ -187,7 +187,7 @@ private:
         const Added* added;
         const Plan* plan;
         std::size_t number;  // the block's number in the column
-        std::byte* to;       // a copy: another processor may have written the block's header
+        std::byte* to;       // a copy, because another processor may have written the block's header
     };
 
     std::size_t whole_bytes(const Column& column, std::size_t number) const {
@@ -223,7 +223,8 @@ public:
         for (const Slab& slab : slabs_) release(slab);
         destroy_owned(kSnapshotOwner, this);
     }
-    /// It is kept from state to state with its memory: new pages for it in each frame might cost more than the copies.
+    /// The object is kept from state to state with its memory, because new pages in each frame might cost more than the
+    /// copies.
     SnapshotColumns& columns() { return columns_; }
 
     SnapshotBlock& take(std::size_t num_bytes) {
@@ -242,7 +243,7 @@ public:
         block.is_lent = true;
         return block;
     }
-    /// Ends a use of each block, and reuses the array for the blocks below them. It goes layer by layer, so that
+    /// Ends a use of each block, and reuses the array for the blocks below them. This is done layer by layer, so that
     /// headers are prefetched while others are released; following each chain downwards would wait for every header.
     void give_back(std::span<SnapshotBlock*> blocks) {
         while (!blocks.empty()) {
@@ -259,8 +260,8 @@ public:
     }
 
 private:
-    /// Unused blocks of one length. They are in an array, not in a linked list, so that the next ones are known and can
-    /// be prefetched.
+    /// Unused blocks of one length. They are in an array, not in a linked list, so that the next blocks are known and
+    /// can be prefetched.
     class FreeBlocks {
     public:
         bool empty() const { return blocks_.empty(); }
@@ -385,7 +386,7 @@ std::size_t SnapshotMarks::count_before(std::size_t mark) const {
 }
 
 void SnapshotMarks::add(std::size_t first, std::span<const std::uint8_t> is_marked) {
-    // Moves the lowest bits of 8 bytes to the highest byte; the bit of the first byte becomes the lowest one there.
+    // Moves the lowest bits of 8 bytes to the highest byte; the bit of the first byte becomes the lowest bit there.
     constexpr bool kIsLittle = std::endian::native == std::endian::little;
     constexpr std::uint64_t kGather = kIsLittle ? 0x0102040810204080 : 0x8040201008040201;
     for (std::size_t i = 0; i < is_marked.size(); i += 8) {
@@ -583,7 +584,8 @@ void SnapshotColumns::finish(const SnapshotLoop& loop) {
     added_.clear(), gaps_.clear(), plans_.clear(), new_.clear();
 }
 
-/// No other state uses these blocks now, and each is visited once, so threads may count their users without atomics.
+/// No other state uses these blocks now, and each block is visited once, so threads may count the users of a block
+/// without atomics.
 void SnapshotColumns::make_plans(const SnapshotLoop& loop) {
     std::size_t num_bytes = 0;
     for (const Added& added : added_)
@@ -615,8 +617,8 @@ void SnapshotColumns::make_plan(const Added& added, std::size_t number, Array<st
     if (is_equal(known, data, gaps_of(added), column.element_bytes, room)) plan.made = Made::kShared;
 }
 
-/// Plans a block of the marked pieces over an earlier block, unless a whole block is better: reading goes through all
-/// layers. Each state flattens a few blocks, which spreads the cost.
+/// Plans a block of the marked pieces over an earlier block, unless a whole block is better, because reading goes
+/// through all layers. Each state flattens a few blocks, which spreads the cost.
 void SnapshotColumns::plan_written(const Column& column, std::size_t number, SnapshotBlock& known, Plan& plan) const {
     SnapshotMarks marks = column.written(static_cast<std::uint32_t>(number), column.since);
     plan.made = Made::kShared;

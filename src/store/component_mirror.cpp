@@ -13,7 +13,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::uint32_t kRowsAtOnce = 16;  // rows that are compared together; if they differ, one by one
+constexpr std::uint32_t kRowsAtOnce = 16;  // rows that are compared together and, if they differ, one by one
 
 /// The entity that has the component of a row now, or null.
 Entity holder(const ComponentTable& at, std::uint32_t row) {
@@ -25,8 +25,8 @@ Entity holder(const ComponentTable& at, std::uint32_t row) {
 /// Whether all owners of rows have the component.
 bool owners_tell(const ComponentTable& at) { return at.enabled_bits == nullptr && !at.needs_parent; }
 
-/// The number of a table, which no other table ever had. An address would not do: whether a later table gets the same
-/// address depends on the allocator, which would change the order in which observers are called.
+/// The number of a table, which no other table ever had. An address would not do, because a later table may get the
+/// same address, depending on the allocator; that would change the order in which observers are called.
 std::uint64_t number_of(const Table& table) { return table.placement() >> 32; }
 
 const std::byte* element_of(const ComponentTable& at, const Schema& component, std::uint32_t column,
@@ -56,8 +56,8 @@ public:
     }
 
 private:
-    HashMap<std::uint64_t, std::uint32_t> first_{Owner("component mirror")};  // by entity: the first not yet taken
-    Array<std::uint32_t> next_{Owner("component mirror")};                    // by position: the next of its entity
+    HashMap<std::uint64_t, std::uint32_t> first_{Owner("component mirror")};  // by entity: the first one not yet taken
+    Array<std::uint32_t> next_{Owner("component mirror")};                    // by position: the next one of its entity
 };
 
 }  // namespace
@@ -142,7 +142,7 @@ void ComponentMirror::visit_texts(void (*visit)(void* context, const Field& fiel
     }
 }
 
-/// Remembers rows as they are now: rows that were already remembered, or all rows after those.
+/// Remembers rows as they are now. These are rows that were already remembered, or all rows after them.
 void ComponentMirror::take_rows(Picture& picture, RowRange rows) {
     const ComponentTable& at = picture.table;
     const Entity* const owners = at.table->entities().data();
@@ -237,7 +237,8 @@ void ComponentMirror::compare_picture(std::uint32_t number) {
     const ComponentTable& at = picture.table;
     const auto num_before = static_cast<std::uint32_t>(picture.owners.size());
     const std::uint32_t num_rows = picture.is_listed ? at.table->num_rows() : 0;
-    // First the rows that both have, block by block. Then the rows that only one of them has.
+    // First the rows that the table has now and had before, block by block; then the rows that it has only now, or had
+    // only before.
     const std::uint32_t num_common = std::min(num_before, num_rows);
     for (std::uint32_t begin = 0; begin < num_common; begin += kRowsPerStampBlock) {
         const std::uint32_t block = begin / kRowsPerStampBlock;
@@ -385,7 +386,7 @@ std::span<const Entity> ComponentMirror::owners_of(const RowSpan& run) const {
 
 /// Separates components that moved to another row from those that were added or removed.
 void ComponentMirror::match_moves() {
-    if (gone_.empty() && came_runs_.size() == 1) {  // as after one call for many entities: nothing has to be copied
+    if (gone_.empty() && came_runs_.size() == 1) {  // nothing has to be copied, as after one call for many entities
         added_ = owners_of(came_runs_[0]);
         added_values_.swap(came_values_);
         return;
@@ -432,7 +433,7 @@ constexpr std::uint64_t kGone = ~std::uint64_t(0);
 
 struct SavedPicture {
     std::uint64_t stamp;
-    std::uint64_t place;  // of its table in the list of the store, or kGone
+    std::uint64_t place;  // the position of the table in the list of the store, or kGone
 };
 
 std::string picture_name(std::size_t number) { return concat("picture/", number); }

@@ -14,7 +14,7 @@ namespace shoal {
 namespace {
 
 constexpr std::uint32_t kLivingInARow = 4;
-constexpr std::uint32_t kMostDraws = 16;      // draws that may hit holes, before rows with owners are counted
+constexpr std::uint32_t kMostDraws = 16;      // draws that may hit holes before rows with owners are counted
 constexpr std::uint32_t kCountedRows = 4096;  // rows per count of rows with an owner
 
 std::uint32_t highest_index(std::span<const Entity> entities) {
@@ -28,7 +28,7 @@ std::uint32_t highest_index(std::span<const Entity> entities) {
 /// The rows that were shown last.
 struct OwnedRows::Shown {
     Array<Entity> owners{Owner("owned rows")};
-    Array<std::uint32_t> next{Owner("owned rows")}, previous{Owner("owned rows")};  // with `many`
+    Array<std::uint32_t> next{Owner("owned rows")}, previous{Owner("owned rows")};  // for `many` types
 };
 
 OwnedRows::OwnedRows(const Schema& component, EntityManager& entities, PagePool& pool, const OwnedRowsOptions& options)
@@ -73,7 +73,7 @@ OwnersByValue& OwnedRows::owners_by_value() {
     OwnersByValue* known = __atomic_load_n(&owners_by_value_, __ATOMIC_ACQUIRE);
     if (known != nullptr) return *known;
     auto* const made = new OwnersByValue(*this, pool_);
-    // If two passes ask first at the same time, the object of one is kept.
+    // If two passes ask for the first time at once, only one of their objects is kept.
     if (__atomic_compare_exchange_n(&owners_by_value_, &known, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return *made;
     delete made;
@@ -190,8 +190,8 @@ std::uint32_t OwnedRows::append(Entity entity) {
     return row;
 }
 
-/// Adds index entries for the leading entities that live and have none: they get the rows after the last. Returns how
-/// many there were. Requires: plain_index_ is set, and room is reserved.
+/// Adds index entries for the leading entities that are alive and have none. These entities get the rows after the
+/// last. Returns how many entries were added. Requires: plain_index_ is set, and room is reserved.
 std::uint32_t OwnedRows::place_leading(std::span<const Entity> entities) {
     return index_.set_leading(entities, entities_, table_.num_rows(), [](std::span<const Entity>, bool) {});
 }
@@ -290,7 +290,8 @@ Status OwnedRows::reserve_batch(const SpawnBatch& batch) {
     return reserve(batch.entity_index.size() * batch.num_copies, range.highest);
 }
 
-/// Removes rows that older entities left at the indices of the new ones. Errors: a new entity already has a row.
+/// Removes rows that older entities have left behind at the indices of new entities. Errors: a new entity already has a
+/// row.
 Status OwnedRows::require_free(const SpawnBatch& batch) {
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
         for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
@@ -436,7 +437,8 @@ bool OwnedRows::remove_stale(Entity entity) {
     }
 }
 
-/// Removes all rows of the entities, except those alive in `spared`, and returns how many were removed.
+/// Removes all rows of the entities, except entities that are alive in `spared`, and returns how many rows were
+/// removed.
 std::uint32_t OwnedRows::remove_owned(std::span<const Entity> entities, const EntityManager* spared) {
     const std::uint32_t num_removed = table_.remove_owned(entities, spared);
     num_structural_changes_ += num_removed;
@@ -479,7 +481,7 @@ void OwnedRows::remove_by_policy(const SettleContext& context) {
 }
 
 /// Removes the rows of entities that died since the last settle. Between two settles far apart, all generations of an
-/// index may be used up, and an id on the list may be alive again: only rows of dead entities are removed.
+/// index may be used up, and an id on the list may be alive again, so only rows of dead entities are removed.
 void OwnedRows::remove_listed_deaths() {
     const DeathRange dead = entities_.deaths(cursor_);
     const bool may_sweep = has_plain_rows() && options_.remove_dead == nullptr;
@@ -535,13 +537,13 @@ CollectCounts OwnedRows::collect(Random& random, std::uint32_t max_removed) {
     return counts;
 }
 
-/// Draws one of the rows that have an owner, each with the same probability. Requires: there is one.
+/// Draws one of the rows that have an owner, each with the same probability. Requires: there is such a row.
 std::uint32_t OwnedRows::draw_row(Random& random) {
     const std::span<const Entity> owners = table_.entities();
     for (std::uint32_t draw = 0; draw < kMostDraws; ++draw)
         if (const std::uint32_t row = random.below(table_.num_rows()); owners[row]) return row;
     if (counted_at_ != num_structural_changes_) count_owned();
-    std::uint32_t num_before = random.below(num_owned());  // rows with an owner before the drawn one
+    std::uint32_t num_before = random.below(num_owned());  // rows with an owner before the drawn row
     std::uint32_t block = 0;
     while (block < num_owned_in_.size() && num_before >= num_owned_in_[block]) num_before -= num_owned_in_[block++];
     SHOAL_ASSERT(block < num_owned_in_.size(), "rows came or went past the store that owns them");

@@ -41,7 +41,8 @@ Status OwnedRows::load(SnapshotReader& from) {
     return status;
 }
 
-/// Rebuilds the index. If two rows have one entity index, the row of the living entity is found, or else the later one.
+/// Rebuilds the index. If two rows have the same entity index, the row of the living entity is found, or else the later
+/// row.
 Status OwnedRows::index_loaded(SnapshotReader& from) {
     const std::span<const Entity> owners = table_.entities();
     if (owners.empty()) return {};  // needs no memory, so that loading an empty state works without any
@@ -60,7 +61,7 @@ Status OwnedRows::index_loaded(SnapshotReader& from) {
         if (!is_possible(owner) || (is_identity && owner.index() != row))
             return from.error("owner",
                               concat("row ", row, " belongs to ", entity_text(owner), ", which cannot own it"));
-        if (!previous.empty() && previous[row] != kNilRow) continue;  // not the first of its chain
+        if (!previous.empty() && previous[row] != kNilRow) continue;  // the row is not the first of its chain
         const std::uint32_t other = index_.find_any_generation(owner);
         if (other == kNilRow || !entities_.alive(owners[other])) index_.set(owner, row);
     }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kNeverBuilt = ~std::uint64_t(0);
 
-/// Returns the schema of a component without fields that an entity has once.
+/// Returns the schema of a component without fields, of which an entity has at most one.
 Schema member_of(const Schema& component) {
     ComponentDefinition definition;
     definition.name = component.name();
@@ -22,7 +22,7 @@ Schema member_of(const Schema& component) {
 
 }  // namespace
 
-/// Held while lists are read or made: several concurrent passes may be the first to ask.
+/// Held while lists are read or made, because several concurrent passes may be the first to ask.
 class OwnersByValue::Guard {
 public:
     explicit Guard(OwnersByValue& owners) : owners_(owners) {

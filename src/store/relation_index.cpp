@@ -109,7 +109,7 @@ Status RelationIndex::load(SnapshotReader& from) {
     return is_known.status();
 }
 
-/// Whether each reference is in the list of its target, once, and whether the lists end.
+/// Whether each reference is in the list of its target exactly once, and whether the lists end.
 bool RelationIndex::are_lists() const {
     std::size_t num_references = 0, num_listed = 0;
     for (std::size_t i = 0; i < links_.size(); ++i) {

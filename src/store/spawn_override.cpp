@@ -9,7 +9,7 @@
 namespace shoal {
 namespace {
 
-/// An override in a snapshot: its texts and its value are the next bytes of "texts" and of "values".
+/// An override in a snapshot: its texts are the next bytes of "texts", and its value is the next bytes of "values".
 struct SavedOverride {
     std::uint32_t entity_bytes, field_bytes, copy;
     std::uint32_t array_length, value_bytes;
@@ -25,7 +25,7 @@ bool is_sound(const SavedOverride& saved) {
     return type == FieldType::kFixedString || saved.value_bytes == field_type_bytes(type);
 }
 
-/// Takes the next bytes from `rest`. Returns false if there are fewer.
+/// Takes the next bytes from `rest`. Returns false if fewer are left.
 bool take(std::span<const std::byte>& rest, std::uint64_t num_bytes, std::span<const std::byte>& taken) {
     if (num_bytes > rest.size()) return false;
     taken = rest.first(static_cast<std::size_t>(num_bytes));
@@ -39,7 +39,8 @@ bool take(std::span<const std::byte>& rest, std::uint64_t num_bytes, std::string
     return is_utf8(text);
 }
 
-/// Whether bytes are values of a type. Enums are not checked: their names are those of the field that gets the value.
+/// Whether bytes are values of a type. Enums are not checked, because their names are defined by the field that gets
+/// the value.
 bool are_values(const SavedOverride& saved, std::span<const std::byte> bytes) {
     Field field;
     field.type = static_cast<FieldType>(saved.type);

@@ -20,7 +20,7 @@ bool is_number(const ValueType& type) {
 }
 bool is_floating(FieldType type) { return type == FieldType::kFloat || type == FieldType::kDouble; }
 
-/// Converts a number to the type of `wanted`. Returns false if that type cannot hold it.
+/// Converts a number to the type of `wanted`. Returns false if that type cannot hold the number.
 template <class To, class From>
 bool convert_number(From from, To& wanted) {
     if constexpr (std::is_floating_point_v<From> && std::is_floating_point_v<To>) {

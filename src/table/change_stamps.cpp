@@ -13,8 +13,8 @@ namespace {
 static_assert(kElementsPerSnapshotBlock % kRowsPerStampBlock == 0 && kRowsPerChangeMark == kElementsPerSnapshotMark);
 constexpr std::size_t kMarksPerBlock = kRowsPerStampBlock / kRowsPerChangeMark;
 constexpr std::uint32_t kBlocksPerSnapshotBlock = kElementsPerSnapshotBlock / kRowsPerStampBlock;
-constexpr std::size_t kMarksAtOnce = 16;     // marks are kept in multiples of this, so that loops need no remainder
-constexpr std::uint64_t kStepsOfBase = 128;  // marks of the last stamps stay when base moves on
+constexpr std::size_t kMarksAtOnce = 16;     // numbers of marks are multiples of this, so that loops need no remainder
+constexpr std::uint64_t kStepsOfBase = 128;  // when base is increased, marks of this many last stamps stay
 
 std::size_t num_blocks_of(std::uint64_t num_rows) {
     return static_cast<std::size_t>((num_rows + kRowsPerStampBlock - 1) / kRowsPerStampBlock);
@@ -65,7 +65,7 @@ std::size_t ChangeStamps::marks_in(std::uint32_t block) const {
 
 // --- writing -----------------------------------------------------------------------------------------------------
 
-/// Stamps blocks that are written from their first row on, as in loops, or of which more than half is written.
+/// Stamps blocks that are written from their first row on, as in loops, and blocks of which more than half is written.
 SHOAL_INLINE void ChangeStamps::mark(const Line& line, RowRange rows) const {
     if (rows.begin == rows.end) return;
     const std::size_t first = rows.begin / kRowsPerChangeMark, last = (rows.end - 1) / kRowsPerChangeMark;
@@ -96,7 +96,7 @@ void ChangeStamps::mark(std::uint32_t column, RowRange rows) {
     mark(this->column(column), rows);
 }
 
-/// A mark that is already set is not written again: threads then only read its cache line.
+/// A mark that is already set is not written again, so that threads only read its cache line.
 void ChangeStamps::mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen) {
     SHOAL_ASSERT(column < num_columns_, "the column does not exist");
     auto* const marks = reinterpret_cast<std::uint8_t*>(this->column(column).marks);
@@ -154,7 +154,7 @@ std::uint64_t ChangeStamps::placed(std::uint32_t block) const {
     return written(rows(), block);
 }
 
-/// Adds the rows that were written at `since` or later: all rows of a block if only its stamp is known.
+/// Adds the rows that were written at `since` or later: all rows of a block if only the stamp of the block is known.
 void ChangeStamps::add_written(const Line& line, std::uint32_t snapshot_block, std::uint64_t since,
                                SnapshotMarks& to) const {
     const std::uint64_t least = since <= base_ ? 1 : since - base_;
@@ -197,7 +197,8 @@ void ChangeStamps::save(SnapshotWriter& to, std::uint32_t num_rows) const {
     Array<std::uint64_t> used{Owner("table")};  // [rows, column 0, ...][block]
     used.reserve((num_columns_ + 1) * num_used);
     for (std::uint32_t block = 0; block < num_used; ++block) used.push_back(placed(block));
-    // Stamps of a column from before the rows of its block were placed mean nothing; blocks that were empty keep them.
+    // Stamps of a column from before the rows of the block were placed mean nothing; blocks that were empty keep such
+    // stamps.
     for (std::uint32_t c = 0; c < num_columns_; ++c)
         for (std::uint32_t block = 0; block < num_used; ++block)
             used.push_back(std::max(written(column(c), block), used[block]));

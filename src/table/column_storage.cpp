@@ -1,16 +1,17 @@
-// The memory of a table's columns: a block of a slab while it is small, then a range of its own. A table that is
-// filled at once, as by a spawn, is in a block of large pages that it shares with others: a page fault costs 1.4 us
-// for 4 KiB and 0.1 ms for 2 MiB, seven times less for the same memory, provided that all of it is used.
+// The memory of a table's columns: a block of a slab while the table is small, then a range of its own. A table that is
+// filled at once, as by a spawn, is in a block of large pages that it shares with other tables: a page fault costs 1.4
+// us for 4 KiB and 0.1 ms for 2 MiB, seven times less for the same memory, provided that all of that memory is used.
 //
-// In a range each column has a frame that starts on a 2 MiB boundary, so that large pages can serve it from its first
-// row on; the column itself starts up to three cache lines and three pages later, at another distance in each of 16
-// frames, so that the first rows of all columns do not fall into the same cache sets:
+// In a range each column has a frame that starts on a 2 MiB boundary, so that large pages can serve the column from its
+// first row on; the column itself starts up to three cache lines and three pages later, at another distance in each of
+// 16 frames, so that the first rows of all columns do not fall into the same cache sets:
 //
 //     |<- frame of column 0 ------------>|<- frame of column 1 ---------------->|
 //     |column 0 ...                      | 64 B |column 1 ...                   |
 //
-// There are so few cache lines because they cost memory: a column may waste one page and 5 % of its rows, and needs
-// more than one page beyond its rows only when they leave less room in their last page than the stagger takes.
+// Only a few cache lines are used for this, because they cost memory: a column may waste one page and 5 % of its rows,
+// and needs more than one page beyond its rows only if the rows leave less room in their last page than the stagger
+// takes.
 
 #include "shoal/table/detail/column_storage.h"
 
@@ -25,11 +26,11 @@ namespace {
 
 constexpr std::size_t kPromotionBytes = std::size_t(64) << 10;     // of rows; larger tables get a range
 constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // less does not justify a page of 2 MiB
-constexpr std::size_t kLargeColumnBytes = std::size_t(16) << 20;   // from here on the last page may be a large one
+constexpr std::size_t kLargeColumnBytes = std::size_t(16) << 20;   // from this size on, the last page may be large
 constexpr std::size_t kStaggerLines = 4;                           // starts within a page, one cache line apart
 constexpr std::size_t kStaggerPages = 4;
 constexpr std::size_t kMaxStaggerBytes = kStaggerPages * kPageBytes;
-constexpr std::uint32_t kRowsAhead = 64;  // made ready beyond the requested ones, plus 1 in 64 of these
+constexpr std::uint32_t kRowsAhead = 64;  // rows made ready beyond the requested rows, plus 1 in 64 of these
 constexpr std::uint32_t kPatience = 8;    // calls of settle before pages are freed
 
 std::size_t column_bytes(std::uint32_t rows, std::uint32_t element_bytes) {
@@ -42,7 +43,7 @@ std::size_t stagger(std::size_t column) {
 static_assert((kStaggerLines - 1) * kCacheLineBytes <= (kPageBytes - (kStaggerLines - 1) * kCacheLineBytes) / 20,
               "see above: 5 % of the rows pay for the stagger");
 
-/// A column that may fill a large page starts in one. Shorter columns, of tables with a small capacity, are in
+/// A column that may fill a large page starts in a large page. Shorter columns, of tables with a small capacity, are in
 /// consecutive pages.
 struct Frame {
     Frame(std::size_t offset, std::uint32_t rows, std::uint32_t element_bytes) {
@@ -54,8 +55,8 @@ struct Frame {
     std::size_t begin, end;  // in the range
 };
 
-/// Bytes from the start of frame `c` that should be in large pages while `rows` rows are in use and `ready_rows` may
-/// be.
+/// Bytes from the start of frame `c` that should be in large pages while `rows` rows are in use and `ready_rows` rows
+/// may be used.
 std::size_t wanted_large_bytes(std::size_t c, std::uint32_t element_bytes, std::uint32_t rows,
                                std::uint32_t ready_rows) {
     const std::size_t used = std::size_t(rows) * element_bytes;
@@ -72,8 +73,8 @@ std::size_t block_bytes(const Columns& columns, std::uint32_t rows) {
     return bytes;
 }
 
-/// Blocks are an odd number of granules: many consecutive blocks of one size then begin in all cache sets, instead of
-/// always in the same few.
+/// Blocks are an odd number of granules, so that many consecutive blocks of one size begin in all cache sets, instead
+/// of always in the same few.
 std::size_t round_up_to_odd_granules(std::size_t bytes) {
     return (round_up(bytes, PagePool::kGranuleBytes) / PagePool::kGranuleBytes | 1) * PagePool::kGranuleBytes;
 }
@@ -286,7 +287,8 @@ Status ColumnStorage::move_to_block(std::uint32_t rows, std::size_t spare_bytes)
     return {};
 }
 
-/// Moves the rows to a block for `rows` rows in large pages that tables share. Returns false if none is available.
+/// Moves the rows to a block for `rows` rows in large pages that tables share. Returns false if no such block is
+/// available.
 bool ColumnStorage::move_to_shared(std::uint32_t rows) {
     const std::size_t bytes = round_up(block_bytes(columns_, rows), PagePool::kGranuleBytes);
     if (bytes <= kPromotionBytes || bytes > PagePool::kMaxSharedBytes) return false;
@@ -323,7 +325,7 @@ Status ColumnStorage::move_to_range(std::uint32_t rows) {
         room /= 2;
         range = pool_->take_range(range_bytes(columns_, room), shape_ + room, &touched_hint);
     }
-    // Where address space is limited, that may be more than a table's share. With room to spare, it seldom moves.
+    // If address space is limited, this may be more than a table's share. With room to spare, a table seldom moves.
     for (bool is_last = false; !range && !is_last; spare /= 2) {
         is_last = spare == 0;
         room = rows + spare;
@@ -385,7 +387,8 @@ void ColumnStorage::release() {
     free_block();
     const std::uint32_t touched = std::max(touched_rows_, num_rows_);
     if (range_.data != nullptr) {
-        // The next owner knows only `touched` pages: large pages beyond, made ready but never used, must be discarded.
+        // The next owner knows only `touched` pages: large pages beyond these, which were made ready but never used,
+        // must be discarded.
         if (has_large_pages_beyond(columns_, touched)) discard_beyond(touched);
         pool_->give_range(range_, shape_ + capacity_, committed_bytes(touched), touched);
     }
@@ -428,7 +431,7 @@ bool ColumnStorage::is_wasteful() const {
         const std::size_t spare = slab_bytes_ - used;
         if (spare > used + columns_.size() * PagePool::kGranuleBytes) return true;
         if (spare <= columns_.size() * kPageBytes)
-            return false;  // most tables: no need to compute the rest of what is allowed
+            return false;  // true for most tables, so the rest need not be computed
     }
     std::size_t allowed = 0;
     for (const PhysicalColumn& column : columns_) {

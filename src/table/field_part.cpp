@@ -30,7 +30,8 @@ public:
     }
 
 private:
-    /// Returns the part of the name that names a field: "aabbox.min" of "aabbox.min.x". No field is inside another.
+    /// Returns the part of the name that names a field: "aabbox.min" in "aabbox.min.x". No field is inside another
+    /// field.
     std::string_view field_name() const {
         const std::size_t end = std::min(name_.find('['), name_.size());
         for (std::size_t at = name_.find('.'); at < end; at = name_.find('.', at + 1))
@@ -50,7 +51,7 @@ private:
         return type.array_length == 0 && type.type == FieldType::kMatrix3x4;
     }
 
-    /// What was understood so far, as in "body.position".
+    /// The part of the name that was understood so far, as in "body.position".
     std::string so_far(std::string_view rest) const {
         return quoted(concat(schema_.name(), '.', name_.substr(0, name_.size() - rest.size())));
     }
@@ -115,7 +116,8 @@ private:
         return {};
     }
 
-    /// Narrows a matrix to the last column of its rows; `length` is the length of the name that was used for it.
+    /// Narrows a matrix to the last column of its rows; `length` is the length of the name that was used for that
+    /// column.
     void enter_position(std::string_view& rest, std::size_t length) {
         narrow({FieldType::kVec3, FieldType(0), 0, sizeof(Vec3), {}}, offsetof(Vec4, w));
         part_.lane_stride = sizeof(Vec4);
@@ -139,7 +141,8 @@ private:
     FieldPart part_;
 };
 
-/// Calls copy(offset from the start of the part, offset in the value, bytes): once if its bytes are contiguous.
+/// Calls copy(offset from the start of the part, offset in the value, bytes): only once if the bytes of the part are
+/// contiguous.
 template <class Copy>
 void for_each_run(const FieldPart& part, std::size_t bytes, Copy&& copy) {
     if (part.lane_stride == 0) return copy(0, 0, bytes);
@@ -147,7 +150,7 @@ void for_each_run(const FieldPart& part, std::size_t bytes, Copy&& copy) {
         copy(lane * part.lane_stride, at, sizeof(float));
 }
 
-/// Calls copy(column, offset in its element, offset in the value, bytes) for each piece of a part.
+/// Calls copy(column, offset in the column's element, offset in the value, bytes) for each piece of a part.
 template <class Copy>
 void for_each_piece(std::uint32_t first_column, const FieldPart& part, Copy&& copy) {
     const std::uint32_t bytes = part.type.num_bytes() / part.num_columns;

@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::size_t kSmallestHash = 64;
 constexpr std::size_t kNumIndices = static_cast<std::size_t>(kMaxEntities) + 1;
-constexpr std::size_t kMaxClearedBytes = std::size_t(64) << 20;  // more than that is freed rather than zeroed
+constexpr std::size_t kMaxClearedBytes = std::size_t(64) << 20;  // more memory than this is freed rather than zeroed
 
-constexpr std::size_t kLeastBlockBytes = std::size_t(256) << 10;  // less does not justify a page of 2 MiB
+constexpr std::size_t kLeastBlockBytes = std::size_t(256) << 10;  // smaller blocks do not justify a page of 2 MiB
 constexpr std::size_t kDenseShare = 8;  // a block is used if at least 1 in kDenseShare indices is reserved at once
 
-constexpr std::size_t kMaxSpread = 4;  // the most indices per entity for which one loop over all is used
+constexpr std::size_t kMaxSpread = 4;  // the most indices per entity for which one loop over all indices is used
 constexpr std::uint32_t kIndexStep = 1023;
 
 /// Empties the first `num_used` entries of a flat index in address space of its own.
@@ -45,8 +45,8 @@ std::size_t RowIndex::slot_of(std::uint32_t entity_index) const {
 
 IndexRange index_range(std::span<const Entity> entities) {
     IndexRange range;
-    // Two separate loops, because g++ does not vectorise them together; over few entities at a time, so that the second
-    // loop finds them in the cache.
+    // These are two loops, because g++ does not vectorise them as one. They run over few entities at a time, so that
+    // the second loop finds these in the cache.
     while (!entities.empty()) {
         const std::span<const Entity> some = entities.first(std::min<std::size_t>(entities.size(), 1024));
         std::uint32_t lowest = 0xFFFFFFFF, highest = 0;
@@ -64,7 +64,7 @@ bool RowIndex::is_free(IndexRange range, std::size_t num_entities) const {
 
 bool RowIndex::is_free(std::uint32_t lowest, std::uint32_t highest) const {
     const std::span<const EntityBits> entries = this->entries();
-    // Above max_index_ nothing was ever set, and reading it could cost memory: with 64-bit ids, 32 GiB.
+    // Above max_index_ nothing was ever set, and reading entries there could cost memory: 32 GiB with 64-bit ids.
     const std::size_t num_used = std::min<std::size_t>(max_index_ + std::size_t(1), entries.size());
     const std::size_t begin = std::min<std::size_t>(lowest, num_used);
     const std::size_t end = std::min<std::size_t>(highest + std::size_t(1), num_used);
@@ -74,7 +74,7 @@ bool RowIndex::is_free(std::uint32_t lowest, std::uint32_t highest) const {
 }
 
 /// Sets the rows of entities with consecutive ids if nothing is kept for any of them; otherwise returns false.
-/// The loops are vectorised, whereas setting entities one by one costs a look-up for each.
+/// The loops are vectorised, whereas setting entities one by one costs a look-up for each entity.
 bool RowIndex::set_run(std::span<const Entity> entities, std::uint32_t first_row) {
     if (!is_free(entities.front().index(), entities.back().index())) return false;
     EntityBits* const entries = flat_ + entities.front().index();
@@ -142,7 +142,7 @@ Status RowIndex::grow_flat(std::uint32_t num_more, std::size_t num_indices) {
     return {};
 }
 
-/// Takes a block for an index that is still empty. Returns false if none is available.
+/// Takes a block for an index that is still empty. Returns false if no block is available.
 bool RowIndex::move_to_block(std::size_t num_indices) {
     const std::size_t bytes = round_up(num_indices * sizeof(EntityBits), PagePool::kGranuleBytes);
     if (pool_ == nullptr || bytes < kLeastBlockBytes || bytes > PagePool::kMaxSharedBytes) return false;

@@ -89,8 +89,8 @@ void RowLinks::move(std::uint32_t from, std::uint32_t to) {
     });
 }
 
-/// The rows may be linked to each other. Therefore every link to a first becomes the mark and every link to b becomes
-/// a; then the caller swaps the rows; then every mark becomes b.
+/// The rows may be linked to each other. Therefore, every link to `a` first becomes the mark, and every link to `b`
+/// becomes `a`; then the caller swaps the rows; then every mark becomes `b`.
 void RowLinks::begin_swap(std::uint32_t a, std::uint32_t b) {
     for_each_link_to(a, kNilRow, [&](std::uint32_t& link) {
         if (link == a) link = kSwapMark;
@@ -101,7 +101,8 @@ void RowLinks::begin_swap(std::uint32_t a, std::uint32_t b) {
 }
 
 void RowLinks::end_swap(std::uint32_t a, std::uint32_t b) {
-    // Row a is now at b, with its own links. Its neighbours, perhaps including row a, still point to the mark.
+    // Row `a` is now at `b`, with its own links. Its neighbours, which may include row `a` itself, still point to the
+    // mark.
     for_each_link_to(b, a, [&](std::uint32_t& link) {
         if (link == kSwapMark) link = b;
     });
@@ -138,7 +139,7 @@ void RowLinks::link_trees(std::uint32_t first, std::span<const std::uint32_t> pa
     std::uint32_t* const first_child = &at(LinkColumn::kTreeFirstChild, 0);
     std::uint32_t* const next = &at(LinkColumn::kTreeNext, 0);
     std::uint32_t* const previous = &at(LinkColumn::kTreePrevious, 0);
-    // From the last to the first, so that each child is put before the siblings that are already linked.
+    // This goes from the last to the first, so that each child is put before the siblings that are already linked.
     for (std::size_t i = parents.size(); i-- > 0;) {
         if (parents[i] == kNilRow) continue;
         SHOAL_ASSERT(parents[i] < i, "a parent does not come before its child");

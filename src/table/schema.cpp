@@ -144,7 +144,7 @@ struct SchemaMaker {
         return {};
     }
 
-    /// Fills in what follows from the type, and checks what the definition gives.
+    /// Fills in the members that follow from the type, and checks the given members.
     Status complete_type(Field& field) const {
         if (!is_field_name(field.name))
             return fail(field, "is not a name; use letters, digits and underscores, and start with a letter");

@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::uint32_t kCachedRows = 1u << 16;  // with fewer, all is in the cache and prefetching costs time
+constexpr std::uint32_t kCachedRows = 1u << 16;  // fewer rows are in the cache, and prefetching them costs time
 constexpr std::size_t kEntitiesAhead = 32;
 
 }  // namespace
@@ -23,14 +23,14 @@ Table::Table(const Schema& schema, PagePool& pool, const TableOptions& options)
     note_kind();
 }
 
-/// Determines which fast paths apply. Makes other code look up kept addresses again.
+/// Determines which fast paths apply. Also makes other code look up kept addresses again.
 void Table::note_kind() {
     is_plain_ = !schema().has_opaque() && !links_.has_any();
     is_packed_ = is_plain_ && index_ != nullptr && index_->kind() == RowIndexKind::kPaged;
     storage_.renew_placement();
 }
 
-/// Tells the other parts where the rows are now, and how many there may be.
+/// Tells the other parts of the table where the rows are now, and how many there may be.
 void Table::note_places() {
     stamps_.reserve(storage_.ready_rows());
     std::uint32_t* links[6];
@@ -147,7 +147,8 @@ void Table::occupy(Entity owner) {
 
 // --- removing ----------------------------------------------------------------------------------------------------
 
-/// Removes a row from the links and the index: its owner's entry becomes the next row of the chain, if any.
+/// Removes a row from the links and the index: the entry of its owner becomes the next row of the chain, if there is
+/// one.
 void Table::forget(std::uint32_t row) {
     const Entity owner = storage_.owners()[row];
     const std::uint32_t next = links_.has_any() ? links_.leave(row) : kNilRow;
@@ -171,7 +172,7 @@ void Table::close(std::uint32_t row) {
         const std::uint32_t last = num_rows() - 1;
         if (row != last) {
             const Entity moved = storage_.owners()[last];
-            // A dead owner may have lost its entry to a newer entity with its index, which keeps the entry.
+            // A dead owner may have lost its entry to a newer entity with the same index, which keeps the entry.
             if (index_ != nullptr && index_->find(moved) == last) index_->set(moved, row);
             if (links_.has_any()) links_.move(last, row);
             storage_.move_row(last, row);
@@ -214,7 +215,7 @@ std::uint32_t Table::remove_owned(std::span<const Entity> owners, const EntityMa
     };
     if (!is_packed_) {
         std::uint32_t num_removed = 0;
-        Array<Entity> copied{Owner("table")};  // the span may be of a list to which destructors append
+        Array<Entity> copied{Owner("table")};  // the span may refer to a list to which destructors append
         if (schema().has_opaque()) copied.assign(owners.begin(), owners.end()), owners = copied;
         for (std::size_t i = 0; i < owners.size(); ++i) {
             fetch(i);
@@ -250,7 +251,7 @@ std::uint32_t Table::remove_dead(const EntityManager& entities) {
     const std::uint32_t before = num_rows() - num_holes_;
     if (!is_packed_) {
         for (std::uint32_t row = num_rows(); row-- > 0;) {
-            if (row >= num_rows()) continue;  // it was a trailing hole, or was removed with another
+            if (row >= num_rows()) continue;  // the row was a trailing hole, or was removed together with another row
             const Entity owner = storage_.owners()[row];
             if (owner && !entities.alive(owner)) remove_unpacked(row);
         }
@@ -308,7 +309,7 @@ void Table::remove_rows(RowList rows) {
         move_rows(RowRange{num_rows() - count, num_rows()}, RowRange{range.begin, range.begin + count});
         return storage_.cut(num_left);
     }
-    // First find where rows go: the last remaining rows fill the gaps. Then move every column in one loop.
+    // First find the new positions: the last remaining rows fill the gaps. Then move every column in one loop.
     //
     //     rows to remove  {1, 4, 6} of 7      0 . 2 3 . 5 .        4 rows stay, so row 5 moves to 1
     //                                         0 5 2 3
@@ -325,7 +326,7 @@ void Table::remove_rows(RowList rows) {
     storage_.cut(num_left);
 }
 
-/// Moves rows to free rows. Requires: is_plain(), paged index or none; the index knows the rows.
+/// Moves rows to free rows. Requires: is_plain(); the index, if any, is paged and has the rows.
 void Table::move_rows(RowList from, RowList to) {
     if (from.size() == 0) return;
     storage_.copy_rows(from, to);
@@ -351,7 +352,7 @@ void Table::write_entries(RowList rows) {
 
 void Table::clear() {
     for (std::uint32_t row = num_rows(); schema().has_opaque() && row-- > 0;)
-        if (row < num_rows()) remove_unpacked(row);  // otherwise it was removed with another
+        if (row < num_rows()) remove_unpacked(row);  // otherwise the row was removed together with another row
     storage_.cut(0);
     num_holes_ = 0;
     if (index_ != nullptr) index_->clear();
@@ -394,10 +395,10 @@ void Table::permute(RowRange rows, std::span<const std::uint32_t> from) {
     SHOAL_ASSERT(!links_.has_chain() && !schema().has_opaque(), "only rows of bytes without chains are permuted");
     if (from.empty()) return;
     for (const std::uint32_t row : from) SHOAL_ASSERT(row - rows.begin < rows.size(), "a row comes from outside");
-    // Without memory for a copy of a column, swaps are used.
+    // If there is no memory for a copy of a column, swaps are used.
     Result<PageRange> memory = reserve_pages(from.size() * (storage_.most_element_bytes() + sizeof(std::uint32_t)));
     if (!memory) return permute_by_swaps(*this, rows, from);
-    auto* const new_row = reinterpret_cast<std::uint32_t*>(memory->data);  // of what was row rows.begin + i
+    auto* const new_row = reinterpret_cast<std::uint32_t*>(memory->data);  // by old row - rows.begin
     for (std::uint32_t i = 0; i < from.size(); ++i) new_row[from[i] - rows.begin] = rows.begin + i;
     storage_.permute(rows, from, memory->data + from.size() * sizeof(std::uint32_t));
     links_.permute(rows, new_row);

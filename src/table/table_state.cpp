@@ -42,7 +42,8 @@ BadRow find_bad_row(const Field& field, const FieldRows& all, RowRange rows, std
 std::string saved_column_name(const Schema& schema, std::uint32_t column) {
     const ColumnDefinition& definition = schema.column(column);
     if (definition.field_index == ColumnDefinition::kWholeComponent) {
-        // Named after the first field: a table of several component types has several such columns.
+        // The column is named after the first field, because a table of several component types has several such
+        // columns.
         for (const Field& field : schema.fields())
             if (field.first_column == column) return concat("field/", field.name, "...");
     }
@@ -105,7 +106,7 @@ void Table::save(SnapshotWriter& to) const {
     stamps_.save(to, num_rows());
 }
 
-/// Looks only at blocks that may have changed since the previous snapshot.
+/// Checks only blocks that may have changed since the previous snapshot.
 void Table::refuse_bad_values(SnapshotWriter& to, std::uint32_t column) const {
     if (!to.checks_values() || num_rows() == 0) return;
     const std::uint32_t stride = schema().column(column).element_bytes;
@@ -151,7 +152,7 @@ Status Table::load(SnapshotReader& from) {
 }
 
 /// Reads the data of the rows. `source` identifies the old columns if they are still in this memory, or is 0. Errors:
-/// something is missing or does not fit; rows then hold arbitrary bytes.
+/// data is missing or does not fit; rows then hold arbitrary bytes.
 Status Table::load_rows(SnapshotReader& from, std::uint64_t source) {
     from.gather_columns();
     if (Status status = from.column("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows(), source);

@@ -27,13 +27,13 @@ Status Table::validate() const {
     return validate_chains();
 }
 
-/// Whether a newer entity with the index of `owner` has taken its entry: `owner` is dead and waits to be collected.
+/// Whether a newer entity with the same index has taken the entry of `owner`, which is dead and waits to be collected.
 bool Table::is_displaced(Entity owner) const {
     const std::uint32_t row = index_->find_any_generation(owner);
     return row < num_rows() && entities()[row] != owner && entities()[row].index() == owner.index();
 }
 
-/// Whether the index maps exactly the owners of rows, each to its row. Has no branch per row; false may also mean
+/// Whether the index maps exactly the owners of rows, each to its row. This has no branch per row. False may also mean
 /// that an owner is displaced.
 bool Table::has_exact_index() const {
     if (!is_packed_ || !index_->covers(entities())) return false;

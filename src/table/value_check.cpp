@@ -16,7 +16,7 @@ bool is_fixed_string(const std::byte* value, std::uint32_t capacity) {
     return length < capacity && is_utf8({text, length});  // bytes after the first zero are ignored
 }
 
-/// The numbers of an enum as stored in its values, ascending, each once.
+/// The numbers of an enum as stored in values, ascending, each once.
 Array<std::int64_t> numbers_of(const Field& field) {
     Array<std::int64_t> numbers{Owner("value check")};
     for (const EnumeratorDefinition& enumerator : field.enumerators) {
@@ -37,7 +37,7 @@ BadValue find_bad_value(const Field& field, const FieldRows& rows) {
                 "a bool that is neither 0 nor 1"};
     if (field.type == FieldType::kEnum) {
         const Array<std::int64_t> numbers = numbers_of(field);
-        // Most enums count from 0 without a gap; then one comparison is enough.
+        // Most enums count from 0 without a gap, so that one comparison is enough.
         const auto first = static_cast<std::uint64_t>(numbers.empty() ? 0 : numbers.front());
         const auto is_in_range = [&](const std::byte* v) {
             return static_cast<std::uint64_t>(read_enum_number(v, field.value_bytes)) - first < numbers.size();

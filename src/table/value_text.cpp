@@ -14,7 +14,7 @@
 namespace shoal {
 namespace {
 
-/// Rows may hold any bytes, but text formats may not.
+/// Rows may contain any bytes, but text formats may not.
 void write_text(DocumentBuilder& builder, std::string_view text) {
     builder.string(is_utf8(text) ? text : "(not UTF-8)");
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Selects which of Highway's instruction sets kernels are compiled for. Include this file instead
+// Selects the instruction sets of Highway for which kernels are compiled. Include this file instead
 // of <hwy/targets.h>.
 //
 // Vectors whose size is known only at run time are excluded, and so is AVX3_DL, which adds nothing for floats, and

@@ -1,5 +1,5 @@
-// The loops that compute world poses, block by block: first the local poses of a block, many rows in one vector, then
-// the product of each row with its parent, with a matrix in as few vectors as possible.
+// The loops that compute world poses, block by block: first the local poses of a block, with many rows in one vector,
+// and then the product of each row with its parent, with a matrix in as few vectors as possible.
 //
 // Highway includes this file once for each instruction set.
 
@@ -65,7 +65,7 @@ HWY_INLINE void compute_locals(D d, const Source& source, std::size_t i, Locals&
                           hn::Mul(hn::Sub(one, hn::Add(xx, yy)), sz), pz, d, out.row[2] + 4 * i);
 }
 
-/// The last vector overlaps the one before it, so that nothing outside of the rows is read.
+/// The last vector overlaps the previous one, so that nothing outside of the rows is read.
 template <class D>
 HWY_INLINE void compute_locals_overlapped(D d, const Source& source, std::uint32_t num_rows, Locals& out) {
     constexpr std::uint32_t n = hn::MaxLanes(D());
@@ -150,7 +150,8 @@ HWY_INLINE Pose product(const Pose& p, const Locals& locals, std::uint32_t i) {
 
 HWY_INLINE float* floats_of(Matrix3x4* pose) { return &pose->row[0].x; }
 
-/// Returns the world pose of the parent, or the identity for a root, without a branch: roots cannot be predicted.
+/// Returns the world pose of the parent, or the identity for a root, without a branch, because roots cannot be
+/// predicted.
 HWY_INLINE Pose load_parent(const PoseColumns& columns, std::uint32_t parent) {
     static constexpr Matrix3x4 kIdentity;
     const auto world = reinterpret_cast<std::uintptr_t>(columns.world + parent);

@@ -16,7 +16,7 @@ static_assert(offsetof(Transform, position) == 0 && offsetof(Transform, rotation
 
 constexpr double kExactTolerance =
     1e-5;                      // relative to the largest axis: the rounding errors of a few products of floats
-constexpr int kMaxSteps = 64;  // few are needed if there is little shear
+constexpr int kMaxSteps = 64;  // few steps are needed if there is little shear
 
 /// A 3x3 matrix.
 struct Axes {
@@ -54,7 +54,7 @@ double cofactors(const Axes& axes, Axes& out) {
 }
 
 /// Returns the rotation nearest to `axes`, found by averaging with the transposed inverse (Higham's iteration), or the
-/// identity if there is no inverse. Requires: not mirrored.
+/// identity if there is no inverse. Requires: `axes` are not mirrored.
 Axes nearest_rotation(Axes axes) {
     for (int step = 0; step < kMaxSteps; ++step) {
         Axes inverse;

@@ -29,7 +29,7 @@ FieldDefinition extra_field(const char* name, FieldType type) {
 
 enum class Extra : std::uint8_t { kWorld, kAll };
 
-/// Returns the fields of Transform, followed by the world pose, the parent, and what only the manager uses.
+/// Returns the fields of Transform, followed by the world pose, the parent, and fields that only the manager uses.
 Schema make_row_schema(Extra extra) {
     ComponentDefinition definition = make_definition<Transform>();
     definition.struct_bytes = 0;
@@ -236,7 +236,7 @@ Result<AddCounts> TransformManager::Work::add(std::span<const Entity> added, std
     return AddCounts{rows.size(), 0, 0};
 }
 
-/// Shape: one pose per row, or one for all.
+/// Shape: one pose per row, or one pose for all rows.
 void TransformManager::Work::write_locals(RowRange rows, std::span<const Transform> locals) {
     const PoseColumns columns = pose_columns();
     auto* const positions = const_cast<Vec3*>(columns.position) + rows.begin;
@@ -251,8 +251,8 @@ void TransformManager::Work::write_locals(RowRange rows, std::span<const Transfo
     }
 }
 
-/// Does the same as add() for spans in which some entities have a row, are dead or occur twice, or when memory may run
-/// out.
+/// Does the same as add(), for spans in which some entities have a row, are dead or occur twice, and for cases in which
+/// memory may run out.
 Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entities, std::span<const Transform> locals,
                                                    std::span<const std::uint32_t> parents, std::uint32_t highest) {
     std::size_t num_new = 0;
@@ -271,7 +271,7 @@ Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entit
         std::uint32_t row = row_of(entities[i]);
         if (!entities_.alive(entities[i])) {
             ++counts.num_skipped;
-            row = above;  // children of a dead entity get its parent
+            row = above;  // children of a dead entity become children of its parent
         } else if (row != kNilRow) {
             ++counts.num_set;
         } else {
@@ -290,7 +290,8 @@ Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entit
         write_local(places[i], sound_pose(locals[locals.size() == 1 ? 0 : i]));
         note(places[i]);
     }
-    // By entity, because linking may move rows; in reverse, because the child linked last becomes the first one.
+    // This goes by entity, because linking may move rows, and in reverse, because the child that is linked last becomes
+    // the first.
     Array<std::pair<Entity, Entity>> links{Owner("transform manager")};
     for (std::uint32_t i = rows.size(); i-- > 0;)
         if (above_new[i] != kNilRow) links.push_back({owner(first + i), owner(above_new[i])});
@@ -304,8 +305,8 @@ Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entit
 
 std::uint32_t TransformManager::remove(std::span<const Entity> entities) { return work_->remove(entities, false); }
 
-/// Makes the children of a row roots and lists them in `freed`. Children that stay get their poses back after the
-/// removed rows are gone.
+/// Makes the children of a row roots and lists them in `freed`. Children that stay get their poses back when the rows
+/// have been removed.
 void TransformManager::Work::free_children(std::uint32_t row, Array<Entity>& freed) {
     for (std::uint32_t child = first_children()[row]; child != kNilRow; child = first_children()[row]) {
         freed.push_back(owner(child));
@@ -335,7 +336,7 @@ std::uint32_t TransformManager::Work::remove(std::span<const Entity> removed, bo
         remove_row(row);
         ++num_removed;
     }
-    // No pose was computed since, so their world poses are still the old ones.
+    // No pose was computed since then, so the world poses of these children are still the old ones.
     for (const Entity entity : freed)
         if (const std::uint32_t row = row_of(entity); row != kNilRow) set_world(row, Matrix3x4(worlds()[row]), false);
     end_batch(nullptr);
@@ -424,7 +425,7 @@ Status TransformManager::spawn(const SpawnBatch& batch) {
     return work_->spawn(batch);
 }
 
-/// Finds, for each transform of one copy, the index of the transform of its nearest ancestor that has one.
+/// Finds, for each transform in one copy, the index of the transform of the nearest ancestor that has one.
 Status TransformManager::Work::find_parents(const SpawnBatch& batch, Array<std::uint32_t>& parents) {
     if (batch.parents.empty()) return {};
     Array<std::uint32_t> positions{Owner("transform manager")};  // by blob entity: its transform, or its ancestor's
@@ -446,7 +447,7 @@ Status TransformManager::Work::find_parents(const SpawnBatch& batch, Array<std::
     return {};
 }
 
-/// A blob may be forged, so this checks what the compiler of sources checks.
+/// A blob may be forged, so this checks the same things as the compiler of sources.
 Status TransformManager::Work::check_poses(const SpawnBatch& batch) {
     const auto values = [&]<class T>(std::uint32_t column, const T&) {
         return std::span(reinterpret_cast<const T*>(batch.columns[column]), batch.entity_index.size());

@@ -22,7 +22,8 @@ void TransformManager::Work::follow_parent(std::uint32_t row) {
     if (entities_.inactive().set_from_above(this, entity, is_inactive)) pass_activity_on(row);
 }
 
-/// Descends from `root` only as far as something changes. Stops at dead entities: they do not make others inactive.
+/// Descends from `root` only as far as something changes. Stops at dead entities, because they do not make other
+/// entities inactive.
 void TransformManager::Work::pass_activity_on(std::uint32_t root) {
     InactiveEntities& inactive = entities_.inactive();
     std::uint32_t row = first_children()[root];

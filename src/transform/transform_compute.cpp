@@ -1,4 +1,4 @@
-// Computes the world poses of what has moved: at once, at the end of a batch, or at the end of a frame.
+// Computes the world poses of moved rows: at once, at the end of a batch, or at the end of a frame.
 
 #include "transform/transform_work.h"
 
@@ -23,7 +23,7 @@ bool ascend(std::span<const std::uint32_t> rows) {
 /// Returns the first of strictly ascending rows that is not below `row`.
 SHOAL_INLINE const std::uint32_t* skip_below(const std::uint32_t* next, const std::uint32_t* end, std::uint32_t row) {
     if (next == end || *next >= row) return next;
-    // At most this many rows are below it; exactly this many if everything moves.
+    // At most this many rows are below `row`; exactly this many if everything moves.
     const std::ptrdiff_t most = std::min<std::ptrdiff_t>(end - next, row - *next);
     return next[most - 1] < row ? next + most : std::lower_bound(next, next + most, row);
 }
@@ -136,7 +136,8 @@ bool TransformManager::Work::sort_moved() {
 
 // --- plans -------------------------------------------------------------------------------------------------------
 
-/// Plans the rows of a subtree that are below `end_row`. Returns the end of its range, or 0 if it is not one range.
+/// Plans the rows of a subtree that are below `end_row`. Returns the end of the subtree's range, or 0 if the subtree is
+/// not one range.
 std::uint32_t TransformManager::Work::plan_subtree(PosePlan& plan, std::uint32_t row, std::uint32_t end_row) {
     const std::uint32_t extent = extents()[row];
     if (SHOAL_UNLIKELY(extent == 0)) {
@@ -167,8 +168,8 @@ void TransformManager::Work::plan_broken(PosePlan& plan, std::uint32_t root, std
     }
 }
 
-/// Plans the subtree of each row on the list once. At the end of a frame (`enters`), rows that were also on the list in
-/// the previous frame are chosen for the suffix.
+/// Plans the subtree of each row on the list exactly once. At the end of a frame (`enters`), rows that were also on the
+/// list in the previous frame are chosen for the suffix.
 bool TransformManager::Work::plan_moved(std::uint32_t end_row, bool enters) {
     const bool in_order = sort_moved();
     // In ascending order, the range of a pending ancestor covers its descendants.
@@ -197,25 +198,25 @@ bool TransformManager::Work::plan_moved(std::uint32_t end_row, bool enters) {
     return in_order;
 }
 
-/// Plans what is pending in the suffix, and chooses the subtrees that have rested long enough to leave it.
+/// Plans the pending poses in the suffix, and chooses the subtrees that have rested long enough to leave the suffix.
 void TransformManager::Work::plan_suffix(bool in_order) {
     const std::uint32_t* const parent_of = parents();
     const std::uint32_t* const extent = extents();
     const std::uint32_t* const mark = marks();
     const std::uint32_t begin = manager_.num_clean_, end = table_.num_rows();
     const bool clean_moved = !plan_.is_empty();
-    // If the list is in order, it lists the subtrees that move as a whole, which is most of the suffix.
+    // If the list is in order, it has the subtrees that move as a whole, which are most of the suffix.
     const bool follows_list = in_order && all_known_ && !repeats_;
     const std::uint32_t *const list = moved_.data(), *const list_end = list + moved_.size();
     const std::uint32_t* listed = follows_list ? std::lower_bound(list, list_end, begin) : list_end;
-    RowRange run{begin, begin};  // of such subtrees
+    RowRange run{begin, begin};  // a run of such subtrees
     for (std::uint32_t row = begin; row < end;) {
         if (listed != list_end && *listed == row) {
             if (row != run.end) {
                 if (run.size() != 0) suffix_plan_.add_range(run);
                 run.begin = row;
             }
-            // Following the list avoids waiting for one extent to find the next one.
+            // Following the list avoids waiting for one extent in order to find the next.
             do {
                 row = *listed + extent[*listed];
                 listed = skip_below(listed + 1, list_end, row);
@@ -244,7 +245,7 @@ void TransformManager::Work::plan_suffix(bool in_order) {
 }
 
 /// Plans the pending poses of a subtree in the suffix that is one range, or all of its poses if an ancestor is pending
-/// (`is_under`). Returns the last tick in which anything in it moved.
+/// (`is_under`). Returns the last tick in which anything in the subtree moved.
 std::uint32_t TransformManager::Work::plan_block(RowRange rows, bool is_under) {
     const std::uint32_t* const mark = marks();
     const std::uint32_t* const extent = extents();
@@ -292,8 +293,8 @@ void TransformManager::Work::compute_plan(PosePlan& plan, Executor* executor) {
 }
 
 /// Returns whether one pass over all rows is possible and cheaper than the plans. This choice decides when the order is
-/// restored, which changes the state, so it must not depend on the number of workers. A pass on several workers is
-/// divided between subtrees, whose extents must be known.
+/// restored, which changes the state, so it must not depend on the number of workers. If several workers share a pass,
+/// it is divided between subtrees, whose extents must be known.
 bool TransformManager::Work::prefers_full_pass() {
     const std::uint64_t num_planned = plan_.num_rows() + suffix_plan_.num_rows();
     const std::size_t num_parts = plan_.num_parts() + suffix_plan_.num_parts();
@@ -342,7 +343,7 @@ void TransformManager::Work::end_frame(Executor* executor) {
     begin_frame();
     for (const Entity entity : leaving_) leave(row_of(entity));
     leaving_.clear();
-    // From the last to the first, so that none of them is among the rows that another one is swapped with.
+    // This goes from the last to the first, so that no subtree is among the rows with which another subtree is swapped.
     std::sort(entering_.begin(), entering_.end(), [&](Entity a, Entity b) { return row_of(a) > row_of(b); });
     for (const Entity entity : entering_) enter(row_of(entity));
     entering_.clear();

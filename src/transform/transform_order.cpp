@@ -90,8 +90,8 @@ void TransformManager::Work::restore_order() {
         if (is_pending(marks()[row])) moved_.push_back(row);
 }
 
-/// Following links costs about as much per row as restoring the order. If it is restored only when links have cost as
-/// much, the total cost at most doubles.
+/// Following links costs about as much per row as restoring the order. If the order is restored only when following
+/// links has cost as much as restoring, the total cost at most doubles.
 void TransformManager::Work::restore_order_if_it_pays() {
     if (num_loose_ > table_.num_rows()) restore_order();
 }
@@ -106,8 +106,8 @@ void TransformManager::Work::swap_rows(std::uint32_t a, std::uint32_t b) {
     list_again(b);
 }
 
-/// Moves a block of rows to `to`. As many rows from there move to the place of the block. If the two ranges overlap,
-/// only the rows in between move there.
+/// Moves a block of rows to `to`. The same number of rows from there moves to the place of the block. If the two ranges
+/// overlap, only the rows in between move there.
 void TransformManager::Work::exchange(RowRange block, std::uint32_t to) {
     if (block.begin == to) return;
     const std::uint32_t low = std::min(block.begin, to), high = std::max(block.begin, to);
@@ -132,8 +132,8 @@ void TransformManager::Work::exchange(RowRange block, std::uint32_t to) {
     }
 }
 
-/// Gathers the owners of those rows of a subtree that are in `rows`, in depth-first order. Returns whether all rows of
-/// the subtree are there.
+/// Gathers the owners of the rows of a subtree that are in `rows`, in depth-first order. Returns whether all rows of
+/// the subtree are in `rows`.
 bool TransformManager::Work::gather_subtree(std::uint32_t root, RowRange rows) {
     bool is_whole = true;
     subtree_.clear();
@@ -166,7 +166,7 @@ void TransformManager::Work::enter(std::uint32_t row) {
     std::uint32_t& clean = manager_.num_clean_;
     if (row >= clean) return;
     if (const std::uint32_t extent = extents()[row]; extent != 0) {
-        const std::uint32_t count = std::min(extent, clean - row);  // the rest may be in the suffix already
+        const std::uint32_t count = std::min(extent, clean - row);  // other rows may be in the suffix already
         exchange({row, row + count}, clean - count);
         clean -= count;
         return;
@@ -211,8 +211,8 @@ std::uint32_t TransformManager::Work::link(std::uint32_t child, std::uint32_t pa
     return child;
 }
 
-/// If the last row of a region has many children, swaps it with a row halfway down: otherwise it would move whenever a
-/// row before it is removed, and a move costs a step per child. Returns the row of `hole` afterwards.
+/// If the last row of a region has many children, swaps it with a row halfway down. Otherwise that row would move
+/// whenever a row before it is removed, and a move costs a step per child. Returns the row of `hole` afterwards.
 std::uint32_t TransformManager::Work::move_parent_down(std::uint32_t last, std::uint32_t first, std::uint32_t hole) {
     std::uint32_t num_children = 0;
     for (std::uint32_t child = first_children()[last]; child != kNilRow && num_children < kManyChildren; ++num_children)

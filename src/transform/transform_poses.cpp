@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kFetchDistance = 96;  // how many entities ahead index entries are prefetched; rows are prefetched
                                             // half as far ahead
-constexpr std::size_t kFoundAtOnce = 2048;  // few enough that prefetched rows are still in the cache when written
-constexpr std::size_t kCloseStep = 32;      // up to this mean distance between rows, nothing is prefetched
+constexpr std::size_t kFoundAtOnce = 2048;  // few enough that prefetched rows stay in the cache until they are written
+constexpr std::size_t kCloseStep = 32;      // if the mean distance between rows is at most this, nothing is prefetched
 constexpr std::size_t kRunRows = 32;        // rows that are tested together for being consecutive
 
 // The lambdas that prefetch are always inline: g++ drops calls of functions in which it sees no effect.
@@ -35,7 +35,7 @@ SHOAL_INLINE bool are_close(std::size_t count, Number&& number) {
     return num_falls == 0;
 }
 
-/// Whether each row follows the one before it, and none is kNilRow.
+/// Whether each row follows the previous row, and no row is kNilRow.
 bool are_consecutive(std::span<const std::uint32_t> rows) {
     if (rows.back() - rows.front() != rows.size() - 1 || rows.back() < rows.front() || rows.back() == kNilRow)
         return false;
@@ -120,7 +120,7 @@ bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world
     const std::uint32_t parent = parents()[row];
     if (parent != kNilRow) refresh(parent);
     NearestPose nearest = parent == kNilRow ? nearest_pose(world) : nearest_relative_pose(worlds()[parent], world);
-    // An infinite pose, or one under a flat parent, has no local pose: keep the old one.
+    // There is no local pose for an infinite pose, or for a pose under a flat parent; the old local pose is then kept.
     if (!is_sound_position(nearest.pose.position) || !is_sound_position(nearest.pose.scale))
         nearest = {manager_.local({row}), false};
     const Transform& local = nearest.pose;
@@ -128,7 +128,7 @@ bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world
     write_local(row, local);
     const Matrix3x4 computed = product(parent == kNilRow ? Matrix3x4{} : worlds()[parent],
                                        local_matrix(local.position, local.rotation, local.scale));
-    // If the world pose stays the same, bit for bit, nothing below it moves.
+    // If the world pose stays the same, bit for bit, nothing below the row moves.
     if (is_stale || std::memcmp(&computed, &worlds()[row], sizeof computed) != 0) touch(row);
     return nearest.is_exact;
 }
@@ -207,7 +207,7 @@ void TransformManager::set_scale(Instance instance, Vec3 scale) {
 bool TransformManager::set_world_pose(Instance instance, const Matrix3x4& world) {
     require(instance);
     SHOAL_CHECK(is_regular(world), "a world pose is flat, infinite or not a number");
-    const Matrix3x4 wanted = world;  // it may be in this table, where refresh() writes
+    const Matrix3x4 wanted = world;  // `world` may be in this table, where refresh() writes
     return work_->set_world(instance.row, wanted, work_->refresh(instance.row));
 }
 

@@ -36,12 +36,13 @@ void TransformManager::Work::save(SnapshotWriter& to) const {
                       0};
     std::copy(std::begin(frame_begins_), std::end(frame_begins_), progress.frame_begins);
     Array<std::uint32_t> moved = moved_;
-    // Removed rows on the list have no effect, except on whether it is in order.
+    // Removed rows on the list have no effect, except on whether the list is in order.
     progress.repeats |= erase_if(moved, [&](std::uint32_t row) { return row >= table_.num_rows(); }) != 0;
     to.value("progress", progress);
     to.value("counts", manager_.counts_);
     to.array("moved", moved);
-    // These two are written without stamps, so the blocks of the columns in a state may be those of an earlier one.
+    // These two columns are written without stamps, so their blocks in a state might otherwise be shared with an
+    // earlier state.
     to.elements("extents", table_.column(kExtentColumn), sizeof(std::uint32_t), num_rows());
     to.elements("marks", table_.column(kMarkColumn), sizeof(std::uint32_t), num_rows());
 }

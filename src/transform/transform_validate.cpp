@@ -56,13 +56,13 @@ Status TransformManager::Work::validate_extents() {
     return {};
 }
 
-/// Pending rows are on the list, and the world poses of all others follow from their parents and local poses.
+/// Pending rows are on the list, and the world poses of all other rows follow from their parents and local poses.
 Status TransformManager::Work::validate_poses() {
     Array<bool> listed(table_.num_rows(), false, Owner("transform manager"));
     for (const std::uint32_t row : moved_)
         if (row < table_.num_rows()) listed[row] = true;
     const bool may_wait = batch_depth_ != 0 || manager_.options_.mode == TransformMode::kDeferred;
-    Array<bool> is_pending_at = listed;  // by row: it or an ancestor is pending
+    Array<bool> is_pending_at = listed;  // by row: the row or an ancestor is pending
     const PoseColumns columns = pose_columns();
     for (std::uint32_t root = 0; root < table_.num_rows(); ++root) {
         if (columns.parent[root] != kNilRow) continue;

@@ -2,18 +2,18 @@
 // The implementation of a TransformManager: which poses are pending, extents, and the suffix.
 //
 // Besides the fields of Transform, a row has a world pose, the entity of its parent (kept equal to the link, for
-// queries), an extent and a mark. An extent of 0 means that it is unknown. If an extent is known, the extents of all
-// descendants are known, so marking the ancestors of a row as unknown stops at the first unknown one. A mark is a tick,
-// which counts computations so that nothing has to be reset, and a code:
+// queries), an extent and a mark. An extent of 0 means that the extent is unknown. If an extent is known, the extents
+// of all descendants are known, so marking the extents of a row's ancestors as unknown stops at the first unknown
+// extent. A mark is a tick, which counts computations so that nothing has to be reset, and a code:
 //
 //     set         the local pose was set in this tick: the row is on the list, and its subtree is pending
 //     set again   the same, and it was set in the frame before too
 //     under       seen in this tick on the way up from a row on the list: an ancestor is pending
 //     clear       the same, but no ancestor is pending
 //
-// The list may name a row twice, or rows that were removed or have moved: the marks decide. A pending row that moves is
-// put on the list again. The rows of a span in ascending order, outside of a batch, are not marked: the call computes
-// the list before it returns.
+// The list may name a row twice, or name rows that were removed or have moved; the marks decide. A pending row that
+// moves is put on the list again. The rows of a span in ascending order, outside of a batch, are not marked: the call
+// computes the list before it returns.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/job/executor.h"
@@ -101,7 +101,8 @@ public:
     }
     /// The same for many rows, without those that are kNilRow. Returns the number of rows put on the list.
     std::size_t note_found(std::span<const std::uint32_t> rows);
-    /// Appends rows to the list without marks if they ascend and come after those on it. Returns whether it did.
+    /// Appends rows to the list without marks if they ascend and come after the rows on the list. Returns whether rows
+    /// were appended.
     bool list_in_order(std::span<const std::uint32_t> rows);
     /// Marks the rows that were listed without marks.
     void mark_listed();
@@ -129,7 +130,8 @@ public:
     /// ahead. Puts the rows on the list and returns how many were found.
     template <class Write, class Fetch>
     std::size_t set_each(std::span<const Entity> entities, std::uint32_t mask, Write&& write, Fetch&& fetch);
-    /// Computes the world pose of one row if it is out of date. Returns whether it or an ancestor is pending.
+    /// Computes the world pose of one row if that pose is out of date. Returns whether the row or an ancestor is
+    /// pending.
     bool refresh(std::uint32_t row);
     void begin_batch() { ++batch_depth_; }
     void end_batch(Executor* executor) {
@@ -144,7 +146,7 @@ public:
         ended_frame_ = false;
         restore_order_if_it_pays();
     }
-    /// Computes rows whose parents come first and are among them.
+    /// Computes rows whose parents come first and are among these rows.
     void compute_rows(RowRange rows);
     Status validate();
     /// The same without computing the poses again.
@@ -194,7 +196,7 @@ public:
 
     // --- adding and removing rows (transform.cpp) ----------------------------------------------------------------
 
-    /// Shape: one pose per entity, or one for all.
+    /// Shape: one pose per entity, or one pose for all entities.
     Result<AddCounts> add(std::span<const Entity> entities, std::span<const Transform> locals,
                           std::span<const std::uint32_t> parents);
     Status spawn(const SpawnBatch& batch);
@@ -257,16 +259,16 @@ private:
     Array<std::uint32_t> moved_{Owner("transform manager")};
     std::uint32_t tick_ = 0;
     std::uint32_t pending_ = 0;                      // mark of a row set in this tick and in the frame before
-    std::uint32_t frame_begins_[kStillFrames] = {};  // first ticks of this frame, the one before it, ...
+    std::uint32_t frame_begins_[kStillFrames] = {};  // first ticks of this frame, the frame before it, ...
     std::uint32_t batch_depth_ = 0;
     bool ended_frame_ = false;  // since the last settle
     bool all_known_ = true;     // no extent is unknown
     Known parents_first_ = Known::kNotYet;
     std::uint64_t num_loose_ = 0;  // rows computed one by one since the order was last restored
-    bool repeats_ = false;         // the list may name a row twice, or one that is not pending
+    bool repeats_ = false;         // the list may name a row twice, or a row that is not pending
 
-    PosePlan plan_;         // what is on the list
-    PosePlan suffix_plan_;  // what is pending in the suffix, computed after it
+    PosePlan plan_;         // for the rows on the list
+    PosePlan suffix_plan_;  // for pending rows in the suffix, computed after plan_
     Array<Entity> entering_{Owner("transform manager")};
     Array<Entity> leaving_{Owner("transform manager")};
     Array<Entity> subtree_{Owner("transform manager")};

@@ -57,7 +57,7 @@ public:
     explicit Found(World& world) : world_(world) {
         for (const Store* store : world.directory().stores()) {
             const std::span<const Table* const> tables = store->tables();
-            if (tables.empty() || !tables.front()->has_tree()) continue;  // then no table of this store has one
+            if (tables.empty() || !tables.front()->has_tree()) continue;  // then no table of this store has a tree
             for (const Table* table : tables)
                 if (table->index() != nullptr) trees_.push_back(table);
         }
@@ -67,7 +67,7 @@ public:
     void add(Entity entity) {
         if (number_of_.insert(entity.id, std::uint32_t(all_.size())).is_new) all_.push_back(entity);
     }
-    /// Adds the children and possessions for which takes(entity) is true, at all levels below the entities found.
+    /// Adds the children and owned entities for which takes(entity) is true, at all levels below the entities found.
     template <class Takes>
     void add_below(Takes&& takes) {
         for (std::size_t i = 0; i < all_.size(); ++i)
@@ -81,8 +81,8 @@ public:
                         add(below);
             }
     }
-    /// Returns them with parents before their children, otherwise in the same order. `top` counts as a root, whatever
-    /// its parent is.
+    /// Returns the entities with parents before their children, but otherwise in the same order. `top` counts as a
+    /// root, whatever its parent is.
     std::vector<Entity> parents_first(Entity top) const {
         const std::vector<std::uint32_t> depths = depths_below(top);
         std::vector<std::pair<std::uint32_t, std::uint32_t>> by_depth;  // the depth, and the position before sorting
@@ -188,7 +188,7 @@ std::vector<Entity> entities_in(World& world, const ZoneSet& zones) {
 
 namespace {
 
-/// Finds value number `index` of an entity from the one before; nil for a type that is not `many`.
+/// Finds value number `index` of an entity, given the previous value; nil for a type that is not `many`.
 ComponentRow next_value(const Store& store, const Schema& component, const ComponentRow& at, Entity entity,
                         std::uint32_t index) {
     return component.many() ? store.find_next(at, entity, index) : ComponentRow();
@@ -198,7 +198,7 @@ class EntitySaver {
 public:
     /// `for_copy`: leaves out values that refer to other parts of the same world, which CopyCall adds. `seen_from`: the
     /// poses of roots, and the places in the field that decides the tile of an entity, are relative to this entity;
-    /// null: to the world.
+    /// null: relative to the world.
     EntitySaver(World& world, std::span<const Entity> entities, const EntityBlobOptions& options, bool for_copy = false,
                 Entity seen_from = {})
         : world_(world),
@@ -282,7 +282,7 @@ private:
         return add_type(component, owners, columns);
     }
 
-    /// Whether the owner is saved too. Entities that own others and have no owner have a row as well.
+    /// Whether the owner is saved too. Entities that own other entities but have no owner have a row, too.
     bool has_owner(const ComponentRow& at) const {
         if (!at.table->has_tree()) return true;
         const std::uint32_t owner = at.table->links(LinkColumn::kTreeParent)[at.row];
@@ -396,7 +396,7 @@ private:
     bool for_copy_;
     Entity seen_from_;
     TransformRows places_;
-    std::optional<Matrix3x4> origin_;  // where seen_from_ is
+    std::optional<Matrix3x4> origin_;  // the pose of seen_from_
     BlobWriter writer_;
     BlobValues values_;
     NumberOf number_of_{Owner("entity blob")};
@@ -405,8 +405,8 @@ private:
     std::uint64_t num_components_ = 0;
 };
 
-/// Gives copies what a blob cannot hold: references to entities that were not copied, read-only arrays of resources,
-/// and components that are not plain bytes.
+/// Gives copies the data that a blob cannot hold: references to entities that were not copied, read-only arrays of
+/// resources, and components that are not plain bytes.
 class CopyCall {
 public:
     /// `zone`: the zone of copies that get their row here; kNoZone: the zones of the originals.
@@ -415,7 +415,7 @@ public:
         for (std::uint32_t i = 0; i < originals.size(); ++i) number_of_.set(originals[i].id, i);
     }
 
-    /// Errors: a component cannot be copied; the message names it.
+    /// Errors: a component cannot be copied; the message names the component.
     Status check() const {
         for (const Store* store : world_.directory().stores())
             for (const Schema* component : store->schemas())
@@ -446,12 +446,12 @@ private:
         const Store& store;
         const Schema& component;
         Entity entity;
-        const ComponentRow* at;  // where the value is; nullptr: the first, which is looked up
+        const ComponentRow* at;  // where the value is; nullptr: the value is the first, which is looked up
         const CopyCall& call;
         std::span<const Entity> copies;
     };
 
-    /// Gives a copy a row if the original has one that is not in the blob, because it has no components that are plain
+    /// Gives a copy a row if the original has a row that is not in the blob, because none of its components is plain
     /// bytes.
     Status give_rows(Database& database, std::span<const Entity> copies) const {
         for (std::size_t i = 0; i < copies.size(); ++i) {
@@ -490,7 +490,7 @@ private:
         return store.add_values(component, {&copy, 1}, {reinterpret_cast<const std::byte*>(&owner)}).status();
     }
 
-    /// Gives the copy the components of a type that is not plain bytes. With `many`, a new one becomes the first.
+    /// Gives the copy the components of a type that is not plain bytes. With `many`, a new component becomes the first.
     Status add_all_opaque(Store& store, const Schema& component, std::size_t original, std::span<const Entity> copies) {
         Array<ComponentRow> values("entity blob");
         for (ComponentRow at = store.find_row(component.id(), originals_[original], 0); at;) {

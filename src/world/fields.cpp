@@ -29,8 +29,8 @@ Result<FieldPath> World::find_field(std::string_view name) {
     return FieldPath::find_in(directory_, name);
 }
 
-/// Finds a field for an entity. Errors: the same as find_in(); the component type is built in and no store keeps it, so
-/// the entity does not have it.
+/// Finds a field for an entity. Errors: the same as find_in(). It is also an error if the component type is built in
+/// and no store keeps it, because the entity then does not have the component.
 Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
     if (!property_path(directory_, name).empty() && find_properties(directory_) != nullptr)
         return refuse_property(name);
@@ -67,7 +67,7 @@ Status World::set(Entity entity, std::string_view name, const AnyValue& value) {
 
 namespace {
 
-/// Returns the entity of the singleton that a path such as "wind.force" begins with.
+/// Returns the entity of the singleton with whose name a path such as "wind.force" begins.
 Result<Entity> find_singleton(const World& world, std::string_view name) {
     const std::string_view component = name.substr(0, name.find('.'));
     const Store* const store = world.directory().find(ComponentId(component));

@@ -55,7 +55,7 @@ bool PassInterval::is_due(float frame_dt) {
 }
 
 bool PassInterval::reaches_multiple(float frame_dt) {
-    if (!std::isfinite(frame_dt)) return false;  // it would spoil all later sums
+    if (!std::isfinite(frame_dt)) return false;  // such a time would spoil all later sums
     passed_s_ += frame_dt;
     // 50 frames of 0.02f are a little less than a second.
     const double tolerance_s = static_cast<double>(std::min(frame_dt, seconds_)) * 1e-3;

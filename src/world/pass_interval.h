@@ -4,7 +4,7 @@
 //     every 3 frames       x . . x . . x . .        x: the pass runs, and its dt is the sum since the previous x
 //     every 0.5 s          . x . x . . x . x        frames of 0.2 s; they reach 0.4, 1.0, ...
 //
-// Thread: one at a time.
+// Thread: one thread at a time.
 
 #include <cstdint>
 
@@ -14,10 +14,10 @@ class PassInterval {
 public:
     /// Requires: num_frames > 0.
     void set_frames(std::uint32_t num_frames);
-    /// Units: seconds. Requires: a finite time above 0.
+    /// Units: seconds. Requires: `seconds` is finite and above 0.
     void set_seconds(float seconds);
 
-    /// Counts a frame of `frame_dt` seconds. Returns whether the pass runs in it.
+    /// Counts a frame of `frame_dt` seconds. Returns whether the pass runs in that frame.
     bool count_frame(float frame_dt);
     /// Notes that the pass did not run in the last frame counted. The pass runs in the next frame, with a dt that
     /// includes this frame.

@@ -201,7 +201,7 @@ private:
 
     /// What a thread is working on.
     struct Working {
-        Entry* entry = nullptr;  // nullptr: it waits, or does not work for a schedule
+        Entry* entry = nullptr;  // nullptr: the thread waits, or does not work for a schedule
         std::uint32_t worker = 0;
         std::int64_t since_ns = 0;
         std::uint64_t frame = 0;
@@ -308,21 +308,21 @@ private:
             num_ready = ready_.size();
         }
         const bool was_last = num_left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
-        if (was_last || num_ready > 1) crew_.wake();  // this worker takes one itself
+        if (was_last || num_ready > 1) crew_.wake();  // this worker takes one of the passes itself
     }
 
     Schedule& schedule_;
     Crew crew_;
     std::uint64_t frame_ = 0;
-    std::mutex mutex_;                                    // guards the next two
+    std::mutex mutex_;                                    // guards the next two members
     Array<std::uint32_t> num_before_{Owner("schedule")};  // by position: predecessors that have not ended
     Array<std::uint32_t> ready_{Owner("schedule")};       // positions; a heap with the first on top
     std::atomic<std::uint32_t> num_left_{0};              // passes that have not ended
     std::atomic<std::uint32_t> failed_{kNone};  // the first position whose pass has failed; mutex_ guards writes
 };
 
-/// Finds a pass with a writing access for which is_about(access) is true, and that is not ordered against this one;
-/// nullptr if there is none.
+/// Finds a pass with a writing access for which is_about(access) is true, and that is not ordered relative to this
+/// pass; nullptr if there is no such pass.
 template <class IsAbout>
 const Schedule::Entry* Schedule::Entry::find_unordered_writer(IsAbout&& is_about) const {
     const std::span<Entry* const> all = schedule.entries_;
@@ -431,7 +431,7 @@ Schedule::Group* Schedule::find_group(std::string_view name) const {
     return nullptr;
 }
 
-/// Ends the program, because a pass or a group is added under a name that is taken.
+/// Ends the program, because a pass or a group was added with a name that is taken.
 static void refuse_name(std::string_view taken_by, std::string_view name) {
     fail_assertion("a pass or group has a name of its own", concat("the schedule has a ", taken_by, " called \"", name,
                                                                    "\" already; give each a name of its own"));
@@ -569,7 +569,7 @@ Status Schedule::prepare() {
     const Array<PassDeclaration> passes = declarations();
     Result<PassPlan> plan = order_passes(passes, strict_, observer_ != nullptr);
     if (!plan) return plan.status();
-    if (SHOAL_CHECKED != 0 && !strict_)  // the only further error is an ambiguity
+    if (SHOAL_CHECKED != 0 && !strict_)  // the only other error is an ambiguity
         if (const Status ambiguity = order_passes(passes, true, false).status(); !ambiguity)
             log(LogLevel::kWarning, ambiguity.message());
     plan_ = make_owned<PassPlan>("schedule", std::move(*plan));

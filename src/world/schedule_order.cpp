@@ -1,4 +1,4 @@
-// Orders passes by what they declare, and reports unknown names, cycles and ambiguities.
+// Orders passes by their declarations, and reports unknown names, cycles and ambiguities.
 
 #include "world/schedule_order.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxNamed = 8;  // pairs in one message
 
-/// Which passes come before which: for each pass, the set of the passes after it.
+/// An order of passes: for each pass, the set of the passes that come after it.
 using PassRelation = Array<BitSet>;
 PassRelation make_relation(std::size_t n) { return PassRelation(n, BitSet(Owner("schedule")), Owner("schedule")); }
 
@@ -61,7 +61,8 @@ private:
                                     "\", but the schedule has neither a pass nor a group of that name"));
     }
 
-    /// Orders the pass after, or before, the pass or group of that name. Returns false if there is none.
+    /// Orders the pass after, or before, the pass or group with that name. Returns false if there is no such pass or
+    /// group.
     bool order_against(std::size_t pass, std::string_view name, bool after) {
         const auto add = [&](std::size_t other) {
             // A pass that comes after its own group comes after the other passes of the group.
@@ -77,7 +78,7 @@ private:
         return found;
     }
 
-    /// Sorts topologically. Of the passes that may be next, it takes the one that was added first.
+    /// Sorts topologically. If several passes may be next, the one that was added first is taken.
     Status sort() {
         Array<bool> placed(passes_.size(), false, "schedule");
         // Returns a pass that is not placed yet and comes before `pass`, or passes_.size().
@@ -200,7 +201,7 @@ void add_name(std::vector<std::string>& names, std::string name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
 }
 
-/// Returns what two passes share that one of them writes.
+/// Returns the names of everything that both passes touch and one of them writes.
 std::vector<std::string> shared_names(const PassDeclaration& a, const PassDeclaration& b) {
     std::vector<std::string> names;
     for (const Access& mine : a.accesses)
@@ -224,7 +225,7 @@ ScheduleGraph graph_of(const PassPlan& plan, std::span<const PassDeclaration> pa
             add_name(access.writes ? node.writes : node.reads, access_name(access));
         graph.passes.push_back(std::move(node));
     }
-    PassRelation reached = make_relation(n);  // by position, filled from the end: all that waits for a pass
+    PassRelation reached = make_relation(n);  // by position, filled from the end: all passes that wait for a pass
     for (std::size_t p = n; p-- > 0;)
         for (const std::uint32_t q : plan.successors[p]) {
             if (reached[p].test(q)) continue;  // successors ascend, so a path through another pass was found first
@@ -238,7 +239,7 @@ ScheduleGraph graph_of(const PassPlan& plan, std::span<const PassDeclaration> pa
         }
     std::ranges::sort(graph.edges, {}, [](const PassEdge& edge) { return std::pair(edge.from, edge.to); });
     for (const PassEdge& edge :
-         graph.edges)  // from earlier passes to later ones, so each level is final when it is used
+         graph.edges)  // from earlier passes to later passes, so each level is final when it is used
         graph.passes[edge.to].level = std::max(graph.passes[edge.to].level, graph.passes[edge.from].level + 1);
     return graph;
 }
@@ -249,8 +250,8 @@ bool PassPlan::orders(std::size_t pass, std::size_t other) const {
     };
     const std::size_t first = std::min(position_of(pass), position_of(other));
     const std::size_t last = std::max(position_of(pass), position_of(other));
-    Array<bool> waits(order.size(), false, "schedule");  // by position: whether it waits for the first; successors come
-                                                         // later
+    Array<bool> waits(order.size(), false, "schedule");  // by position: whether the pass waits for the first;
+                                                         // successors come later
     waits[first] = true;
     for (std::size_t position = first; position < last; ++position)
         if (waits[position])

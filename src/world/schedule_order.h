@@ -1,5 +1,5 @@
 #pragma once
-// Finds the order of passes, and which passes must wait for which, from what they declare.
+// Finds the order of passes, and which passes must wait for which others, from their declarations.
 //
 //     order          0 1 2 3        order[p] is the pass at position p
 //     successors     0 -> 2         by position: the pass at 2 starts when 0 and all its other predecessors have ended

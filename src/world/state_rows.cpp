@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-/// Returns a number that identifies an archetype by its component types, independent of their numbers.
+/// Returns a number that identifies an archetype by its component types, independent of the numbers of these types.
 std::uint64_t place_of(const Database& database, const Archetype& type) {
     std::uint64_t place = 1;
     for (const ComponentType component : type.components()) {

@@ -1,4 +1,4 @@
-// A world: what it owns, its stores, its frames and its settling.
+// A world: the objects that it owns, its stores, its frames and its settling.
 
 #include "shoal/world/world.h"
 
@@ -58,7 +58,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
 World::~World() {
     services_.end_all();
     if (options_.library != nullptr) options_.library->remove_pin_counter(host_);
-    schedule_.clear();  // passes may own things that refer to the managers
+    schedule_.clear();  // passes may own objects that refer to the managers
     directory_.end_stores();
     destroy_owned("world", own_services_);
     entities_.remove_world();
@@ -192,8 +192,8 @@ void World::run_frame(float dt) {
         if (++num_unsettled_frames_ == kManyFrames) warn_of_missing_settle();
 }
 
-/// Logs a warning, once until the next settle, when a program has run many passes without a settle and commands or dead
-/// entities wait for one.
+/// Logs a warning if a program has run many passes without a settle while commands or dead entities wait for a settle.
+/// There is at most one such warning between two settles.
 void World::warn_of_missing_settle() {
     WaitingCommands& commands = WaitingCommands::of_directory(directory_);
     const std::uint64_t num_commands = commands.num_waiting();
@@ -241,7 +241,7 @@ void World::settle() {
     settles_.total += settles_.last;
     ++settles_.num_settles;
     if (Trace* trace = schedule_.trace()) {
-        const std::uint64_t ended = frame() == 0 ? 0 : frame() - 1;  // run_frame() has counted it
+        const std::uint64_t ended = frame() == 0 ? 0 : frame() - 1;  // run_frame() has already counted the frame
         trace->add(0, {begin_ns, end_ns, ended, trace->number_of("settle")});
     }
 }

@@ -1,5 +1,6 @@
 #pragma once
-// A world as its directory of stores and its commands know it: it makes stores, spawns, copies, and keeps texts.
+// A world in the form in which its directory of stores and its commands use it: this object makes stores, spawns,
+// copies, and keeps texts.
 // Thread: the structural thread of the world.
 
 #include "shoal/world/world.h"

@@ -24,8 +24,8 @@ struct ValueConversion {
     /// A number, or each lane of a vector, becomes value * factor + plus. Integers are rounded to the nearest integer.
     /// A number becomes all lanes of a vector; missing lanes of a vector become 0, and surplus lanes are dropped.
     double factor = 1, plus = 0;
-    std::vector<std::pair<std::string, std::string>> values{};  ///< old and new names of an enum; cannot be combined
-                                                                ///< with the other members
+    std::vector<std::pair<std::string, std::string>> values{};  ///< old and new names of an enum; not with other
+                                                                ///< members
 };
 
 /// Errors of the steps: the type of the field cannot be converted to the new type, or a value does not fit.

@@ -36,8 +36,7 @@ namespace shoal {
 struct SourceDependency {
     DependencyKind kind;
     std::string path;        ///< as it was opened
-    std::string name;        ///< the same on every machine: `$n/` for root n if there are several roots, then the path
-                             ///< in the root
+    std::string name;        ///< the same on every machine: the path in root n, after `$n/` if there are several
     std::uint64_t hash = 0;  ///< content_hash() of the text that was read; 0: not read
 };
 
@@ -84,8 +83,7 @@ constexpr std::uint8_t consumed_bit(SourceKey key) {
 
 /// The content of one text about a component.
 struct ComponentLayer {
-    const ComponentLayer* below = nullptr;  ///< the layer that this one modifies; nullptr: this layer declares the
-                                            ///< component
+    const ComponentLayer* below = nullptr;  ///< the layer that this one modifies; nullptr: it declares the component
     Node value;                             ///< the whole text of the component
     Node fields;  ///< the mapping of fields: `value`, or its `data`; not a mapping for a component given as a value
     std::uint32_t shared_index = kNotShared;  ///< index among the layers of prefabs, which many entities may share

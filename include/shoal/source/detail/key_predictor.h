@@ -1,6 +1,6 @@
 #pragma once
 // Finds a key in a small set of names. Texts that programs write repeat the same keys in the same order, so the name
-// that followed last time is tried first; usually one comparison is enough.
+// that followed last time is tried first, and usually one comparison is enough.
 
 #include "shoal/base/detail/config.h"
 
@@ -51,7 +51,7 @@ public:
 
 private:
     std::vector<std::string_view> names_;
-    std::vector<std::uint16_t> after_;  // name + 1 -> the name that followed it last
+    std::vector<std::uint16_t> after_;  // name + 1 -> the name that followed this name last
 };
 
 }  // namespace shoal

@@ -23,8 +23,7 @@ struct LayerOrigin {
     std::string component;
     std::string file;  ///< the path in its root, as in blobs
     std::uint32_t line = 0;
-    bool declares = false;  ///< true: the text adds the component to the entity; false: it changes an existing
-                            ///< component
+    bool declares = false;            ///< true: the text adds the component; false: it changes an existing one
     std::vector<std::string> fields;  ///< fields that the text sets, by their names in the text
 };
 

@@ -178,7 +178,7 @@ public:
 
     // --- for the command room ------------------------------------------------------------------------------------
 
-    /// The waiting commands; nullptr: nobody has asked for them yet. Thread: any.
+    /// The waiting commands; nullptr: they were never asked for. Thread: any.
     WaitingCommands* commands() const { return __atomic_load_n(&commands_, __ATOMIC_ACQUIRE); }
     /// Gives `made` to the directory, which destroys it at its end with release(made). Returns `made`, or the object
     /// that another thread has set before.
