@@ -444,7 +444,8 @@ private:
             error.note(uses_[i].position, concat(quoted(uses_[i].name), " is used here"));
     }
 
-    /// Returns the merged prefab that `reference` names, or nullptr: none, or an error was reported (`failed`).
+    /// Returns the merged prefab that `reference` names. Returns nullptr if `reference` is missing or null, or after
+    /// an error, which is then reported; only an error sets `failed`.
     const MergedEntity* use_prefab(Node reference, bool& failed) {
         failed = false;
         if (!reference || reference.is_null()) return nullptr;

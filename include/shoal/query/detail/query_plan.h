@@ -100,7 +100,7 @@ struct RowBits {
 
 /// Rows that a loop has found. Lifetime: the call of the function that gets them.
 struct FoundRows {
-    const Entity* owners = nullptr;  ///< the owners of the rows, from row 0 of the table on
+    const Entity* owners = nullptr;  ///< the owner of row r is owners[r]
     RowRange rows{};                 ///< not empty
     std::uint64_t* words = nullptr;  ///< for a block: a bit for each row from rows.begin on; nullptr: a run
     const RowBits* bits = nullptr;   ///< for a run: which of the rows are enabled; nullptr: all

@@ -86,8 +86,8 @@ public:
     /// Writes a reference (kNoBlobEntity: none) into an Entity field that starts `offset` bytes into the image.
     SHOAL_API void store_entity(std::uint32_t offset, std::uint32_t entity_index);
 
-    /// Returns the blob entity that `reference` names from the owner's point of view, or kNoBlobEntity, which the
-    /// caller reports.
+    /// Returns the blob entity that `reference` names from the owner's point of view. Returns kNoBlobEntity
+    /// if there is no such entity; the caller has to report this.
     std::uint32_t find_entity(std::string_view reference) const { return host_.find_entity(reference); }
 
     /// Treats one entry of the node as the default function does: reads it, with all checks, into the field of its
