@@ -32,7 +32,7 @@ struct InputsDatagram {
     std::uint32_t first_input = 0;       ///< the frame of inputs[0]
     std::uint32_t num_known_inputs = 0;  ///< the sender knows the other side's inputs before this frame
     std::uint32_t first_hash = 0;        ///< the frame of hashes[0]
-    std::uint32_t num_known_hashes = 0;  ///< the same for hashes
+    std::uint32_t num_known_hashes = 0;  ///< the sender knows the other side's hashes before this frame
     std::vector<Input> inputs;           ///< at most kMaxInputs
     std::vector<std::uint64_t> hashes;   ///< at most kMaxHashes
 

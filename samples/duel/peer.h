@@ -43,7 +43,7 @@ inline constexpr std::uint32_t kKeptFrames = 64;
 struct PeerOptions {
     ArenaOptions arena;
     LinkOptions link;
-    std::uint64_t num_frames = 600;  ///< of the match, below 2^31
+    std::uint64_t num_frames = 600;  ///< length of the match; below 2^31
     std::uint32_t side = 0;          ///< 0: the red fleet; 1: the blue fleet
     bool waits = false;              ///< plays alone until the other peer joins
     bool joins = false;              ///< begins with a snapshot of the other peer's world

@@ -46,7 +46,7 @@ private:
     shoal::ResourceLibrary library_;
     std::vector<std::string> names_;  // of blobs in the library
     std::vector<std::string> files_;  // files that they were made from, or that were searched for
-    std::int64_t begin_wall_ns_ = 0;  // before the first of them was read
+    std::int64_t begin_wall_ns_ = 0;  // when the first file was about to be read
     shoal::FileWatch watch_;
 };
 

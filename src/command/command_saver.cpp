@@ -103,7 +103,7 @@ public:
         SavedCommandLoop saved{loop.place.pass, num_chunks, loop.place.num_steps, loop.is_of_pass, {}};
         for (std::uint32_t i = 0; i < WorkPosition::kMostSteps; ++i)
             saved.steps[i] = {loop.place.steps[i].loop, loop.place.steps[i].chunk, 0};
-        if (saved.pass == 0 && saved.num_steps != 0) {  // the program never restarts their numbers
+        if (saved.pass == 0 && saved.num_steps != 0) {  // a program never resets the numbers of loops outside of passes
             num_outer_loops_ += outer_loop_ != saved.steps[0].loop;
             outer_loop_ = std::exchange(saved.steps[0].loop, num_outer_loops_);
         }

@@ -89,8 +89,8 @@ private:
         auto key() const { return std::tuple(entity.id, component.hash, chunk, number); }
     };
 
-    /// A change of a component that its store keeps as a link to another row, such as ChildOf. It is made after all
-    /// other components were added.
+    /// A change of a component that its store keeps as a link to another row, such as ChildOf. The change is made after
+    /// all other components were added.
     struct LinkChange {
         Store* store;
         const Schema* schema;

@@ -21,7 +21,7 @@ struct ValueDifference {
     const Schema* schema = nullptr;
     const Field* field = nullptr;     ///< nullptr: the whole component
     std::string_view kind;            ///< "value", "gained", "lost"
-    ValueType type{};                 ///< of the values
+    ValueType type{};                 ///< type of `from` and `to`
     const std::byte* from = nullptr;  ///< nullptr: none
     const std::byte* to = nullptr;
 };

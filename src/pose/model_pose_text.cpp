@@ -224,7 +224,7 @@ private:
     const CompileInput& in_;
     CompileOutput& out_;
     std::vector<SourceNode> nodes_;        // in source order
-    std::vector<std::uint32_t> order_;     // parents first
+    std::vector<std::uint32_t> order_;     // nodes, parents before children
     std::vector<std::uint32_t> place_of_;  // index in order_, by node
     HashMap<std::string_view, std::uint32_t> index_of_{Owner("model pose")};
 };

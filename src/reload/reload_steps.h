@@ -32,7 +32,7 @@ public:
     ReloadSteps(const ReloadSteps&) = delete;
     ReloadSteps& operator=(const ReloadSteps&) = delete;
 
-    // Errors of all steps: the store refuses the change. The step has then changed nothing.
+    // Errors of all steps: the store refuses the change; the step then changes nothing.
 
     /// Writes a field, given by its index in the schema, and returns whether the value was different. Shape: the
     /// field's size. Requires: the entity has the component.

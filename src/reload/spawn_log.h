@@ -60,7 +60,7 @@ public:
     std::size_t num_known() const { return num_known_; }
     /// Returns the copies of a version of a blob, or nullptr. Lifetime: until the next add() or replace().
     SpawnedCopies* find(const Blob& blob);
-    /// The same without copies whose entities are all dead.
+    /// Does the same as find(), but first removes copies whose entities are all dead.
     SpawnedCopies* find_living(const Blob& blob);
     /// Counts the copies of other versions of a blob, without those whose entities are all dead.
     std::uint32_t count_others(const Blob& blob);

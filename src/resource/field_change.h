@@ -9,7 +9,7 @@
 
 namespace shoal {
 
-/// One change of the fields of components.
+/// One change to the fields of components.
 struct FieldChange {
     std::vector<std::string> fields;  // the fields that the change affects; empty: it only adds fields
     /// Errors: the fields are not as expected; some changes may have been made.

@@ -25,8 +25,8 @@ Entity holder(const ComponentTable& at, std::uint32_t row) {
 /// Whether all owners of rows have the component.
 bool owners_tell(const ComponentTable& at) { return at.enabled_bits == nullptr && !at.needs_parent; }
 
-/// The number of a table, which no other table ever had. An address would not do, because a later table may get the
-/// same address, depending on the allocator; that would change the order in which observers are called.
+/// The number of a table, which no other table ever had. The table's address would not do: a later table may get the
+/// same address, depending on the allocator, and this would change the order in which observers are called.
 std::uint64_t number_of(const Table& table) { return table.placement() >> 32; }
 
 const std::byte* element_of(const ComponentTable& at, const Schema& component, std::uint32_t column,

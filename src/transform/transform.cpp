@@ -290,8 +290,8 @@ Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entit
         write_local(places[i], sound_pose(locals[locals.size() == 1 ? 0 : i]));
         note(places[i]);
     }
-    // This goes by entity, because linking may move rows, and in reverse, because the child that is linked last becomes
-    // the first.
+    // Children are linked by entity, because linking may move rows, and in reverse order, because the child that is
+    // linked last becomes the first.
     Array<std::pair<Entity, Entity>> links{Owner("transform manager")};
     for (std::uint32_t i = rows.size(); i-- > 0;)
         if (above_new[i] != kNilRow) links.push_back({owner(first + i), owner(above_new[i])});

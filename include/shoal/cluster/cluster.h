@@ -60,7 +60,8 @@ class ClusterBody;
 class DatabaseTable;
 class World;
 
-/// Assigns a rank to each zone. Shape: weights and ranks: by zone. Requires: the same result on all ranks.
+/// Assigns a rank to each zone. Shape: `weights` and `ranks` have an element for each zone. Requires: the same result
+/// on all ranks.
 using DivideZones = void (*)(const void* context, std::span<const std::uint64_t> weights, std::uint32_t num_ranks,
                              std::span<std::uint32_t> ranks);
 

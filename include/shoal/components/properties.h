@@ -108,7 +108,7 @@ public:
     PropertyShape shape() const { return PropertyShape::from_word(word_); }
     PropertyType type() const { return shape().type; }
     std::uint32_t count() const { return *this ? shape().count : 0; }
-    /// Whether it was set for this entity, rather than by its source.
+    /// Whether the value was set for this entity, rather than by the entity's source.
     bool is_own() const { return row_ != kNilRow; }
     /// Reads the value as elements of type T: see read_property().
     template <PropertyElement T, std::size_t kExtent>

@@ -240,14 +240,14 @@ typedef struct shoal_host {
      * replaced. */
     const shoal_component* (*add_store)(shoal_world*, const shoal_schema*, const shoal_store*, shoal_error*);
     int (*rows_moved)(shoal_world*, const shoal_component*, shoal_error*);  /* of its own store; all count as written */
-    int (*write_bytes)(shoal_writer*, const void* bytes, size_t num_bytes); /* in save */
+    int (*write_bytes)(shoal_writer*, const void* bytes, size_t num_bytes); /* only in save() */
     shoal_query* (*make_query)(shoal_world*, const char* text, const char* const* columns, uint32_t, shoal_error*);
     int (*destroy_query)(shoal_world*, shoal_query*, shoal_error*);
     uint64_t (*num_rows)(const shoal_world*, const shoal_query*); /* at most, in a loop */
     /* Calls run(context, pass, batch) with dt 0, and with commands that are carried out at the next settle. */
     int (*for_each_batch)(shoal_world*, const shoal_query*, int all_workers, shoal_pass_function, void*, shoal_error*);
     int (*add_pass)(shoal_world*, const shoal_pass_definition*, shoal_error*);
-    int (*remove_pass)(shoal_world*, const char* name, shoal_error*); /* only the plugin's own */
+    int (*remove_pass)(shoal_world*, const char* name, shoal_error*); /* only the plugin's own passes */
     /* Passes. `create` returns an id for use in commands and images of this call; `add` adds or sets a component. */
     shoal_entity (*command_create)(shoal_commands*);
     int (*command_destroy)(shoal_commands*, shoal_entity);

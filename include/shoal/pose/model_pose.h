@@ -158,7 +158,7 @@ public:
     /// Returns the entity's world pose x the node's model pose. Up to date after compute() of the models and the
     /// transforms.
     SHOAL_API Matrix3x4 node_world(Instance instance, std::uint32_t node) const;
-    /// Writes the same for all nodes of all instances of a tree. Shape: as models(tree).
+    /// Writes what node_world() returns for all nodes of all instances of a tree. Shape: as models(tree).
     SHOAL_API void world_poses(NodeTreeId tree, std::span<Matrix3x4> out, Executor* executor = nullptr) const;
 
     // --- constraints ---------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@
 //     });
 //     world.observers().on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
 //
-// They are called when the world settles, after the commands and after the rows of dead entities were removed, in the
-// order in which the observers were added. Each observer is called once, with all its entities. Observers report how
-// the world differs from the last settle:
+// Observers are called when the world settles, after the commands and after the rows of dead entities were removed, in
+// the order in which the observers were added. Each observer is called once, with all its entities. Observers report
+// how the world differs from the last settle:
 //
 //     settle 7 --- add, set, remove, destroy: in passes, by command, at once --- settle 8: commands, deaths, observers
 //         `------------------- differences are reported at the end of settle 8 ---------------------'

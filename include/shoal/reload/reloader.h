@@ -119,8 +119,8 @@ private:
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
-    World* world_;   // nullptr: the world has ended,
-    SpawnLog* log_;  // and the log with it
+    World* world_;   // nullptr: the world has ended
+    SpawnLog* log_;  // belongs to the world, and ends with it
 };
 
 /// Changes the fields of a component type that has no C++ type, as reload() does: rows stay. When the change is kept,

@@ -130,8 +130,7 @@ public:
     /// Removes a pass. Requires: the schedule is not running. Errors: no pass has this name.
     SHOAL_API Status remove(std::string_view name);
     /// Removes a name that is gone for good, such as the name of a plugin's pass, from after() and before() of all
-    /// passes.
-    /// Requires: as above.
+    /// passes. Requires: the schedule is not running.
     SHOAL_API void forget_order(std::string_view name);
     /// Whether a pass or a group has this name.
     SHOAL_API bool is_taken(std::string_view name) const;

@@ -7,7 +7,8 @@
 //
 // find() returns nothing when the step does not apply: if the components are not the same as last time, if the memory
 // of a table has moved, for opaque columns and `many` component types, with more than 65,536 tables, or while rows are
-// held. Then the call for spans of components runs. It prepares the next step, and ends the program if rows are held.
+// held. Then the call for spans of components runs. That call prepares the next step, and ends the program if rows are
+// held.
 // Thread: the same as the database.
 
 #include "shoal/database/detail/typed_slots.h"

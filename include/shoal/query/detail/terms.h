@@ -80,8 +80,8 @@ struct Related : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional 
                   "Related<> is for a field that is read: Related<&Missile::target, Read<&Ship::position>>");
 };
 
-/// A field of a singleton: Singleton<Read<&Wind::force>>. The function gets its value for each row. With Write, which
-/// only a query of singletons alone may use, it gets a reference. For queries over a world.
+/// A field of a singleton: Singleton<Read<&Wind::force>>. The function gets the field's value for each row; with Write,
+/// which needs a query that has only singletons, the function gets a reference. Only for queries over a world.
 template <class Term>
 struct Singleton : detail::FieldTerm<Term::kMember, detail::TermKind{.writes = Term::kWrites, .is_singleton = true}> {
     static_assert(Term::kIsField && !Term::kIsOptional && !Term::kIsOfParent,

@@ -20,7 +20,7 @@ struct ValueType {
     FieldType type = FieldType(0);          ///< 0: none
     FieldType element_type = FieldType(0);  ///< of a blob array
     std::uint32_t array_length = 0;         ///< 0: one value
-    std::uint32_t value_bytes = 0;          ///< of one value
+    std::uint32_t value_bytes = 0;          ///< size of one value
     /// The names of an enum, as far as they are known. Lifetime: the schema.
     std::span<const EnumeratorDefinition> enumerators{};
 
