@@ -189,19 +189,19 @@ private:
                         .table = part.table,
                         .of_database = part.of_database,
                         .commands = commands};
-        if (SHOAL_LIKELY(plan_.has_all_fields && plan_.required.empty() && plan_.excluded.empty()))
-            return show_table(part, found);
+        if (SHOAL_LIKELY(plan_.has_all_fields)) return run_enabled(part, found);
         Room<FieldColumns, 16> fields(plan_.fields.size());
+        bind(fields.data(), part.of_database, {});
+        found.fields = fields.data(), found.columns = nullptr;
+        run_enabled(part, found);
+    }
+    /// Shows the rows whose required components are enabled, and whose excluded ones are not.
+    SHOAL_INLINE void run_enabled(const QueryPart& part, FoundRows& found) const {
+        if (SHOAL_LIKELY((plan_.required.empty() && plan_.excluded.empty()) || part.of_database == nullptr))
+            return show_table(part, found);
         Room<const std::uint64_t*, 8> bits(plan_.required.size() + plan_.excluded.size());
-        RowBits chosen;
-        if (!plan_.has_all_fields) {
-            bind(fields.data(), part.of_database, {});
-            found.fields = fields.data(), found.columns = nullptr;
-        }
-        if (part.of_database != nullptr && (!plan_.required.empty() || !plan_.excluded.empty())) {
-            chosen = bits_of(*part.of_database, bits.data());
-            found.bits = &chosen;
-        }
+        const RowBits chosen = bits_of(*part.of_database, bits.data());
+        found.bits = &chosen;
         show_table(part, found);
     }
     SHOAL_INLINE void show_table(const QueryPart& part, FoundRows& found) const {
