@@ -17,7 +17,7 @@ struct BuiltOutput {
     std::string path;         ///< within the folder of outputs: "reef/coral.blob"
     std::string source;       ///< within the folder of sources: "reef/coral.sjson"
     std::uint64_t hash = 0;   ///< content_hash() of the blob; 0: no blob was made yet
-    bool has_failed = false;  ///< the last compilation failed, so the blob is older and will be made again
+    bool has_failed = false;  ///< the last compilation failed, so the blob is older and will be recreated
     std::uint64_t num_warnings = 0;
     shoal::SourceInputs inputs;
 };

@@ -174,7 +174,7 @@ bool FolderBuild::add_source(const fs::directory_entry& entry) {
 
 namespace {
 
-/// The folders being searched, without links: following a link to one of them would recurse without end.
+/// The canonical paths of the folders being searched: following a link to one of them would recurse without end.
 class FoldersAbove {
 public:
     explicit FoldersAbove(const std::string& folder) : folders_{fs::canonical(folder)} {}

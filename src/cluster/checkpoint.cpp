@@ -106,7 +106,8 @@ Status damaged(const std::string& path, std::string_view what) {
 
 }  // namespace
 
-/// Writes own zones to a file, and notes where the zones are. Errors: the same as pack(); the file cannot be written.
+/// Writes this rank's zones to a file, and notes where the zones are. Errors: the same as pack(); the file cannot be
+/// written.
 Status ClusterBody::write_zones(const std::string& folder, CheckpointFiles& files) {
     Bytes all;
     Status packed;

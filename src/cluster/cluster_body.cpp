@@ -385,7 +385,7 @@ Status ClusterBody::unpack_zone(MessageReader& from, std::vector<ColumnPiece>* c
     return {};
 }
 
-/// Sends own zones to the ranks that will own them. Errors: the same as pack(), on any rank; nothing has changed.
+/// Sends zones of this rank to their next owners. Errors: the same as pack(), on any rank; nothing has changed.
 Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
     std::map<std::uint32_t, MessageWriter> sent;
     std::map<std::uint32_t, std::vector<ColumnPiece>> columns_to;

@@ -42,8 +42,8 @@ struct ClusterZones {
 /// own, or that it reads a field there that has meaning only on its own rank; the message names the pass.
 Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, const Database& database,
                                                   const ClusterZones& zones);
-/// Errors: a pass reads a field in halos that an earlier pass of the same frame writes in own zones. Copies have the
-/// values from the start of the frame, so the result would depend on the division. The message names both passes.
+/// Errors: a pass reads a field in halos that an earlier pass of the same frame writes in this rank's zones. Copies
+/// have the values from the start of the frame, so the result would depend on the division. The message names both.
 Status check_halo_order(Schedule& schedule, const Database& database, const ClusterZones& zones);
 /// Returns what the pass "halo" accesses: it writes these columns of copies, and reads the columns that it sends.
 std::vector<Access> halo_accesses(const Database& database, std::span<const HaloColumn> columns,
@@ -83,7 +83,7 @@ void for_each_written(const DatabaseTable& rows, const Database& database, std::
 /// A rank that has zones within reach.
 struct Peer {
     std::uint32_t rank = 0;
-    ZoneSet needed;           ///< own zones of which the peer has copies
+    ZoneSet needed;           ///< this rank's zones of which the peer has copies
     std::uint64_t since = 0;  ///< the stamp when values were last sent; 0: never
 };
 

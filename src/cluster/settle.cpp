@@ -226,8 +226,8 @@ void ClusterBody::write_changes(std::span<const TableChange> changes, const Zone
     }
 }
 
-/// Sends the changes in own zones, or with `all` all of their rows, to the ranks that have copies of these zones. Then
-/// changes the copies on this rank in the same way.
+/// Sends the changes in this rank's zones (with `all`, all of their rows) to the ranks that have copies of these zones.
+/// Then changes the copies on this rank in the same way.
 void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool all) {
     std::vector<std::uint32_t> numbers;
     std::vector<RankMessage> sent;

@@ -23,7 +23,7 @@ struct CommandLoop {
     WorkPosition place;
     std::uint32_t num_chunks;
     std::uint64_t opened;                                      // the number of loops opened before this one
-    Array<detail::CommandRecorder> chunks{Owner("commands")};  // the first num_chunks
+    Array<detail::CommandRecorder> chunks{Owner("commands")};  // only the first num_chunks are in use
     bool is_passed = false;                                    // for the commands of give_command()
     bool is_of_pass = false;                                   // for a pass itself, which records through `commands`
     Commands commands;

@@ -74,8 +74,8 @@ void EventChannels::end_frame() {
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-/// C++ types and names are kept apart. Channels with the same name, for example of types in two source files, are
-/// numbered.
+/// A channel of a C++ type and a channel that has only a name get different part names. Channels with the same name,
+/// for example of types in two source files, are numbered.
 std::string EventChannels::part_name(const Channel& channel) const {
     std::uint32_t number = 0;
     for (const Channel& other : channels_) {

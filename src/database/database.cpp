@@ -199,9 +199,9 @@ Result<DatabaseTable*> Database::step(DatabaseTable& from, DatabaseTable::Step& 
     return target;
 }
 
-/// Looks up the addresses of the step that a row has just taken, for the next row. `change` is the change of the bits
-/// of the component types that the call names; names(component) returns whether the call names a type. Returns whether
-/// there was anything to look up.
+/// Looks up the addresses of the step that a row has just taken, for the next row. `change` says how the call
+/// changes the bits of the component types that it names; names(component) returns whether it names a type. Returns
+/// whether there was anything to look up.
 template <class Names>
 bool Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, StepChange change, Names&& names) {
     if (step.key != key) return false;

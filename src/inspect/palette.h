@@ -20,7 +20,7 @@ struct Rgb {
     double red, green, blue;
 };
 
-/// From little to much: deep blue over green to yellow, readable with red-green colour blindness.
+/// From low to high: deep blue through green to yellow, readable with red-green colour blindness.
 inline constexpr std::array<Rgb, 9> kRamp = {{{68, 1, 84},
                                               {71, 44, 122},
                                               {59, 81, 139},

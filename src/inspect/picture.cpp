@@ -13,7 +13,7 @@
 namespace shoal {
 namespace {
 
-// These can be told apart on a dark background, also with red-green colour blindness.
+// These can be told apart on a dark background, even with red-green colour blindness.
 constexpr std::string_view kColors[] = {"#6fd6ff", "#d4a6ff", "#ffe08a", "#ff9e7a", "#9be88f", "#ff8fb8",
                                         "#4fb8a8", "#f2f4ff", "#ffb84d", "#7f9bff", "#c9d66b", "#e39bd3"};
 constexpr std::size_t kMaxLegendEntries = 16;

@@ -69,7 +69,8 @@ private:
     bool has_more_ = false;
 };
 
-/// Moves the position at the start of an error, as in "1:15: ", to its own members.
+/// Refuses a request with an error of SQL. A position at the start of the message, as in "1:15: ", becomes the line and
+/// the column of the response.
 Response refuse_sql(std::string_view message) {
     std::uint32_t line = 0, column = 0;
     const char* const end = message.data() + message.size();

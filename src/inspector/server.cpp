@@ -16,7 +16,7 @@
 namespace shoal::inspect {
 namespace {
 
-constexpr double kLongestWait = 0.1;  // s: how often a paused world asks whether to stop
+constexpr double kLongestWait = 0.1;  // seconds between checks for whether a paused world should stop, at most
 
 /// Whether a text is four numbers from 0 to 255, or `localhost`.
 bool is_ipv4(std::string_view text) {

@@ -457,7 +457,7 @@ private:
             if (child->place == place) write_entry(*child, ItemForm::kByKey);
     }
 
-    /// Writes the keys for the key and the type of a component in its text, with its current type.
+    /// Writes the members of a component's text that give its key and its type; the type is the current one.
     void write_type(const SourceItem& item, ItemForm form, bool has_guid) {
         bool says_type = form == ItemForm::kByKey && item.place == ItemRole::kComponents && item.type == item.key;
         if (item.text.is_mapping() && item.form != ItemForm::kShort)

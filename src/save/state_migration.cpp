@@ -408,7 +408,7 @@ private:
         return {};
     }
 
-    /// Writes the converted rows of a table. If `before` has no path, the table is new and has no rows.
+    /// Writes the converted rows of a table. If shape.path_before is empty, the table is new and has no rows.
     Status write_table(SnapshotWriter& to, const TableShape& shape) {
         std::uint32_t num_rows = 0;
         if (shape.path_before.empty()) {

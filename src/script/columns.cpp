@@ -475,7 +475,7 @@ bool check_query(State& state, const Query& query) {
     return true;
 }
 
-/// Finds a query with the same arguments that the script has made before.
+/// Finds a query that the script made earlier with the same arguments.
 Query* find_same(const State& state, std::string_view text, const Array<std::string>& names) {
     for (GuestQuery* query : state.script->queries)
         if (static_cast<Query*>(query)->serial != 0 && query->query && query->text == text &&

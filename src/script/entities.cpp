@@ -76,7 +76,7 @@ Status add_from_table(lua_State* lua, State& state, Entity entity, const KeptCom
 
 /// Adds the components of a table: {wheel = {angle = 1}, body = {}}.
 Status add_all(lua_State* lua, State& state, Entity entity, int table) {
-    // All components are read before one is added, because a store in Lua may change the table.
+    // All components are read before any is added, because a store in Lua may change the table.
     struct Given {
         KeptComponent kept;
         Array<std::byte> image{Owner("scripts")};

@@ -48,7 +48,7 @@ public:
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
-    /// Saves the rows. When all stores are loaded, the script's own data is made from them again by its remove() and
+    /// Saves the rows. When all stores are loaded, the script recreates its own data from them in its remove() and
     /// add().
     void save(SnapshotWriter& to) const override;
     Status load(SnapshotReader& from) override;

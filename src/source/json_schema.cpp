@@ -318,7 +318,7 @@ private:
 
     // --- components --------------------------------------------------------------------------------------------------
 
-    /// A key is a component type, unless the value has a type.
+    /// A key names a component type, unless its value has a key `type` or `_type`.
     void components() {
         add(R"(type = [object array "null"]  description = "the components that the entity gets")");
         object("properties", [&] {

@@ -756,7 +756,7 @@ private:
         if (diagnostics_.num_errors() == errors) finish(std::move(definition), defaults, node, marks);
     }
 
-    /// Makes the schema. Then, when sizes are known, reads the defaults, and makes the schema again with these.
+    /// Makes the schema. Then, when sizes are known, reads the defaults, and recreates the schema with these.
     void finish(ComponentDefinition definition, std::span<const Node> defaults, Node node, const Marks& marks) {
         const std::size_t errors = diagnostics_.num_errors();
         for (FieldDefinition& field : definition.fields) field.default_value = default_without_declaration(field);

@@ -17,7 +17,7 @@ public:
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    /// Makes the tables again if the component types of the world have changed.
+    /// Recreates the tables if the component types of the world have changed.
     Status open();
     /// Runs all statements of a text. Errors: the same as Connection::ask().
     Result<std::uint64_t> run(std::string_view text, RowSink& sink, const Options& options);

@@ -45,7 +45,7 @@ struct alignas(64) SnapshotBlock {
     std::size_t whole_bytes;  // the size of the block: pieces and the block below together
     std::uint32_t num_users;
     std::uint32_t piece_bytes;
-    std::uint16_t num_layers;   // how many layers of pieces are over each other
+    std::uint16_t num_layers;   // the number of layers of pieces, one on top of another
     bool is_lent;               // the bytes belong to another owner
     std::uint32_t layer_bytes;  // the bytes of all layers
     SnapshotMarks marks;        // the pieces that exist; used only for blocks that are read or changed

@@ -447,7 +447,7 @@ Status TransformManager::Work::find_parents(const SpawnBatch& batch, Array<std::
     return {};
 }
 
-/// A blob may be forged, so this checks the same things as the compiler of sources.
+/// A blob may be forged, so this checks the same things as the source compiler.
 Status TransformManager::Work::check_poses(const SpawnBatch& batch) {
     const auto values = [&]<class T>(std::uint32_t column, const T&) {
         return std::span(reinterpret_cast<const T*>(batch.columns[column]), batch.entity_index.size());

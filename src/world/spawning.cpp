@@ -87,7 +87,7 @@ Result<Spawned> World::spawn(const Blob& given, const SpawnOptions& options) {
     SpawnTargets targets{directory_, &registry_};
     targets.strings = &strings_;
     if (SHOAL_UNLIKELY(!options.overrides.empty()) && can_keep_properties(directory_)) {
-        targets.context = this;  // overrides name properties of entities in the same way as set()
+        targets.context = this;  // an override sets a property of an entity by name, in the same way as set()
         targets.set_property = [](void* self, Entity entity, std::string_view path, const AnyValue& value) {
             return static_cast<World*>(self)->properties().write(entity, path, value);
         };

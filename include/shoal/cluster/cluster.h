@@ -22,9 +22,9 @@
 //
 // Halos. A rank has read-only copies of the zones within `reach` of its own: the same rows, in the same order. Only the
 // columns that a pass declares to read there are kept up to date. The pass "halo" receives these columns before the
-// first pass that reads them, while passes that visit only own zones run on other workers. A pass that declares a write
-// to a halo is refused. Commands about an entity in a halo are carried out by the rank that owns the entity, in the
-// same settle.
+// first pass that reads them, while passes that visit only the rank's zones run on other workers. A pass that declares
+// a write to a halo is refused. Commands about an entity in a halo are carried out by the rank that owns the entity, in
+// the same settle.
 //
 // Crossing. An entity that was moved to a zone of another rank is sent there, whole, when the world settles. New rows
 // of a zone are ordered by name, so that loops visit rows in the same order however zones are divided.
@@ -110,7 +110,7 @@ public:
 
     SHOAL_API std::uint32_t rank() const;
     SHOAL_API std::uint32_t num_ranks() const;
-    /// The own zones, the copied zones, and both. Before start(): all, none, all. Lifetime: as long as the cluster.
+    /// This rank's zones, the copied zones, and both. Before start(): all, none, all. Lifetime: as long as the cluster.
     SHOAL_API const LiveZones& own() const;
     SHOAL_API const LiveZones& halo() const;
     SHOAL_API const LiveZones& near() const;
@@ -121,8 +121,8 @@ public:
     /// of ranks.
     SHOAL_API std::uint64_t name(Entity entity) const;
     /// Returns the names of the rows of a table, in a pass: faster than name() if rows are visited in order. Shape: by
-    /// row; empty before start(), and for a table in a zone that is neither own nor copied. Lifetime: until the world
-    /// settles.
+    /// row; empty before start(), and for a table in a zone that this rank neither owns nor copies. Lifetime: until
+    /// the world settles.
     SHOAL_API std::span<const std::uint64_t> names(const DatabaseTable& table) const;
     /// Returns the entity with a name, or null if there is none here.
     SHOAL_API Entity find(std::uint64_t name) const;
@@ -132,8 +132,8 @@ public:
     SHOAL_API std::uint64_t state_hash() const;
     /// Returns the hash of each zone, on all ranks. Collective. Shape: by zone, from GridZonesOptions::first_zone on.
     SHOAL_API std::vector<std::uint64_t> zone_hashes() const;
-    /// Calls of_zone(zone) for own zones, and returns the sum of the results over the zones of all ranks. The order of
-    /// the addition depends on the zones alone. Collective.
+    /// Calls of_zone(zone) for this rank's zones, and returns the sum of the results over the zones of all ranks. The
+    /// order of the addition depends on the zones alone. Collective.
     template <class OfZone>
     double sum(OfZone&& of_zone) const {
         std::vector<double> values(num_zones());
@@ -142,7 +142,7 @@ public:
         });
         return sum_of_zones(values);
     }
-    /// Calls of_zone(zone) for own zones, and returns the results of all ranks. Collective. Shape: by zone.
+    /// Calls of_zone(zone) for this rank's zones, and returns the results of all ranks. Collective. Shape: by zone.
     template <class OfZone>
     std::vector<std::uint64_t> gather_zones(OfZone&& of_zone) const {
         std::vector<std::uint64_t> values(num_zones());

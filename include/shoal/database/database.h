@@ -93,7 +93,7 @@ public:
     SHOAL_API const Archetype& archetype(std::span<const ComponentType> components);
     template <class... Ts>
     const Archetype& archetype();
-    /// Returns the archetype with one component type more, or one less. Requires: as above. Cost: a look-up, after the
+    /// Returns the archetype with one more component type, or one fewer. Requires: as above. Cost: a look-up, after the
     /// first time.
     SHOAL_API const Archetype& with(const Archetype& type, ComponentType component);
     SHOAL_API const Archetype& without(const Archetype& type, ComponentType component);
@@ -386,8 +386,8 @@ public:
 
     // --- spawning ------------------------------------------------------------------------------------------------
 
-    /// From now on, puts spawned entities into the tile of `field`, a Vec3 of the component type that holds their
-    /// position in the world. SpawnOptions::root_poses move that field first, as they move the roots of transforms. A
+    /// From now on, puts each spawned entity into the tile of its position in the world, as given by `field`, a Vec3
+    /// of the component type. SpawnOptions::root_poses move that field first, as they move the roots of transforms. A
     /// position that is not a number is in the zone for large things. An entity is put into the zone that its source
     /// names for it or an ancestor (see spawn_zone.h), otherwise into the tile of its field, otherwise into its
     /// parent's zone, otherwise into the first zone. PositionLinks::keep_in_tiles() does the same, and also moves rows

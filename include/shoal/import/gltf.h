@@ -52,7 +52,7 @@ struct ImportedGltf {
 /// Lifetime: as `bytes`.
 SHOAL_API Result<std::string_view> gltf_json(std::string_view bytes);
 
-/// Imports a file of `diagnostics`, which is JSON. `registry` has the component types that `extras` may name. The
+/// Imports a JSON file that `diagnostics` holds. `registry` has the component types that `extras` may name. The
 /// returned source compiles with these types, the built-in types and gltf_schema_text(); files that components name are
 /// not read.
 /// Errors: returns nothing; `diagnostics` has the reason, with positions in the JSON.

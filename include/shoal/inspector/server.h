@@ -36,8 +36,8 @@ namespace shoal::inspect {
 /// What a server needs from the program.
 class ServerHost {
 public:
-    /// Called about ten times a second while the world is paused. If it returns true, the world is no longer paused,
-    /// now or later.
+    /// Called about ten times a second while the world is paused. Once it returns true, the pause ends and the world
+    /// is not paused again.
     virtual bool is_stopped() { return false; }
     /// Returns the texts that an entity's values come from (see source/origins.h), given the name of the entity's
     /// resource and its GUID path; empty: unknown. Called while the world waits, when an entity with a source is shown.

@@ -24,7 +24,7 @@
 // that name no longer has an effect.
 // A store of a plugin cannot be removed while a pass of the program, or another plugin, uses the store; other queries
 // of the program that name the store's component type must end first. When the fields of a component type change,
-// queries of plugins are made again.
+// queries of plugins are recreated.
 // Lifetime: the world outlives the plugins.
 // Thread: the structural thread of the world, between its steps.
 

@@ -279,8 +279,8 @@ typedef struct shoal_host {
                      shoal_error*); /* the text stays until the world ends */
     uint32_t (*string_text)(const shoal_world*, uint64_t id, char* text, uint32_t capacity); /* its length; passes */
     int (*add_verb)(shoal_world*, const shoal_verb*, shoal_error*);
-    /* In compile functions, where 0 means that the error was reported. Nodes of other kinds have no children or text,
-     * and are 0. */
+    /* For compile functions. The compile_...() functions return 0 after they have reported an error. Nodes of the wrong
+     * kind have no children and no text, and their number is 0. */
     uint32_t (*node_kind)(shoal_node); /* SHOAL_NODE_LIST, ... */
     uint32_t (*node_count)(shoal_node);
     shoal_node (*node_child)(shoal_node, uint32_t i);

@@ -76,7 +76,7 @@
 // Entity, if the function takes them; one argument per field. If the function takes Commands, the managers that the
 // query names must be in a world or in a ComponentDirectory (see commands.h). A pass may put a const PassContext& first
 // (see world/schedule.h). A manager with an identity index has holes: a function that takes the Entity is not called
-// for holes; other functions are. Keep a query rather than making it again: it remembers which tables match, and only
+// for holes; other functions are. Keep a query rather than recreating it: it remembers which tables match, and only
 // looks at new tables.
 //
 // While a loop runs, its function may access a field that the query writes only through its argument: the compiler

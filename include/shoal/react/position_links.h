@@ -9,7 +9,7 @@
 //     Follower::kField        the field is the position of the transform in the world
 //
 // A declaration holds at the end of each settle(), for every entity that has both, including new entities, whichever
-// stores keep them and however they were written. If both were written, the value of the side that is followed counts.
+// stores keep them and however they were written. If both were written, the value of the side that is followed is kept.
 //
 //     step()  |- passes -|- settle: commands, relations, transforms follow, stores, fields follow, tiles, observers -|
 //                                                                  world poses of deferred transforms

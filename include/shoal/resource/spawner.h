@@ -40,8 +40,9 @@ struct SpawnOptions {
     /// in TransformManager::set_world_pose. Shape: one per copy, or empty. Requires: finite, rotations of length 1, no
     /// scale of zero. Lifetime: the call.
     std::span<const RootPose> root_poses{};
-    /// Living entities without components that become blob entity 0 of each copy; empty: new entities. If the spawn
-    /// fails after ids were created, these entities are destroyed. Shape: one per copy, or empty. Lifetime: the call.
+    /// Living entities that have no components yet; each becomes blob entity 0 of one copy. Empty: new entities. If the
+    /// spawn fails after ids were created, these entities are destroyed. Shape: one per copy, or empty. Lifetime: the
+    /// call.
     std::span<const Entity> first_entities{};
     /// The same for all entities of the copies. Shape: as Spawned::entities(), or empty. Lifetime: the call.
     std::span<const Entity> all_entities{};

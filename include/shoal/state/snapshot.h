@@ -47,7 +47,8 @@ inline constexpr std::uint32_t kElementsPerSnapshotMark = 8;
 inline constexpr std::uint32_t kMaxSnapshotElementBytes = 1u << 20;
 inline constexpr std::size_t kMaxSnapshotPathBytes = 4096;
 
-/// The default limit on the memory of a state of `num_bytes`, in a file or in memory, while it is loaded.
+/// The default limit on the memory that loading a state may take. `num_bytes`: the size of the state in a file or in
+/// memory.
 SHOAL_API std::uint64_t max_snapshot_bytes(std::uint64_t num_bytes);
 
 /// One array of a state. Blocks of large elements have fewer elements: see elements_per_block.
@@ -334,7 +335,7 @@ public:
     /// Reads into an array; allocates only after the count was checked.
     SHOAL_API Status bytes(std::string_view name, Array<std::byte>& to, std::uint32_t element_bytes,
                            std::uint64_t num_elements);
-    /// Counts memory for data that is made from a part. Errors: more than Snapshot::max_bytes() leaves.
+    /// Counts memory for data that is made from a part. Errors: the state would take more than Snapshot::max_bytes().
     SHOAL_API Status take_memory(std::string_view name, std::uint64_t num_bytes);
     /// Returns the bytes that are left for take_memory().
     SHOAL_API std::uint64_t left_memory() const;

@@ -172,7 +172,7 @@ struct ComponentChange {
 /// What Store::change() has done, even if it failed after some of its changes.
 struct ChangeCounts {
     std::uint32_t num_changed = 0;   ///< entities that gained or lost a component, or whose component was set
-    std::uint32_t num_left_out = 0;  ///< values that entities could not have; a line in the log says why
+    std::uint32_t num_left_out = 0;  ///< values that were not added; a line in the log says why
     bool has_begun = false;          ///< something was changed
 };
 

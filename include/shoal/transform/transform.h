@@ -89,7 +89,7 @@ struct TransformCounts {
     std::uint64_t num_worlds_computed = 0;  ///< world poses computed from local poses
     std::uint64_t num_locals_computed = 0;  ///< local poses computed from world poses that were set or kept
     std::uint64_t num_swaps = 0;            ///< pairs of rows swapped to move subtrees into the suffix and out of it
-    std::uint64_t num_restores = 0;         ///< how often all rows were put in depth-first order
+    std::uint64_t num_restores = 0;         ///< how many times all rows were put in depth-first order
 };
 
 class TransformManager final : public Store {

@@ -35,8 +35,8 @@ struct EntityBlob {
 /// entities of these, and so on, each once. `entity` is the first, and parents precede their children.
 SHOAL_API std::vector<Entity> entities_below(World& world, Entity entity);
 
-/// Returns living entities, and the entities below them (see above) that are in no zone, loaded or unloaded. Each is
-/// returned once; parents precede their children.
+/// Returns `entities`, and the entities below them (see above) that are in no zone, loaded or unloaded. Each is
+/// returned once; parents precede their children. Requires: `entities` are living.
 SHOAL_API std::vector<Entity> entities_with_below(World& world, std::span<const Entity> entities);
 
 /// The same for the entities in some zones of the databases of a world.

@@ -41,7 +41,7 @@
 // still run; the passes after it do not start, and their next run includes the dt of this one. Nothing is undone:
 // written values and events stay, and commands are carried out when the world settles. The failure is logged with the
 // name of the pass; status() and failed_pass() report it until the next run; and run(), or World::step() after it has
-// settled, rethrows the exception. If several passes fail, the first of them in the order counts.
+// settled, rethrows the exception. If several passes fail, the first in the order is reported.
 //
 //     schedule.add("load", {}, [&](PassContext&) -> Status { return load("reef.blob"); });  // may fail
 //

@@ -18,7 +18,7 @@ const kKinds = [
     "#9fe3a1",
     "#ff9ecb",
 ];
-// From little to much: deep blue over green to yellow, readable with red-green colour blindness.
+// From low to high: deep blue through green to yellow, readable with red-green colour blindness.
 const kRamp = [
     [68, 1, 84],
     [71, 44, 122],

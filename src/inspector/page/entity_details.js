@@ -7,7 +7,7 @@ import { store_text, value_text } from "./format.js";
 import { FieldValue } from "./field_value.js";
 import { request_path } from "./route.js";
 
-// When these change, the elements are made again; values alone are set in place.
+// When these change, the elements are recreated; values alone are set in place.
 function shape_of(entity) {
     const components = components_of(entity).map(([name, rows]) => [name, rows.map(Object.keys)]);
     const properties = properties_of(entity).map(([name]) => name);

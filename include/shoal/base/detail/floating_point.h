@@ -20,7 +20,7 @@ struct SineCosine {
 
 /// The sine and the cosine of an angle, with the same bits everywhere, because they are computed with only additions
 /// and multiplications. Units: radians. Within 2e-16 of the true values for angles up to 1e6. For larger angles, whole
-/// turns are subtracted first; because a turn is rounded to a double, the error grows to 4e-17 of the angle. For
+/// turns are subtracted first; because 2 pi is rounded to a double, the error grows to 4e-17 times the angle. For
 /// infinities and NaN, both results are NaN.
 /// Source: FreeBSD's msun, k_sin.c, k_cos.c and e_rem_pio2.c, from Sun Microsystems' fdlibm.
 SHOAL_API SineCosine sine_and_cosine(double radians);

@@ -1,6 +1,6 @@
 #pragma once
 // The component types of a database and the archetypes that they form, as a graph: an edge leads to the archetype with
-// one component type more or one less.
+// one more component type or one fewer.
 //
 //     {position} ---with velocity--- {position, velocity} ---with food--- {position, velocity, food}
 //                                            |
@@ -57,7 +57,7 @@ public:
     /// Returns the archetype of a set of component types, in any order. Lifetime: the graph.
     SHOAL_API const Archetype& archetype(std::span<const ComponentType> components);
     SHOAL_API const Archetype& archetype(const BitSet& signature);
-    /// Returns the archetype with one component type more, or one less. Cost: a look-up, after the first time.
+    /// Returns the archetype with one more component type, or one fewer. Cost: a look-up, after the first time.
     const Archetype& with(const Archetype& type, ComponentType component) { return neighbour(type, component, true); }
     const Archetype& without(const Archetype& type, ComponentType lost) { return neighbour(type, lost, false); }
     /// Whether with() or without() would not change the graph, because the edge is already known.

@@ -19,7 +19,7 @@ struct TextToken {
     TokenKind kind;
     bool is_alias = false;           ///< a value of YAML that refers to an earlier one
     bool is_unmarked = false;        ///< of a list or mapping without brackets: `begin` and `end` are equal
-    std::uint8_t num_line_ends = 0;  ///< between it and the token before it that is not unmarked; at most 2
+    std::uint8_t num_line_ends = 0;  ///< between it and the last token before it that has text; at most 2
     std::uint32_t begin = 0;         ///< offsets in the text
     std::uint32_t end = 0;
     std::uint32_t value = 0;   ///< offset of what follows the anchor and the tag of YAML; otherwise `begin`

@@ -91,7 +91,7 @@ private:
     std::string_view text_;
     std::size_t cursor_;
     std::size_t line_;               // where the line of the cursor begins
-    std::size_t num_line_ends_ = 1;  // since the last token that is not unmarked
+    std::size_t num_line_ends_ = 1;  // since the last comment, or the last token that has text
 };
 
 }  // namespace shoal

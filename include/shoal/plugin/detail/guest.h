@@ -68,8 +68,8 @@ struct SHOAL_API GuestQuery : GuestPart {
     GuestQuery(Guest& of, std::string_view of_text, Array<std::string>&& of_columns)
         : GuestPart(of), text(of_text), column_names(std::move(of_columns)) {}
 
-    /// Makes the query again. Errors: the same as TextQuery::make() and find_columns(); the query is then empty, and
-    /// `problem` is set.
+    /// Makes the query, in place of an earlier one. Errors: the same as TextQuery::make() and find_columns(); the query
+    /// is then empty, and `problem` is set.
     Status make();
     void forget();
     std::uint64_t num_rows() const { return query ? query->num_rows() : 0; }
@@ -194,7 +194,7 @@ struct SHOAL_API Guest {
     /// passes and observers that were not added by then stay out of the world.
     void suspend();
     Status resume();
-    /// Makes queries, passes and observers again.
+    /// Recreates queries, passes and observers.
     void renew();
     /// Removes passes, observers and queries, the newest first.
     void remove_parts();
@@ -252,7 +252,7 @@ struct SHOAL_API GuestHost : WorldService {
     virtual void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) = 0;
     /// Frees the function of a removed observer.
     virtual void end(const GuestObserver& /*observer*/) {}
-    /// Makes the queries, passes and observers of all guests again, because stores have changed. A pass that needs a
+    /// Recreates the queries, passes and observers of all guests, because stores have changed. A pass that needs a
     /// missing store is paused until the store exists.
     virtual void renew_all();
     void fields_changed() override { renew_all(); }

@@ -1,6 +1,6 @@
 #pragma once
-// Converts one component of an older version, as the components of a blob are converted. For the compiler of sources,
-// in which a text may give only some fields. migration.h has the steps.
+// Converts one component of an older version, as the components of a blob are converted. For the source compiler,
+// because a source may give only some of the fields. migration.h has the steps.
 // Thread: any.
 
 #include "shoal/resource/migration.h"

@@ -91,7 +91,7 @@ inline constexpr std::span kEntityKeys = std::span(kSourceKeys).subspan<1>();
 inline constexpr std::span kComponentKeys = std::span(kSourceKeys).first<6>();
 
 /// The keys that name an element of a list, and those that give its type, in order of precedence: if a text has
-/// several, the first in this list counts.
+/// several, the first in this list is used.
 inline constexpr SourceKey kGuidKeys[] = {SourceKey::kGuid, SourceKey::kPlainGuid, SourceKey::kId};
 inline constexpr SourceKey kTypeKeys[] = {SourceKey::kType, SourceKey::kPlainType};
 

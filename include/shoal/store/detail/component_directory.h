@@ -72,8 +72,8 @@ public:
     // --- stores --------------------------------------------------------------------------------------------------
 
     /// Adds a store, which keeps its component types from now on.
-    /// Errors: another store keeps one of the types, or the owner refuses one; the store is in a directory other than
-    /// its own; commands wait in its own directory. Nothing has changed. Requires: no passes run.
+    /// Errors: another store keeps one of the types, or the owner refuses one; the store is attached to a world;
+    /// commands wait in the directory that it has while it is alone. Nothing has changed. Requires: no passes run.
     SHOAL_API Status add(Store& store);
     /// Adds a store that the directory owns from now on: end_stores() or destroy() call destroy(object).
     /// Requires: add() accepts it.

@@ -222,7 +222,7 @@ public:
     }
     /// The second half: frees memory and opens a stamp.
     SHOAL_API void settle_table(const SettleContext& context);
-    /// Removes all rows, frees all memory and no longer follows deaths, for a store that was replaced
+    /// Removes all rows, frees all memory and stops following deaths, for a store that was replaced
     /// but to which paths and queries may still refer.
     SHOAL_API void retire();
     /// Removes rows of dead entities, found by random probes, until four consecutive probes find living entities or
