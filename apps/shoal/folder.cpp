@@ -387,7 +387,7 @@ Status FolderBuild::write(Target& target, const CompiledSource& compiled) {
     return write_file(path, std::span<const std::byte>(compiled.blob));
 }
 
-/// Notes the result for a target. After a failure the blob is kept, and is compiled again next time.
+/// Notes the result for a target. After a failure the blob is kept, and is recompiled next time.
 void FolderBuild::end(Target& target, bool is_good) {
     target.result = is_good ? Target::Result::kCompiled : Target::Result::kFailed;
     if (!is_good && target.before != nullptr) target.now = *target.before;

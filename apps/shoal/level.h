@@ -26,7 +26,7 @@ struct LoadedLevel {
 /// Reads the blob, or compiles the source, at `path`. Errors: in the session's diagnostics; `tried` has the files.
 std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, Console& console,
                                       const std::string& path, SourceSession& session, LevelFiles& tried);
-/// Shows the errors of a level, and loads it again whenever its files change, until that succeeds or the user
+/// Shows the errors of a level, and reloads it whenever its files change, until that succeeds or the user
 /// interrupts; then returns nothing.
 std::optional<LoadedLevel> wait_for_level(const Arguments& arguments, Files& files, Console& console,
                                           const std::string& path, std::optional<SourceSession>& session,

@@ -18,7 +18,7 @@ public:
 
     void begin(const std::vector<shoal::sql::Column>& columns) override;
     bool take(const shoal::sql::Row& row) override;
-    /// Ends the last answer, also after an error, so that JSON is complete.
+    /// Ends the last answer, even after an error, so that JSON is complete.
     void finish();
 
 private:

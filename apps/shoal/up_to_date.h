@@ -1,5 +1,5 @@
 #pragma once
-// shoal check --up-to-date: reports whether compiling the sources again would give the same blobs.
+// shoal check --up-to-date: reports whether recompiling the sources would give the same blobs.
 
 #include "arguments.h"
 

@@ -24,7 +24,7 @@ constexpr const char* kColours[] = {"#5aa9ff", "#ff8f6b", "#9fe07a", "#ffd84d",
 
 const char* colour_of(std::uint32_t rank) { return kColours[rank % std::size(kColours)]; }
 
-/// Strokes of own fish, and of fish that came from another rank in this frame.
+/// Strokes of this rank's fish, and of fish that came from another rank in this frame.
 struct Strokes {
     std::string staying, crossing;
     std::uint64_t count = 0;

@@ -67,7 +67,7 @@ struct Sea {
     /// summary.
     Status spawn(shoal::Diagnostics& diagnostics);
     /// Reloads the sources that were edited since the last call, and returns whether there were any. `line` describes
-    /// the reloaded sources, also if another source is refused.
+    /// the reloaded sources, even if another source is refused.
     /// Errors: `diagnostics` has the errors of the sources, and the status has a summary. If `line` is empty, the sea
     /// is unchanged.
     shoal::Result<bool> reload_edited(shoal::Diagnostics& diagnostics, std::string& line);

@@ -1,5 +1,5 @@
 #pragma once
-// The sources of the sea, compiled at their first use, and compiled again when they are edited.
+// The sources of the sea, compiled at their first use, and recompiled when they are edited.
 
 #include "sea.h"
 

@@ -102,7 +102,7 @@ void ClusterBody::unlink_across_zones(std::span<const Entity> entities) {
     for (const Entity entity : apart) transforms->unlink(transforms->instance(entity), KeepPose::kWorld);
 }
 
-/// Returns the entities that have come to own and other zones since the last settle, and are not copies.
+/// Returns the entities that have come to zones of any rank since the last settle, and are not copies.
 std::vector<Entity> ClusterBody::find_arrived() {
     std::vector<Entity> arrived;
     const auto add = [&](TableRows& rows) {

@@ -679,7 +679,7 @@ void CommandSettler::note_change(const Part& part, const Result<Store*>& store, 
     scratch_.stores.push_back(*store);
 }
 
-/// Lists the component types and the values of the rows of a run that are in `order`, or of all rows if `order` is
+/// Lists the component types and the values of those rows of a run that are in `order`, or of all rows if `order` is
 /// empty. The values are meant for `entities`. Links are kept for later.
 void CommandSettler::give_values(std::uint32_t chunk, const CommandBatch& run, std::span<const std::uint32_t> order,
                                  std::span<const Entity> entities) {
@@ -731,7 +731,7 @@ void CommandSettler::clear_given() {
     refused_ = {};
 }
 
-/// Copies the values of the rows of a run that are in `order`, or of all rows, row by row, each to its offset.
+/// Copies the values of those rows of a run that are in `order`, or of all rows, row by row, each to its offset.
 void CommandSettler::append_images(const CommandBatch& run, std::span<const std::uint32_t> order,
                                    Array<std::byte>& images) {
     const std::size_t count = order.empty() ? run.num_rows : order.size(), row_bytes = run.list->row_bytes;

@@ -404,8 +404,8 @@ Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Data
     return made;
 }
 
-/// Places the rows of a table whose owners have none. Errors: the rows are not valid; no memory. Some rows may then be
-/// placed already.
+/// Places those rows of a table whose owners have no row. Errors: the rows are not valid; no memory. Some rows may then
+/// be placed already.
 Status Database::ReturningRows::read_rows(Zone zone, SnapshotReader& from) {
     Result<Table> table = Table::read(database, from);
     if (!table) return table.status();

@@ -144,7 +144,7 @@ public:
             }
         return false;
     }
-    /// Counts one thread fewer, because a thread could not be called.
+    /// Counts one fewer thread, because a thread could not be called.
     void cancel() {
         num_idle_.fetch_sub(1, std::memory_order_seq_cst);
         num_called_.fetch_sub(1, std::memory_order_seq_cst);

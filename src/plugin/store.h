@@ -49,7 +49,7 @@ public:
     ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     void read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const override;
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
-    /// Calls functions of the plugin, which a store also needs to be replaced.
+    /// Calls functions of the plugin; without these, a plugin that is replaced loses the values.
     void save(SnapshotWriter& to) const override;
     Status load(SnapshotReader& from) override;
     std::size_t statistics(std::span<StoreStatistics> out) const override;

@@ -21,7 +21,7 @@ bool is_list(ItemRole place) { return place != ItemRole::kMember && place != Ite
 /// Returns the key of a list. Requires: is_list(place).
 SourceKey list_key(ItemRole place) { return static_cast<SourceKey>(kFirstList + static_cast<int>(place) - 1); }
 
-/// Returns the role of what is in a key; kMember if it is no list.
+/// Returns the role of the items in the list of a key; kMember if the key has no list.
 ItemRole role_in(SourceKey key) {
     const bool has_items = key >= SourceKey::kComponents && key <= SourceKey::kEntities;
     return has_items ? static_cast<ItemRole>(static_cast<int>(key) - kFirstList + 1) : ItemRole::kMember;

@@ -54,8 +54,8 @@ private:
 
 /// Copies the values of several fields. Shape: as names. Cost: visits all tables once, and the rows of each field.
 std::vector<FieldValues> values_of(const World& world, std::span<const FieldName> names);
-/// Removes invalid names, as from a forged file: every name from the first one on that is not a field of rows of the
-/// world.
+/// Removes names that are not fields of rows of the world, as from a forged file. The first name is reported in any
+/// case, so it stays.
 void remove_unknown(const World& world, std::vector<FieldName>& names);
 
 /// Compares several fields, each as FieldValues::compare() does. Describes the first difference, and counts the others.

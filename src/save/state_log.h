@@ -57,7 +57,7 @@ public:
                                           std::uint64_t frame);
 
     /// Appends the changes that turn `before`, the state of the previous record or the base of the log, into `state`;
-    /// nullptr: there is no previous state. `extra`: bytes of the caller. Errors: the disk is full, and others; no part
+    /// nullptr: there is no previous state. `extra`: the caller's bytes. Errors: the disk is full, and others; no part
     /// of the record counts then.
     Status append(const Snapshot& state, const Snapshot* before, std::uint64_t frame,
                   std::span<const std::byte> extra = {});

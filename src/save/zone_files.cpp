@@ -96,7 +96,7 @@ ZoneFiles* ZoneFiles::of(const World& world) {
     return streaming == nullptr ? nullptr : streaming->files_;
 }
 
-// --- who has died ------------------------------------------------------------------------------------------------
+// --- deaths ------------------------------------------------------------------------------------------------------
 
 /// Returns the entities that have died since the last note_deaths() and may have a row in a file, ascending.
 Array<Entity> ZoneFiles::new_dead() const {

@@ -128,7 +128,7 @@ std::string_view why_not_text(const Schema& schema, const Field& field, const Va
     return {};
 }
 
-/// Reads the text again and compares: this finds values that text cannot represent, such as a default that is NaN.
+/// Reads the text back and compares: this finds values that text cannot represent, such as a default that is NaN.
 Status check_text(const std::string& text, std::span<const SchemaDeclaration> declarations) {
     Diagnostics diagnostics;
     ComponentRegistry registry;

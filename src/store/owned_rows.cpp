@@ -437,8 +437,7 @@ bool OwnedRows::remove_stale(Entity entity) {
     }
 }
 
-/// Removes all rows of the entities, except entities that are alive in `spared`, and returns how many rows were
-/// removed.
+/// Removes all rows of the entities, except those alive in `spared`, and returns how many rows were removed.
 std::uint32_t OwnedRows::remove_owned(std::span<const Entity> entities, const EntityManager* spared) {
     const std::uint32_t num_removed = table_.remove_owned(entities, spared);
     num_structural_changes_ += num_removed;

@@ -136,8 +136,8 @@ bool TransformManager::Work::sort_moved() {
 
 // --- plans -------------------------------------------------------------------------------------------------------
 
-/// Plans the rows of a subtree that are below `end_row`. Returns the end of the subtree's range, or 0 if the subtree is
-/// not one range.
+/// Plans those rows of a subtree that are below `end_row`. Returns the end of the subtree's range, or 0 if the subtree
+/// is not one range.
 std::uint32_t TransformManager::Work::plan_subtree(PosePlan& plan, std::uint32_t row, std::uint32_t end_row) {
     const std::uint32_t extent = extents()[row];
     if (SHOAL_UNLIKELY(extent == 0)) {

@@ -149,7 +149,7 @@ public:
     /// Computes rows whose parents come first and are among these rows.
     void compute_rows(RowRange rows);
     Status validate();
-    /// The same without computing the poses again.
+    /// The same without recomputing the poses.
     Status validate_rows();
 
     // --- saving (transform_state.cpp) ----------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 #pragma once
-// Detects changes of files, for programs that compile sources again while they run.
+// Detects changes of files, for programs that recompile sources while they run.
 //
 //     FileWatch watch;
 //     watch.set({path, path + ".local"});  // files that were read, and files that were looked for

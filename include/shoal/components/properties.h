@@ -91,7 +91,7 @@ struct PropertyValue {
         return join(path, Array<PropertyInput>(std::begin(elements), std::end(elements), "properties"));
     }
 
-    /// The most words in an own value: 1,024 floats. Longer values belong in a source or a component.
+    /// The most words in a value set for an entity: 1,024 floats. Longer values belong in a source or a component.
     static constexpr std::uint32_t kMaxWords = 1024;
 
 private:
@@ -163,8 +163,8 @@ public:
     }
     /// Returns the text of a string; empty if there is none. Lifetime: until the value changes.
     SHOAL_API std::string_view text(Entity entity, const PropertyPath& path) const;
-    /// Calls visit(StringId, const PropertyView&) once for each path of an entity: first own values, the most recently
-    /// added first, then others by hash. The visitor must not set values.
+    /// Calls visit(StringId, const PropertyView&) once for each path of an entity: first its own values, the most
+    /// recently added first, then others by hash. The visitor must not set values.
     template <class Visitor>
     void for_each(Entity entity, Visitor&& visit) const {
         using Function = std::remove_reference_t<Visitor>;

@@ -599,7 +599,7 @@ private:
     Selection* selection_ = nullptr;
     Spawn* spawn_ = nullptr;                           // the spawn under way
     SpawnPositionField* spawn_place_ = nullptr;        // nullptr: no field decides the zone of spawned entities
-    ComponentDirectory* alone_ = nullptr;              // the directory of the database while it is in no other one
+    ComponentDirectory* alone_ = nullptr;              // the directory that the database has while it is alone
     Array<ComponentValues> given_{Owner("database")};  // the values of the current change
     Array<ComponentType> removed_{Owner("database")};  // the component types that the current change removes
     struct WatchedZones;

@@ -40,7 +40,7 @@ public:
     SHOAL_API explicit GridZones(const GridZonesOptions& options);
 
     const GridZonesOptions& options() const { return options_; }
-    /// The number of tiles, and one zone more for what is larger.
+    /// The number of tiles, plus one zone for what is larger.
     std::uint32_t num_zones() const { return options_.num_x * options_.num_y + 1; }
     /// The zone for what is larger than a tile, and for positions that are not numbers.
     Zone large_zone() const { return options_.first_zone + options_.num_x * options_.num_y; }

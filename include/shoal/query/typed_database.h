@@ -167,7 +167,7 @@ public:
         static_assert(kListed<Ts...>, "no listed archetype has just these components; add Has<...> to Archetypes");
         if constexpr (kListed<Ts...>) return database_->insert(entity, zone, values...);
     }
-    /// As in Database, also for dead entities, whose rows stay until the database settles: dead entities gain nothing,
+    /// As in Database, even for dead entities, whose rows stay until the database settles: dead entities gain nothing,
     /// and lose components as living ones do. Errors: as in Database, or an entity, dead or alive, would change to an
     /// archetype that is not listed; nothing has changed.
     template <DescribedComponent... Ts>

@@ -71,7 +71,7 @@ public:
     SHOAL_API Status keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles);
 
     std::string describe() const override;
-    /// If transforms follow a field, sets the values of the field that are the default to the position of the
+    /// If transforms follow a field, sets each value of the field that is still the default to the position of the
     /// transform.
     void spawned(const Blob& blob, const Spawned& spawned, const SpawnOptions& options) override;
     /// Writes the transforms that follow fields.

@@ -17,7 +17,7 @@
 // last settle: a settle brings them up to date after the commands. Then the rules for targets that have died since are
 // applied, before the stores remove the rows of dead entities, so one settle removes them all (except in managers that
 // check random rows for dead owners). A disabled component counts as absent: the rule is applied to its reference when
-// the component is enabled. Thread: as for World; any thread may call referrers(), also while passes run.
+// the component is enabled. Thread: as for World; any thread may call referrers(), even while passes run.
 
 #include "shoal/entity/entity_manager.h"
 #include "shoal/react/service.h"

@@ -35,9 +35,9 @@ struct CompileOptions {
     bool strict = false;
     /// The name of the resource; empty: the path of the source in its root, without extension.
     std::string name;
-    /// The version of a program whose compile functions make blobs. A different version requires compiling again.
+    /// The version of a program whose compile functions make blobs. A different version requires recompiling.
     std::string program;
-    /// Receives what the result is made from, also after errors: see inputs.h, which finds out whether the inputs have
+    /// Receives what the result is made from, even after errors: see inputs.h, which finds out whether the inputs have
     /// changed.
     SourceInputs* inputs = nullptr;
 };

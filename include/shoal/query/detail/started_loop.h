@@ -31,7 +31,7 @@ struct QueryPart {
 inline const InactiveEntities* left_out_of(const EntityManager& entities, bool sees_inactive) {
     return sees_inactive || entities.inactive().empty() ? nullptr : &entities.inactive();
 }
-/// Calls visit(RowRange) for each run of rows of a part that are not skipped.
+/// Calls visit(RowRange) for each run of rows in a part that are not skipped.
 template <class Visit>
 SHOAL_INLINE void for_each_run(const InactiveEntities* left_out, const QueryPart& part, Visit&& visit) {
     if (SHOAL_LIKELY(left_out == nullptr)) return visit(part.rows);

@@ -112,7 +112,7 @@ public:
     /// Sets the bytes of the component, in place of the bytes of an earlier call. Without a call, the component has no
     /// bytes. Requires: the function was set with ComponentRegistry::set_bytes_compile_function.
     SHOAL_API void set_bytes(std::span<const std::byte> bytes);
-    /// Adds a file that the blob needs at run time, or whose changes require compiling the blob again.
+    /// Adds a file that the blob needs at run time, or whose changes require recompiling the blob.
     SHOAL_API void add_dependency(DependencyKind kind, std::string_view path);
 
 private:

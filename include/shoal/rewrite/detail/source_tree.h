@@ -46,7 +46,7 @@ enum class ItemRole : std::uint8_t {
     kModifiedChildren,
     kDeletedChildren,
     kUnits,     ///< of a level that also has `entities`
-    kEntities,  ///< of a level, also when written as `units`
+    kEntities,  ///< of a level, even when written as `units`
     kBeside,    ///< keys besides the `data` of a component
 };
 

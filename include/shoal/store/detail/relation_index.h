@@ -41,7 +41,7 @@ public:
     SHOAL_API Referrers referrers(Entity target) const;
     /// Forgets the reference of an entity, for example of an entity that has died.
     SHOAL_API void forget(Entity referrer);
-    /// Makes the references to an entity null, also in the rows. After a refresh(), a row that refers to the entity
+    /// Makes the references to an entity null, in the rows too. After a refresh(), a row that refers to the entity
     /// again counts as changed.
     SHOAL_API void clear_references(Entity target);
     /// Whether rows were cleared since the last refresh().
