@@ -17,7 +17,7 @@ the same habit elsewhere. A review uses a seed that no earlier one used:
     seed 1    the first review: 300 sentences
     seed 2    the second review: 300 sentences, 20 marked
     seed 3    the third review: 300 sentences, 11 marked
-    seed 4    the fourth review, by a stricter reader: 300 sentences, 28 marked to be read twice, 21 that one would not say so
+    seed 4    the fourth review, by a stricter reader: 300 sentences, 28 marked to be read twice, 21 as said oddly
     seed 5    the fifth review, by the same kind of reader: 300 sentences, 19 and 16
 """
 
