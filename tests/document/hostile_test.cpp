@@ -55,6 +55,26 @@ void read_and_use(const std::string& text) {
 
 }  // namespace
 
+TEST(HostileText, what_is_not_utf8_is_refused_in_a_string_and_all_else_is_read) {
+    // The ends of what may come first for each length, and those after which less may follow; the ends of what follows.
+    constexpr std::string_view kFirst = "\x41\x80\xC1\xC2\xDF\xE0\xE1\xED\xEF\xF0\xF1\xF3\xF4\xF5\xFF";
+    constexpr std::string_view kOthers = "\x7F\x80\x82\x8F\x90\x9F\xA0\xBF\xC0";
+    for (const char a : kFirst)
+        for (const char b : kOthers)
+            for (const char c : kOthers)
+                for (const char d : kOthers) {
+                    const char bytes[] = {a, b, c, d};
+                    const std::string text(bytes, sizeof bytes);
+                    const Reading reading("a = \"" + text + '"');
+                    ASSERT_EQ(bool(reading), shoal::is_utf8(text)) << reading.messages();
+                    if (reading) {
+                        ASSERT_EQ(reading.root().find("a").as_string(), text);
+                    } else {
+                        ASSERT_EQ(reading.first_message(), "this is not UTF-8");
+                    }
+                }
+}
+
 TEST(HostileText, the_text_that_is_damaged_below_is_whole) {
     const Reading reading{std::string(kLevel)};
     EXPECT_TRUE(reading) << reading.messages();

@@ -8,7 +8,7 @@
 namespace shoal_test {
 
 struct GuestWorld {
-    shoal::EntityManager entities;
+    shoal::EntityManager entities{{.max_death_list = 64}};  ///< a burst that no list has room for is short
     shoal::World world{entities};
     shoal::PluginHost host{world};
     shoal_world plugin{host, "guest"};

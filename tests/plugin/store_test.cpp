@@ -293,20 +293,42 @@ TEST(PluginStore, values_are_added_to_those_it_takes_and_default_ones_to_all) {
 }
 
 TEST(PluginStore, is_told_of_its_dead_alone_and_of_each_once) {
-    ShelfWorld test;
-    std::vector<Entity> made = test.make(4), others(2);
-    ASSERT_TRUE(test.entities.create(others));
-    test.entities.destroy(others);
-    test.world.settle();
-    EXPECT_EQ(test.shelf.take_calls(), "") << "these had no jars";
-    test.entities.destroy(std::span(made).first(2));
-    test.world.settle();
-    EXPECT_EQ(test.shelf.take_calls(), "destroy 2 ");
-    test.world.settle();
-    EXPECT_EQ(test.shelf.take_calls(), "");
-    EXPECT_EQ(test.masses(made), "- - 2 3 ");
-    EXPECT_EQ(test.table.remove_rows(&test.plugin, test.type, &made[2].id, 2, &test.error), 1);
-    EXPECT_EQ(test.masses(made), "- - - - ");
+    for (const bool has_function : {false, true}) {
+        SCOPED_TRACE(has_function);
+        Shelf any;
+        shoal_store functions = any.functions();
+        if (has_function)
+            functions.drop_dead = [](void* self, const shoal_entity* dead, std::uint32_t count) {
+                std::string seen;
+                for (std::uint32_t i = 0; i < count; ++i) seen += concat(Shelf::of(self).find(dead[i]), ' ');
+                Shelf::destroy(self, dead, count);
+                Shelf::of(self).calls += concat("of rows ", seen);
+            };
+        ShelfWorld test(functions);
+        const auto calls = [&](std::string_view destroyed, std::string_view rows) {
+            return has_function ? concat(destroyed, "of rows ", rows) : std::string(destroyed);
+        };
+        std::vector<Entity> made = test.make(4), others(4);
+        ASSERT_TRUE(test.entities.create(others));
+        test.entities.destroy(std::span(others).first(2));
+        test.world.settle();
+        EXPECT_EQ(test.shelf.take_calls(), "") << "these had no jars";
+        const Entity mixed[] = {others[2], made[0], others[3], made[1]};
+        test.entities.destroy(mixed);
+        test.world.settle();
+        EXPECT_EQ(test.shelf.take_calls(), calls("destroy 2 ", "0 1 "));
+        test.world.settle();
+        EXPECT_EQ(test.shelf.take_calls(), "");
+        EXPECT_EQ(test.masses(made), "- - 2 3 ");
+        std::vector<Entity> burst(100, made[2]);
+        ASSERT_TRUE(test.entities.create(std::span(burst).first(99)));
+        test.entities.destroy(burst);
+        test.world.settle();
+        EXPECT_EQ(test.shelf.take_calls(), calls("destroy 1 ", "1 ")) << "more than are listed";
+        EXPECT_EQ(test.masses(made), "- - - 3 ");
+        EXPECT_EQ(test.table.remove_rows(&test.plugin, test.type, &made[2].id, 2, &test.error), 1);
+        EXPECT_EQ(test.masses(made), "- - - - ");
+    }
 }
 
 /// Spawns jars of some masses, each in an entity of its own. The first is the parent of the others.

@@ -42,7 +42,7 @@ struct ScriptWorld {
     /// The message of a text that fails.
     std::string error_of(std::string_view text) { return std::string(scripts.run(text, "test").message()); }
 
-    EntityManager entities;
+    EntityManager entities{{.max_death_list = 64}};  ///< a burst that no list has room for is short
     World world;
     Scripts scripts;
 };

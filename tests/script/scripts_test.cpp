@@ -513,7 +513,7 @@ TEST(Scripts, events_reach_later_passes_and_observers_tell_what_was) {
     ScriptWorld test;
     test.make_wheels(3);
     ASSERT_TRUE(test.run(R"lua(
-added, removed, changed, heard, refused = 0, 0, 0, 0, 0
+added, removed, changed, heard, refused, unwritten = 0, 0, 0, 0, 0, 0
 shoal.on_add("wheel", function(list) added = added + #list end)
 shoal.on_remove("wheel", function(list, before)
     removed = removed + before(1).speed
@@ -527,6 +527,9 @@ end)
 shoal.on_change("wheel.angle", function(list, before) changed = changed + #list kept = before end)
 hits = shoal.events{name = "hits", fields = {{"who", "entity"}, {"force", "float"}}}
 shoal.pass{name = "tell", query = "wheel", writes_to = "hits", run = function(frame, batch)
+    for _, wrong in ipairs{{force = "strong"}, {who = batch.entities[0], weight = 1}, {force = 9, who = 5}, "hard"} do
+        if not pcall(function() hits:write(wrong) end) then unwritten = unwritten + 1 end
+    end
     for i = 0, batch.count - 1 do hits:write{who = batch.entities[i], force = i} end
 end}
 shoal.pass{name = "hear", reads_from = {"hits"}, run = function()
@@ -539,7 +542,9 @@ shoal.pass{name = "loud", reads_from = "hits", after = "deaf", run = function() 
     EXPECT_EQ(test.scripts.num_failures(), 2u);
     EXPECT_NE(test.scripts.last_failure().message().find("does not declare the channel; add writes_to = {\"hits\"}"),
               std::string_view::npos);
-    ASSERT_TRUE(test.run("shoal.remove_pass('loud') assert(#hits:read_last() == 3, 'it has written nothing')"));
+    ASSERT_TRUE(
+        test.run("shoal.remove_pass('loud') assert(#hits:read_last() == 3, 'it has written nothing') "
+                 "assert(unwritten == 4, 'what is no event is refused')"));
     test.world.step(1);
     ASSERT_TRUE(test.run("assert(#hits:read_last() == 3 and heard == 6) heard = 3"));
     EXPECT_NE(test.scripts.last_failure().message().find("does not declare the channel; add reads_from = {\"hits\"}"),
@@ -930,6 +935,10 @@ TEST_F(ScriptFiles, a_store_in_lua_takes_part_in_a_world) {  // req: G6
     test.world.settle();
     EXPECT_EQ(test.world.settle_statistics().last.num_removed, 1u);
     ASSERT_TRUE(test.scripts.run("assert(count() == 1 and settles == 1)", "wheels").ok());
+    ASSERT_TRUE(test.run("shoal.destroy(shoal.create{glow = {}}) for i = 1, 100 do shoal.destroy(shoal.create{}) end"));
+    test.world.settle();
+    EXPECT_EQ(test.world.settle_statistics().last.num_removed, 1u) << "of more deaths than are listed";
+    ASSERT_TRUE(test.scripts.run("assert(count() == 1)", "wheels").ok());
     const Status reloaded = test.scripts.reload("wheels");  // the rows go to the new version
     ASSERT_TRUE(reloaded.ok()) << reloaded.message();
     ASSERT_TRUE(test.scripts.run("assert(count() == 1)", "wheels").ok());

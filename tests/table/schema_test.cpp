@@ -187,6 +187,16 @@ TEST(Schema, every_error_says_what_and_where) {
              d.fields[0].has_range = true;
              d.fields[0].minimum = 2, d.fields[0].maximum = 1;
          }},
+        {"the range nan to 1 is empty",
+         [nan](auto& d) {
+             d.fields[0].has_range = true;
+             d.fields[0].minimum = nan, d.fields[0].maximum = 1;
+         }},
+        {"the range 0 to nan is empty",
+         [nan](auto& d) {
+             d.fields[0].has_range = true;
+             d.fields[0].maximum = nan;
+         }},
         {"the default has 3 bytes, the field 4", [](auto& d) { d.fields[0].default_value.resize(3); }},
         {"the default 7 is outside the range 1 to 5",
          [](auto& d) {

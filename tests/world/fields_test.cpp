@@ -406,9 +406,11 @@ TEST_F(Fields, a_wrong_name_is_an_error_that_says_what_there_is) {
     EXPECT_EQ(problem("body.position.w"), "\"body.position\" is a vec3, which has no \"w\"; it has x, y, z");
     EXPECT_EQ(problem("body.position[0]"), "\"body.position\" is a vec3, which has no elements");
     EXPECT_EQ(problem("body.weights[4]"), "\"body.weights\" has 4 elements, [0] to [3]");
-    EXPECT_EQ(problem("body.weights[x]"), "after \"body.weights\", a number in brackets is expected, such as [0]");
-    EXPECT_EQ(problem("body.weights[1"), "after \"body.weights\", a number in brackets is expected, such as [0]");
-    for (const char* name : {"", ".", "body.", "body..mass", ".mass", "body[1", "body[].mass", "[0].mass", "body[0]x"})
+    for (const char* name : {"body.weights[x]", "body.weights[1", "body.weights[-1]", "body.weights[4294967296]"})
+        EXPECT_EQ(problem(name), "after \"body.weights\", a number in brackets is expected, such as [0]");
+    EXPECT_EQ(problem("body[4294967295].mass"), "entity " + boat_text(boat) + " has no \"body[4294967295]\"; it has 1");
+    for (const char* name : {"", ".", "body.", "body..mass", ".mass", "body[1", "body[].mass", "[0].mass", "body[0]x",
+                             "body[-1].mass", "body[4294967296].mass", "body[99999999999999999999].mass"})
         EXPECT_EQ(problem(name), "\"" + std::string(name) +
                                      "\" is not the name of a field; write component.field, such as \"body.position\"");
 }
