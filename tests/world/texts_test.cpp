@@ -49,6 +49,11 @@ struct Line {
 };
 SHOAL_COMPONENT((Line, many), text)
 
+struct Load {  // has no text
+    float tons = 0;
+};
+SHOAL_COMPONENT(Load, tons)
+
 struct Song {
     BlobArray<StringId> words;
 };
@@ -160,9 +165,9 @@ TEST_F(TextsTest, stay_where_they_are_when_others_go) {
 TEST_F(TextsTest, are_kept_for_every_place_where_an_id_may_lie) {
     auto& signs = world.manager<Sign>();
     auto& database = world.database();
-    database.component<Mark>(), database.component<Line>();
+    database.component<Load>(), database.component<Mark>(), database.component<Line>();
     const Entity one = *entities.create(), two = *entities.create();
-    ASSERT_TRUE(database.insert(two, Zone(3), Mark{0, keep("in the database")}));
+    ASSERT_TRUE(database.insert(two, Zone(3), Load{}, Mark{0, keep("in the database")}));
     ASSERT_TRUE(database.add(two, Line{keep("line 0")}).ok());
     ASSERT_TRUE(database.add(two, Line{keep("line 1")}).ok());
     ASSERT_TRUE(names.set_name(one, "name"));
