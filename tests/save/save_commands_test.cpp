@@ -244,6 +244,10 @@ struct Ghost {
     bool is_loud = false;
 };
 SHOAL_COMPONENT(Ghost, seen, haunts, is_loud)
+struct Shade {
+    float depth = 0;
+};
+SHOAL_COMPONENT((Shade, enableable), depth)
 
 struct Game {
     explicit Game(ResourceLibrary* library = nullptr) : world(entities, {.library = library}) {}
@@ -256,7 +260,7 @@ TEST(SaveCommands, a_component_type_that_no_store_keeps_yet_comes_with_the_state
         Game saved, loaded;
         Commands& commands = saved.world.commands();
         const Entity one = commands.create(Spot{{1, 0, 0}});
-        commands.add(one, Ghost{5, one, true});
+        commands.add(one, Ghost{5, one, true}, Disabled{Shade{3}});
         commands.add(one, ChildOf{});  // the world has no transforms yet
         const Snapshot state = through_file ? through_a_file(saved.world) : state_of(saved.world);
         const Status status = load(loaded.world, state, !through_file);
@@ -267,6 +271,8 @@ TEST(SaveCommands, a_component_type_that_no_store_keeps_yet_comes_with_the_state
         EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
         EXPECT_EQ(*loaded.world.get<std::uint64_t>(make_entity(1, 1), "ghost.seen"), 5u);
         EXPECT_EQ(*loaded.world.get<Entity>(make_entity(1, 1), "ghost.haunts"), make_entity(1, 1));
+        const ComponentRow shade = loaded.world.database().find_row(schema_of<Shade>().id(), make_entity(1, 1), 0);
+        EXPECT_TRUE(shade && !shade.is_enabled);
     }
 }
 

@@ -25,7 +25,7 @@
 
 #include <unistd.h>
 
-// Only one test has keels, whose depth has another unit now.
+// Only one test has keels, whose depth has another unit now, and one has places, which were berths.
 namespace shoal_test::then {
 struct Keel {
     float depth = 0;
@@ -37,6 +37,10 @@ struct Keel {
     float depth = 0;
 };
 SHOAL_COMPONENT((Keel, version(2)), depth)
+struct Place {
+    std::uint32_t dock = 0;
+};
+SHOAL_COMPONENT(Place, dock)
 }  // namespace shoal_test::now
 
 namespace save_migration_test {
@@ -173,6 +177,31 @@ TEST(SaveMigration, the_files_of_unloaded_zones_become_what_the_same_rows_in_mem
     }
     Now again;
     ASSERT_TRUE(load(again.world, saved.bytes()).ok()) << "the save has not changed";
+}
+
+TEST(SaveMigration, the_files_of_unloaded_zones_name_a_type_as_it_is_called_now_also_when_its_fields_are_the_same) {
+    const ZonesFolder of_then("called_then"), of_now("called_now");
+    EntityManager saved_entities;
+    World saved(saved_entities);
+    ZoneStreaming saved_zones(saved);
+    const Entity boat = *saved.database().create(Zone(1), Spot{{1, 2, 3}}, then::Berth{7});
+    ASSERT_TRUE(saved_zones.start(of_then.path).ok() && saved_zones.unload(1).ok());
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(save(saved, bytes).ok());
+    for (const bool streams : {false, true}) {
+        EntityManager entities;
+        World loaded(entities);
+        ZoneStreaming zones(loaded);
+        loaded.registry().migrations<now::Place>().renamed_from("berth");
+        loaded.database().component<now::Place>();
+        ASSERT_TRUE(!streams || zones.start(of_now.path).ok());
+        Status status = load(loaded, bytes);
+        ASSERT_TRUE(status.ok()) << status.message();
+        if (streams) status = zones.load(1);
+        ASSERT_TRUE(status.ok()) << status.message();
+        EXPECT_EQ(value_of<std::uint32_t>(loaded, boat, "place.dock"), 7u);
+        EXPECT_EQ(value_of<Vec3>(loaded, boat, "spot.position"), (Vec3{1, 2, 3}));
+    }
 }
 
 TEST(SaveMigration, a_false_file_of_a_zone_of_an_older_program_is_refused_or_gives_a_world_that_works) {

@@ -472,6 +472,8 @@ TEST_F(ZoneFilesSave, a_false_file_in_a_save_is_refused_and_changes_nothing_or_g
             for (std::size_t part = 0; part < sound.num_parts(); ++part)
                 if (sound.part(part).path.starts_with("zones/")) paths.emplace_back(sound.part(part).path);
             damaged = damaged_copy(sound, random, paths[random.below(std::uint32_t(paths.size()))]);
+        } else if (i % 8 == 6) {  // what fails is mostly not the zones
+            damaged = damaged_copy(sound, random);
         } else {
             const Zone zone = zones[random.below(std::uint32_t(zones.size()))];
             damaged = with_file(sound, zone, damaged_copy(file_in(sound, zone), random));
@@ -526,6 +528,11 @@ TEST_F(ZoneFilesSave, what_is_false_in_a_save_is_named) {
     expect_refused(change_list([](auto& zones) { ++zones[1].num_bytes; }), "elements, not ");
     expect_refused(change_list([](auto& zones) { ++zones[1].hash; }), "part \"zones/2/file\": its hash is wrong");
     expect_refused(with_file(sound, 2, file_in(sound, 1)), "it is zone 1, not 2");
+    // What is not of the zones fails when their files are there already.
+    expect_refused(
+        with_part(sound, "world/clocks", [](auto& bytes) { std::fill(bytes.begin(), bytes.end(), std::byte()); }),
+        "the stamp is out of range");
+    expect_refused(with_part(sound, "schedule/seed", [](auto& bytes) { bytes.clear(); }), "part \"schedule/seed\"");
     expect_refused(with_part(sound, "zones/store", [](auto& bytes) { bytes.resize(3); }),
                    "\"dat\" is no database of the world");
     const auto with_rows = [&](std::string_view path, auto&& change) {
