@@ -292,6 +292,7 @@ void add_passes(Sea& sea) {
                              if (what == 1) commands.add(entity, Mass{random.unit(), entity});
                              if (what == 2) commands.remove<Mass>(entity);
                              if (what == 3) commands.add(entity, Asleep{random.below(9)});
+                             if (what == 11) commands.add(entity, Disabled{Asleep{random.below(9)}});
                              if (what == 4) commands.remove<Asleep>(entity);
                              if (what == 5) commands.set<&Charge::births>(entity, random.below(100));
                              if (what == 6) commands.tag(entity, "met");

@@ -156,10 +156,11 @@ TEST(RemoteCommands, damaged_ones_are_refused_or_taken_and_do_no_harm) {
     sent.world.commands().tag(copy, "seen");
     sent.world.commands().move(copy, 1);
     sent.world.commands().remove<ParcelSleep>(copy);
+    sent.world.commands().add(copy, Disabled{ParcelSleep{3}});
     cluster::RemoteCommands commands(sent.world, sent.names);
     auto messages = commands.take([](Entity) { return 4u; });
     ASSERT_EQ(messages.size(), 1u);
-    EXPECT_EQ(commands.num_sent(), 5u);
+    EXPECT_EQ(commands.num_sent(), 6u);
     const cluster::Bytes sound = messages[4].take();
     Random random(shoal_test::seed());
     for (std::int64_t i = 0; i < shoal_test::scaled_operations(2000); ++i) {
@@ -176,7 +177,8 @@ TEST(RemoteCommands, damaged_ones_are_refused_or_taken_and_do_no_harm) {
         EXPECT_EQ(*owner.world.get<&ParcelBody::mass>(owner.far), 5);
         EXPECT_EQ(*owner.world.get<&ParcelBody::other>(owner.far), owner.boat) << "a name became another entity";
         EXPECT_EQ(owner.world.database().find(owner.far).table->zone(), 1u);
-        EXPECT_FALSE(owner.world.database().has<ParcelSleep>(owner.far));
+        const ComponentRow sleep = owner.world.database().find_row(schema_of<ParcelSleep>().id(), owner.far, 0);
+        EXPECT_TRUE(sleep && !sleep.is_enabled) << "it was removed, and then added as disabled";
     }
 }
 
