@@ -43,13 +43,13 @@ public:
     detail::CommandRecorder* open(const WorkPosition& loop, std::uint32_t num_chunks);
     /// Returns the recorder after the commands of a pass, for commands passed on by another directory.
     detail::CommandRecorder& open_for_passed(std::uint32_t pass);
-    /// Calls visit(loop, run) for all pending commands, in the order in which they would be carried out.
+    /// Calls visit(loop, runs of a chunk) for all chunks with pending commands, in their order.
     template <class Visit>
-    void visit_runs(Visit&& visit) {
+    void visit_chunks(Visit&& visit) {
         sort(open_);
         for (CommandLoop* loop : open_)
             for_each_chunk({&loop, 1}, [&](detail::CommandRecorder& chunk) {
-                for (const detail::CommandBatch& run : chunk.runs()) visit(*loop, run);
+                visit(*loop, std::span<const detail::CommandBatch>(chunk.runs()));
             });
         for (CommandLoop* loop : open_)
             if (loop->is_of_pass) loop->commands.take_up(loop->chunks.front());

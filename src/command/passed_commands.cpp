@@ -5,6 +5,7 @@
 #include "command/text_call.h"
 
 #include <algorithm>
+#include <compare>
 #include <cstring>
 #include <utility>
 
@@ -45,6 +46,19 @@ PassedPart view_of(const CommandBatch& run, const CommandPart& part, std::uint32
     return passed;
 }
 
+/// A command of a chunk that is to be taken. Each run has commands of one list, so their numbers tell the order.
+struct RowToTake {
+    std::uint32_t number;  // 0: of a kind that is carried out before those that have numbers
+    const CommandBatch* run;
+    std::uint32_t row;
+    auto operator<=>(const RowToTake&) const = default;
+};
+
+std::uint32_t number_of(const CommandBatch& run, std::uint32_t row) {
+    const bool has_number = run.list->kind != CommandKind::kDestroy && run.list->kind != CommandKind::kMove;
+    return has_number ? run.numbers()[row] : 0;
+}
+
 /// Takes commands out of a run by setting their entity to null, so that they do nothing.
 class Taker {
 public:
@@ -78,17 +92,24 @@ private:
 std::uint64_t take_commands(ComponentDirectory& directory, bool (*is_elsewhere)(const void* context, Entity entity),
                             void (*visit)(void* context, const PassedCommand& command), void* context) {
     std::uint64_t num_dropped = 0;
-    CommandLog::of(directory).visit_runs([&](const CommandLoop& loop, const CommandBatch& run) {
-        if (!may_pass(*run.list)) return;
-        const bool is_plain = run.list->kind == CommandKind::kCall || std::ranges::all_of(run.list->parts, is_bytes);
-        Taker taker(loop.place.pass, visit, context);
-        for (std::uint32_t row = 0; row < run.num_rows; ++row) {
-            if (!is_elsewhere(context, run.entities()[row])) continue;
-            if (is_plain)
-                taker.take(run, row);
-            else
-                run.entities()[row] = kNullEntity, ++num_dropped;
+    Array<RowToTake> rows{Owner("commands")};
+    CommandLog::of(directory).visit_chunks([&](const CommandLoop& loop, std::span<const CommandBatch> runs) {
+        rows.clear();
+        for (const CommandBatch& run : runs) {
+            if (!may_pass(*run.list)) continue;
+            const bool is_plain =
+                run.list->kind == CommandKind::kCall || std::ranges::all_of(run.list->parts, is_bytes);
+            for (std::uint32_t row = 0; row < run.num_rows; ++row) {
+                if (!is_elsewhere(context, run.entities()[row])) continue;
+                if (is_plain)
+                    rows.push_back({number_of(run, row), &run, row});
+                else
+                    run.entities()[row] = kNullEntity, ++num_dropped;
+            }
         }
+        std::sort(rows.begin(), rows.end());
+        Taker taker(loop.place.pass, visit, context);
+        for (const RowToTake& each : rows) taker.take(*each.run, each.row);
     });
     return num_dropped;
 }
