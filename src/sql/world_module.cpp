@@ -220,7 +220,7 @@ Cells list_properties(const World& world) {
     for (const Table* table : properties->tables())
         for (const Entity owner : table->entities())
             if (world.entities().alive(owner)) owners.push_back(owner);
-    std::ranges::sort(owners, {}, &Entity::index);
+    std::sort(owners.begin(), owners.end(), [](Entity a, Entity b) { return a.index() < b.index(); });
     owners.erase(std::ranges::unique(owners).begin(), owners.end());
     for (const Entity owner : owners) {
         const std::size_t first = cells.size();
