@@ -144,7 +144,7 @@ Status ClusterBody::checkpoint(const std::string& folder) {
     if (!is_started) return Status::error("a cluster that has not started has no zones; call Cluster::start() before");
     CheckpointFiles files;
     files.frame = world.frame();
-    Status written = check_settled();
+    Status written = check_at_rest();
     if (written && ranks.rank() == 0) {
         if (!is_directory(folder)) written = make_folder(folder);
         files.take_new_names(folder);

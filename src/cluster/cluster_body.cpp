@@ -116,6 +116,7 @@ Status ClusterBody::check_ranks() {
     const std::string first = MessageReader(all[0]).text();
     for (std::size_t rank = 1; rank < all.size(); ++rank)
         if (Status same = compare(first, MessageReader(all[rank]).text(), rank); !same) return same;
+    num_common_types_ = database.schemas().size();
     return {};
 }
 
@@ -125,6 +126,14 @@ Status ClusterBody::check_settled() {
     return Status::error(
         "rows were added, removed or moved since the world settled; call World::settle() after structural calls "
         "outside of passes");
+}
+
+/// Errors: the same, or entities have died since. Their rows stay until the next settle, and must not be sent.
+Status ClusterBody::check_at_rest() {
+    if (deaths_.is_at_end()) return check_settled();
+    return Status::error(
+        "entities were destroyed since the world settled; call World::settle() after structural calls outside of "
+        "passes");
 }
 
 // --- the division of zones among ranks ---------------------------------------------------------------------------
@@ -327,10 +336,11 @@ Status ClusterBody::unpack_columns(const cluster::TableKey& key, MessageReader& 
     std::vector<Name> of_rows = cluster::read_names(from);
     const auto enabled = from.array<std::uint64_t>();
     if (!from.is_sound()) return Status::error("a table of a zone is cut off");
+    if (of_rows.empty()) return Status::error("a table of a zone has no rows");
     const Result<const Archetype*> type = types_.find(key.type, components);
     if (!type) return type.status();
     if (!cluster::has_plain_columns(database, **type))
-        return Status::error("a table is sent as columns, and has what means something on its own rank only");
+        return Status::error("a table that is sent as columns has a field that has meaning on its own rank only");
     Result<std::vector<Entity>> owners = cluster::take_in(world, names, of_rows);
     if (!owners) return owners.status();
     const Result<AddCounts> inserted = database.insert(*owners, **type, key.zone_number());
@@ -370,7 +380,7 @@ Status ClusterBody::unpack_zone(MessageReader& from, std::vector<ColumnPiece>* c
         if (from.value<std::uint8_t>() == 0) {
             tables.emplace_back(type, from.array<Name>());
         } else if (columns == nullptr) {
-            return Status::error("a table of a zone is not there");
+            return Status::error("a table is there without its rows");
         } else if (const Status made = unpack_columns({zone, type}, from, *columns); !made) {
             return made;
         }
@@ -396,7 +406,7 @@ Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
     Status packed;
     std::vector<Entity> gone;
     if (!leaving.empty()) {
-        const cluster::PlainTables plain(world, database);
+        const cluster::PlainTables plain(world, database, num_common_types_);
         leaving.for_each([&](Zone zone) {
             const std::uint32_t to = next[zone - division.first()];
             if (packed) packed = pack_zone(zone, &plain, sent[to], columns_to[to], gone);
@@ -430,7 +440,7 @@ Status ClusterBody::divide(std::span<const std::uint64_t> weights) {
         return Status::error("zones are divided when the cluster has started; call Cluster::start() before");
     Result<std::vector<std::uint32_t>> next =
         Status::error(concat(weights.size(), " weights were given for ", division.num_zones(), " zones"));
-    if (const Status settled = check_settled(); !settled)
+    if (const Status settled = check_at_rest(); !settled)
         next = settled;
     else if (weights.size() == division.num_zones())
         next = division.divide(weights, ranks.size(), options);

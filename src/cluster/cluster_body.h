@@ -45,6 +45,7 @@ public:
 
     Status check_ranks();
     Status check_settled();
+    Status check_at_rest();
     /// Returns this rank's error, or an error if another rank has one, so that either all ranks return or all go on.
     /// Collective.
     Status agree(Status mine);
@@ -145,6 +146,7 @@ private:
     DeathFollower deaths_;
     std::vector<cluster::Peer> peers_;  // ascending
     std::vector<cluster::HaloColumn> columns_;
+    std::size_t num_common_types_ = 0;  // of the database: the first ones, which check_ranks() has compared
     std::uint64_t changes_at_settle_ = 0, num_settles_ = 0;
     std::uint64_t structure_bytes_ = 0, crossing_bytes_ = 0, command_bytes_ = 0, num_crossed_ = 0;
     std::int64_t pass_ns_at_balance_ = 0;

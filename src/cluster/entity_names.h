@@ -56,10 +56,11 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t kNamesPerPage = 15;  // with the count, a page is a line of the cache
+    static constexpr std::uint32_t kNamesPerPage =
+        15;  // with the count and ids of 32 bits, a page is a line of the cache
     static constexpr Name kNone = ~Name(0);
 
-    struct Page {
+    struct alignas(64) Page {
         Entity entities[kNamesPerPage] = {};
         std::uint32_t count = 0;  ///< entities that are not null
     };
@@ -90,7 +91,7 @@ private:
     std::vector<Page> pages_;
     std::vector<std::uint32_t> free_;  // pages
     HashMap<Name, std::uint32_t> numbers_{Owner("cluster")};
-    Name last_ = kNone;  // the page that was changed last
+    Name last_ = kNone;  // the page that was found last, for changes
     std::uint32_t last_page_ = 0;
 };
 

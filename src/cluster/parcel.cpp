@@ -119,6 +119,19 @@ Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<cons
     return {};
 }
 
+namespace {
+
+/// Whether a name, other than 0, is there twice. Names mostly come in ascending order.
+bool has_twice(std::span<const Name> given) {
+    std::vector<Name> sorted;
+    for (const Name name : given)
+        if (name != 0) sorted.push_back(name);
+    if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
+    return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+}
+
+}  // namespace
+
 Result<std::vector<Entity>> take_in(World& world, EntityNames& names, std::span<const Name> given) {
     std::vector<Entity> entities(given.size()), known, made;
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -129,19 +142,19 @@ Result<std::vector<Entity>> take_in(World& world, EntityNames& names, std::span<
                 concat("an entity that another rank sends, ", name_text(given[i]), ", is here already"));
         known.push_back(entities[i]);
     }
+    if (has_twice(given)) return Status::error("an entity is there twice");
     std::size_t num_made = given.size() - known.size();
-    std::vector<Entity> sorted = known;
-    std::sort(sorted.begin(), sorted.end());
-    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-        return Status::error("an entity is there twice");
     made.resize(num_made);
     if (Status status = world.entities().create(made); !status) return status;
     strip(world, known);
-    for (const Entity entity : known) names.mark_copy(entity, false), names.mark_away(entity, false);
     for (std::size_t i = given.size(); i-- > 0;)
         if (!entities[i]) entities[i] = made[--num_made];
-    for (std::size_t i = 0; i < given.size(); ++i)
-        if (given[i] != 0) names.set(entities[i], given[i]), names.mark_known_elsewhere(entities[i]);
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        if (given[i] == 0) continue;
+        names.set(entities[i], given[i]);
+        names.mark_copy(entities[i], false), names.mark_away(entities[i], false);
+        names.mark_known_elsewhere(entities[i]);
+    }
     return entities;
 }
 

@@ -15,7 +15,8 @@ constexpr std::uint64_t kMostInRuns = std::uint64_t(1) << 24;  // otherwise a fe
 
 }  // namespace
 
-PlainTables::PlainTables(World& world, const Database& database) : database_(database) {
+PlainTables::PlainTables(World& world, const Database& database, std::size_t num_types)
+    : world_(world), database_(database), num_types_(num_types) {
     std::vector<const Table*> of_zones;
     for (const DatabaseTable* table : database.all_tables())
         if (table != nullptr) of_zones.push_back(&table->table());
@@ -33,7 +34,11 @@ PlainTables::PlainTables(World& world, const Database& database) : database_(dat
 
 bool PlainTables::has(const DatabaseTable& table) const {
     if (!has_plain_columns(database_, table.type())) return false;
-    return std::ranges::none_of(table.entities(), [&](Entity entity) { return has_more_.test(entity.index()); });
+    for (const ComponentType type : table.type().components())
+        if (type.number >= num_types_) return false;
+    return std::ranges::all_of(table.entities(), [&](Entity entity) {
+        return world_.entities().alive(entity) && !has_more_.test(entity.index());
+    });
 }
 
 bool has_plain_columns(const Database& database, const Archetype& type) {
@@ -52,7 +57,6 @@ void list_columns(const Database& database, const TypeKeys& types, const Databas
             const std::uint32_t column = rows.first_column(type) + c;
             const std::size_t bytes = table.schema().column(column).element_bytes;
             pieces.push_back({table.unmarked_column(column), table.num_rows() * bytes});
-            table.mark_written(column, {0, table.num_rows()});
         }
     }
 }

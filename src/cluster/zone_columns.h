@@ -19,18 +19,22 @@ namespace shoal::cluster {
 /// Finds the tables of a world that can be sent as columns. Cost: reads the owners of all rows in other stores, once.
 class PlainTables {
 public:
-    PlainTables(World& world, const Database& database);
+    /// The first `num_types` component types of the database are the same on all ranks.
+    PlainTables(World& world, const Database& database, std::size_t num_types);
+    /// Cost: reads the owners of the table.
     bool has(const DatabaseTable& table) const;
 
 private:
+    World& world_;
     const Database& database_;
+    std::size_t num_types_;
     BitSet has_more_{Owner("cluster")};  // by index: the entity has components outside of the tables of zones
 };
 
-/// Whether all columns of an archetype hold numbers only.
+/// Whether all fields of an archetype are numbers, enums or fixed texts, whose bytes mean the same on all ranks.
 bool has_plain_columns(const Database& database, const Archetype& type);
 
-/// Adds the memory of all columns of a table, in an order that is the same on all ranks, and marks them as written.
+/// Adds the memory of all columns of a table, in an order that is the same on all ranks.
 void list_columns(const Database& database, const TypeKeys& types, const DatabaseTable& table,
                   std::vector<ColumnPiece>& pieces);
 

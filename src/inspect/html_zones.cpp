@@ -25,8 +25,9 @@ std::vector<ZoneBox> boxes_of(std::span<const ZoneReport> zones, std::span<const
     std::vector<ZoneBox> boxes;
     for (const ZoneReport& zone : zones)
         if (const Bounds* const box = find_bounds(bounds, zone.zone); box != nullptr) {
-            const Vec3 low = box->low, size = box->size();
-            boxes.push_back({&zone, double(low.x), double(low.y), double(size.x), double(size.y)});
+            const Vec3 low = box->low, high = box->high;
+            boxes.push_back(
+                {&zone, double(low.x), double(low.y), double(high.x) - double(low.x), double(high.y) - double(low.y)});
         }
     if (!boxes.empty()) return boxes;
     const auto columns = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(zones.size()))));
@@ -82,8 +83,18 @@ void write_zones_section(const World& world, HtmlWriter& html) {
                          ? std::string("One zone")
                          : concat(count_text(zones.size()), " zones, those with the most entities first"));
     const std::span<const ZoneReport> mapped = std::span(zones).first(std::min(zones.size(), kMostMapped));
-    write_map(boxes_of(mapped, zone_bounds(world)), most, html);
-    html.hint("A zone is brighter the more entities it has. Its box is around the positions of its entities.");
+    const std::vector<ZoneBounds> bounds = zone_bounds(world);
+    const bool has_places =
+        std::ranges::any_of(bounds, [](const ZoneBounds& one) { return one.bounds.num_points != 0; });
+    const std::vector<ZoneBox> boxes = boxes_of(mapped, bounds);
+    if (!boxes.empty()) write_map(boxes, most, html);
+    html.hint(concat("A zone is brighter the more entities it has. ",
+                     has_places ? "Its box is around the positions of its entities."
+                                : "No entity has a position, so zones are in the order of the table.",
+                     boxes.size() == zones.size()
+                         ? std::string()
+                         : concat(' ', count_text(zones.size() - boxes.size()), " zones without positions, or beyond ",
+                                  count_text(kMostMapped), ", are not on the map.")));
     HtmlTable table(html,
                     {{"Zone", true}, {"Entities", true}, {"Used", true}, {"Committed", true}, {"Reserved", true}});
     for (const ZoneReport& zone : zones) {

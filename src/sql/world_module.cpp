@@ -153,7 +153,7 @@ Cell count_cell(T count) {
     return static_cast<std::int64_t>(count);
 }
 
-Cells list_zones(const World& world) {
+Cells list_zones(const World& world, const Entity*) {
     struct Held {
         std::uint64_t rows = 0;
         std::size_t committed = 0;
@@ -172,7 +172,7 @@ Cells list_zones(const World& world) {
     return cells;
 }
 
-Cells list_passes(const World& world) {
+Cells list_passes(const World& world, const Entity*) {
     Cells cells;
     for (const PassReport& pass : report_world(world).passes)
         cells.push_back({pass.name, count_cell(pass.num_runs), count_cell(pass.num_rows), count_cell(pass.total_rows),
@@ -181,7 +181,7 @@ Cells list_passes(const World& world) {
     return cells;
 }
 
-Cells list_memory(const World& world) {
+Cells list_memory(const World& world, const Entity*) {
     Cells cells;
     for (const ComponentReport& component : report_world(world).components) {
         const Store* const store = world.directory().find(ComponentId(component.name));
@@ -212,16 +212,21 @@ Cell property_cell(const World& world, const PropertyView& value) {
     return write_sjson_line(builder.finish().root());
 }
 
-Cells list_properties(const World& world) {
+/// `only`: of this entity; nullptr: of all.
+Cells list_properties(const World& world, const Entity* only) {
     Cells cells;
     const PropertyManager* const properties = find_properties(world.directory());
     if (properties == nullptr) return cells;
     std::vector<Entity> owners;
-    for (const Table* table : properties->tables())
-        for (const Entity owner : table->entities())
-            if (world.entities().alive(owner)) owners.push_back(owner);
-    std::sort(owners.begin(), owners.end(), [](Entity a, Entity b) { return a.index() < b.index(); });
-    owners.erase(std::ranges::unique(owners).begin(), owners.end());
+    if (only != nullptr) {
+        if (world.entities().alive(*only)) owners.push_back(*only);
+    } else {
+        for (const Table* table : properties->tables())
+            for (const Entity owner : table->entities())
+                if (world.entities().alive(owner)) owners.push_back(owner);
+        std::sort(owners.begin(), owners.end(), [](Entity a, Entity b) { return a.index() < b.index(); });
+        owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+    }
     for (const Entity owner : owners) {
         const std::size_t first = cells.size();
         properties->for_each(owner, [&](StringId path, const PropertyView& value) {
@@ -237,9 +242,9 @@ Cells list_properties(const World& world) {
 
 class CountedRows final : public WorldRows {
 public:
-    CountedRows(const World& world, Cells (*list)(const World&)) : world_(world), list_(list) {}
+    CountedRows(const World& world, Cells (*list)(const World&, const Entity*)) : world_(world), list_(list) {}
 
-    void begin(const Entity*) override { cells_ = list_(world_), row_ = 0; }
+    void begin(const Entity* only) override { cells_ = list_(world_, only), row_ = 0; }
     bool is_at_end() const override { return row_ >= cells_.size(); }
     void next() override { ++row_; }
     std::int64_t row_number() const override { return static_cast<std::int64_t>(row_); }
@@ -253,7 +258,7 @@ public:
 
 private:
     const World& world_;
-    Cells (*list_)(const World&);
+    Cells (*list_)(const World&, const Entity*);
     Cells cells_;
     std::size_t row_ = 0;
 };
@@ -312,20 +317,21 @@ bool is_reference(int column) { return column == 5 || column == 6; }
 int choose_world_plan(sqlite3_vtab* vtab, sqlite3_index_info* plan) {
     const auto& self = *static_cast<WorldVtab*>(vtab);
     const bool is_entities = self.number == kEntities;
-    const double num_rows = is_entities ? static_cast<double>(self.world.entities().num_alive()) : 64;
+    const bool has_entity = is_entities || self.number == kProperties;
+    const double num_rows = has_entity ? static_cast<double>(self.world.entities().num_alive()) : 64;
     plan->idxStr = const_cast<char*>(is_entities ? "all entities" : "all rows");
     plan->estimatedRows = static_cast<sqlite3_int64>(num_rows);
     plan->estimatedCost = 100 + 2 * num_rows;
-    for (int i = 0; is_entities && i < plan->nConstraint; ++i) {
+    for (int i = 0; has_entity && i < plan->nConstraint; ++i) {
         const auto& constraint = plan->aConstraint[i];
         if (constraint.usable == 0 || constraint.iColumn != 0 || constraint.op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
         plan->aConstraintUsage[i].argvIndex = 1;
         plan->aConstraintUsage[i].omit = 1;
         plan->idxNum = 1;
         plan->idxStr = const_cast<char*>("one entity (entity = ?)");
-        plan->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
-        plan->estimatedRows = 1;
-        plan->estimatedCost = 3;
+        plan->idxFlags = is_entities ? SQLITE_INDEX_SCAN_UNIQUE : 0;
+        plan->estimatedRows = is_entities ? 1 : 4;
+        plan->estimatedCost = is_entities ? 3 : 12;
         break;
     }
     int num_arguments = plan->idxNum;

@@ -58,7 +58,8 @@ SHOAL_COMPONENT(Mass, value, heavier)
 namespace {
 
 struct Options {
-    std::uint64_t seed = 1, frames = 20, workers = 1, entities = 300, rebalance = 0, at = 0, kill_after = 0, tiles = 6;
+    std::uint64_t seed = 1, frames = 20, workers = 1, entities = 300, rebalance = 0, at = 0, kill_after = 0, tiles = 6,
+                  crowd = 0;
     std::string checkpoint, restore, mistake;
     bool report = false, list = false, each = false, empty = false;
 };
@@ -74,6 +75,7 @@ Options read(int argc, char** argv) {
         number("--seed", options.seed), number("--frames", options.frames), number("--workers", options.workers);
         number("--entities", options.entities), number("--rebalance", options.rebalance), number("--at", options.at);
         number("--kill-after", options.kill_after), number("--tiles", options.tiles);
+        number("--crowd", options.crowd);
         if (word == "--checkpoint") options.checkpoint = value, ++i;
         if (word == "--restore") options.restore = value, ++i;
         if (word == "--mistake") options.mistake = value, ++i;
@@ -189,6 +191,8 @@ void spawn(Sea& sea) {
         if (i % 6 == 0) sea.world.commands().tag(entity, "marked");
         if (i % 7 == 0) sea.world.commands().name(entity, concat("one ", i));
     }
+    for (std::uint64_t i = 0; i < sea.options.crowd; ++i)  // a zone of which each column is a message of its own
+        require(sea.database.create(7, Place{{15, 15, 0}}, Motion{}, Charge{random.unit(), 6}).status());
     for (const Entity entity : all)
         sea.world.commands().set<&Friend::other>(entity, random.below(4) == 0 && !dust.empty()
                                                              ? dust[random.below(std::uint32_t(dust.size()))]

@@ -89,6 +89,13 @@ TEST_F(ClusterProgram, zones_that_change_hands_leave_the_state_as_it_is) {
         EXPECT_EQ(frames(ranks, options), one) << ranks;
 }
 
+// req: H4
+TEST_F(ClusterProgram, a_zone_of_many_rows_changes_hands_with_its_columns) {
+    const std::vector<std::string> options{"--seed", "6",       "--frames", "4",           "--entities",
+                                           "60",     "--crowd", "20000",    "--rebalance", "1"};
+    EXPECT_EQ(frames(2, options), frames(1, options));
+}
+
 // req: H5
 TEST_F(ClusterProgram, a_checkpoint_continues_on_any_number_of_ranks) {
     const std::vector<std::string> usual{"--seed", "5", "--frames", "30", "--entities", "250"};

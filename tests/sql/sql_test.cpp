@@ -140,6 +140,10 @@ TEST(Sql, properties_are_rows_with_the_values_that_entities_have) {
               "1:1 armor.front 35 1|1:1 paint red 1|1:1 speed 2.5 1|2:1 armed 1 1|2:1 place [1.0 2.0] 1");
     EXPECT_EQ(sea.rows("SELECT value + 1 FROM property_values WHERE path = 'armor.front'"), "36");
     EXPECT_EQ(sea.rows("SELECT zone FROM property_values JOIN entities USING (entity) WHERE value = 'red'"), "3");
+    EXPECT_EQ(sea.rows("SELECT name, path FROM entities JOIN property_values USING (entity) WHERE value = 1"),
+              "NULL armed");
+    EXPECT_EQ(sea.rows("SELECT path FROM property_values WHERE entity = entity('2:1')"), "armed|place");
+    EXPECT_EQ(sea.rows("SELECT path FROM property_values WHERE entity = entity('9:1')"), "");
     properties.reset(sea.nemo, "speed");
     EXPECT_EQ(sea.rows("SELECT path FROM property_values WHERE entity = entity('1:1')"), "armor.front|paint");
 }

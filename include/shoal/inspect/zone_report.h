@@ -11,7 +11,7 @@
 //     255 others  position  9,120     3  ...
 //
 // A report is a copy: it refers to nothing.
-// Thread: report_zones is a const call on the database; the rest may run on any thread.
+// Thread: report_zones and zone_bounds are const calls on the database and the world; the rest may run on any thread.
 
 #include "shoal/database/detail/zone_statistics.h"
 #include "shoal/inspect/positions.h"

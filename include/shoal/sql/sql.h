@@ -14,6 +14,7 @@
 //     fish_weights       of a field that is an array: entity, position_in_list, value
 //     entities           one per living entity: entity, name, tags, zone, components, owner, parent
 //     links              one per reference from an entity to another: entity, component, field, target
+//     property_values    one per named value of an entity: entity, path, value, own
 //     tags, zones        how many entities have each tag, and how many rows each zone holds
 //     passes, memory     the costs of passes and component types
 //
