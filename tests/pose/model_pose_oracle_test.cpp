@@ -257,9 +257,12 @@ struct ModelPoseRounds : ModelPoses {
                 now().write_field(place, part, reinterpret_cast<const std::byte*>(&one.locals[node].scale)).ok());
         } else {
             one.locals[node] = random_pose(random);
-            Transform twice = one.locals[node];
-            for (float* lane : {&twice.rotation.x, &twice.rotation.y, &twice.rotation.z, &twice.rotation.w}) *lane *= 2;
-            now().set_local(at(entity), node, what == 2 ? twice : one.locals[node]);
+            // Other lengths than 1 are mended; builds with checks end the program instead.
+            constexpr float kLength = SHOAL_CHECKED != 0 ? 1 : 2;
+            Transform longer = one.locals[node];
+            for (float* lane : {&longer.rotation.x, &longer.rotation.y, &longer.rotation.z, &longer.rotation.w})
+                *lane *= kLength;
+            now().set_local(at(entity), node, what == 2 ? longer : one.locals[node]);
             one.locals[node] = now().local(at(entity), node);
         }
         one.first_changed = std::min(one.first_changed, first);
