@@ -37,7 +37,7 @@ Options read_options(std::string_view program, std::string_view usage, std::span
                 options.filter = std::regex(pattern, std::regex::ECMAScript);
                 options.has_filter = true;
             } catch (const std::regex_error& error) {
-                fail_usage(program, usage, "--filter \"" + pattern + "\" is no regular expression: " + error.what());
+                fail_usage(program, usage, "--filter \"" + pattern + "\" is not a regular expression: " + error.what());
             }
         } else if (flag == "--help" || flag == "-h") {
             std::fwrite(usage.data(), 1, usage.size(), stdout);

@@ -65,7 +65,8 @@ public:
     /// Exchanges one message with each of `peers`. Shape: messages: one for each of `peers`, ascending.
     std::vector<RankMessage> exchange_with(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages);
     /// The same two calls, with pieces of memory that each message describes. pieces_of(message) returns where to store
-    /// the pieces of a sender: as many, in the same order, each with as many bytes. They are filled when this call returns.
+    /// the pieces of a sender: as many, in the same order, each with as many bytes. They are filled when this call
+    /// returns.
     /// Until then, the sent pieces must not change. In the first call, which is for few and large pieces, large pieces
     /// are messages of their own. Shape: sent: by message.
     template <class PiecesOf>

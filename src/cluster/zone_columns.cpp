@@ -43,8 +43,16 @@ bool PlainTables::has(const DatabaseTable& table) const {
 
 bool has_plain_columns(const Database& database, const Archetype& type) {
     for (const ComponentType component : type.components())
-        for (const Field& field : database.schema(component).fields())
-            if (field.type > FieldType::kEnum && field.type != FieldType::kFixedString) return false;
+        for (const Field& field : database.schema(component).fields()) switch (field.type) {
+                case FieldType::kStringId:  // the next owner may lack the text, or the resource
+                case FieldType::kResourceId:
+                case FieldType::kEntity:
+                case FieldType::kBlobArray:
+                case FieldType::kOpaque:
+                    return false;
+                default:
+                    break;
+            }
     return true;
 }
 

@@ -5,8 +5,8 @@
 //                 |       |          |          |
 //     rank 1   names | position | velocity | enabled      new rows, with ids of this rank
 //
-// That is possible if all fields are numbers, which mean the same on all ranks, and if the entities have no components
-// in other stores. Other tables are sent as in parcel.h.
+// That is possible if all fields are numbers, enums or fixed texts, whose bytes mean the same on all ranks, and if the
+// entities have no components in other stores. Other tables are sent as in parcel.h.
 // Thread: the structural thread of the world.
 
 #include "cluster/ranks.h"

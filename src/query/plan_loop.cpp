@@ -427,8 +427,8 @@ bool is_plain(const PlanState& plan, const LoopFunction& function) {
 }
 
 /// Calls the function for a table of a plain loop, and marks what it writes. It does the work of PlanLoop::run_part()
-/// and mark_part(), and little else. It is copied, so that its members are in registers. Most loops write to one column:
-/// for `kWritesOne`, marking a small table is a store and not a loop.
+/// and mark_part(), and little else. It is copied, so that its members are in registers. Most loops write to one
+/// column: for `kWritesOne`, marking a small table is a store and not a loop.
 template <bool kWritesOne>
 struct PlainVisit {
     const LoopFunction& function;

@@ -1,5 +1,6 @@
 #pragma once
-// The keys of levels, entities and components that have a meaning, in one table: for source_grammar.h and the JSON Schema.
+// The keys of levels, entities and components that have a meaning, in one table: for source_grammar.h and the JSON
+// Schema.
 //
 //     data  _guid  _type  type  guid  id  editor  name  prefab  components ... entities  _versions
 //     [--------- kComponentKeys --------]                       [------ lists --------]
