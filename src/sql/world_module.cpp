@@ -1,7 +1,6 @@
 // The tables about the world itself: its entities, their properties, its zones, and the costs of passes and component
 // types.
 
-#include "shoal/base/detail/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
@@ -17,7 +16,6 @@
 #include "sql/values.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -199,16 +197,18 @@ Cells list_memory(const World& world, const Entity*) {
 /// Gives numbers and texts as they are, and vectors and lists as texts in the syntax of sources.
 Cell property_cell(const World& world, const PropertyView& value) {
     const PropertyShape shape = value.shape();
-    const Array<std::uint32_t> words = value.joined_words();
-    if (shape.count == 1 && shape.lanes == 1) {
-        if (shape.type == PropertyType::kBool) return count_cell(words[0] != 0);
-        if (shape.type == PropertyType::kInt) return static_cast<std::int64_t>(pair_key(words[1], words[0]));
-        if (shape.type == PropertyType::kFloat) return static_cast<double>(std::bit_cast<float>(words[0]));
-        if (shape.type == PropertyType::kString)
-            return std::string(world.strings().text(StringId(pair_key(words[1], words[0]))));
-    }
+    std::int64_t integer = 0;
+    double real = 0;
+    StringId text;
+    const bool is_one = shape.count == 1 && shape.lanes == 1;
+    bool is_on = false;
+    if (is_one && shape.type == PropertyType::kBool && value.read(std::span(&is_on, 1)) == 1) return count_cell(is_on);
+    if (is_one && shape.type == PropertyType::kInt && value.read(std::span(&integer, 1)) == 1) return integer;
+    if (is_one && shape.type == PropertyType::kFloat && value.read(std::span(&real, 1)) == 1) return real;
+    if (is_one && shape.type == PropertyType::kString && value.read(std::span(&text, 1)) == 1)
+        return std::string(world.strings().text(text));
     DocumentBuilder builder;
-    write_property(builder, shape, words, PlainNames(&world.strings()));
+    write_property(builder, shape, value.joined_words(), PlainNames(&world.strings()));
     return write_sjson_line(builder.finish().root());
 }
 

@@ -141,7 +141,7 @@ one_flavour_in_a_program() {
 exports_are_ours() {
     local library foreign
     for library in "$work"/shared/lib/libshoal*.so; do
-        foreign=$(nm -DC --defined-only "$library" | cut -d' ' -f3- |
+        foreign=$(nm -D --defined-only "$library" | cut -d' ' -f3- | grep -Ev '^_ZNK?5shoal' | c++filt |
             grep -Ev '^(typeinfo( name)? for |vtable for |VTT for |guard variable for )?shoal(::|_)' || true)
         if [[ -n $foreign ]]; then
             printf '%s exports what is not its own:\n%s\n' "$library" "$foreign"

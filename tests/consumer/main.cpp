@@ -1,6 +1,7 @@
 // What another project does first: it includes public headers, links one library, and gets answers.
 
 #include <shoal/base/text.h>
+#include <shoal/components/properties.h>
 #include <shoal/entity/entity_manager.h>
 #include <shoal/plugin/plugins.h>
 #include <shoal/store/field_path.h>
@@ -66,6 +67,11 @@ int main(int argc, char** argv) {
     if (!directory.add(lamps)) return 8;
     const auto height = shoal::FieldPath::find_in(directory, "transform.position.z");
     if (!height || !height->write(stones[0], 2.5) || height->read(stones[0])->to_text() != "2.5") return 8;
+
+    shoal::PropertyManager properties(entities, pool);
+    if (!properties.set(stones[0], "depth", 2.5f)) return 9;
+    const shoal::Result<float> depth = properties.get<float>(stones[0], "depth");
+    if (!depth || *depth != 2.5f) return 9;
 
     if (entities.destroy(stones) != 3 || entities.alive(stones[0])) return 4;
 
