@@ -33,7 +33,7 @@ using namespace shoal;
 // Values of rented clusters: their data sheets state 1 to 2 us and 100 Gbit/s.
 constexpr double kLatency = 1.5e-6, kBandwidth = 12.5e9;
 constexpr double kBytesOfCrossing = 1000;  // a fish in a parcel, with its share of the fixed part: see `check`
-constexpr double kBytesOfDeaths = 24;      // what a rank sends to all others when no fish dies: two counts and a size
+constexpr double kBytesOfDeaths = 24;      // what a rank sends to all others when no fish dies: which steps follow, and a size
 constexpr std::uint32_t kFrames = 4;
 constexpr std::uint32_t kMostQuickRanks = 256;
 constexpr std::uint32_t kNumRanks[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 10'000};

@@ -25,7 +25,7 @@ ClusterBody::ClusterBody(World& of, MPI_Comm comm, const ClusterOptions& given)
       own_rows_(database, types_),
       copied_rows_(database, types_),
       halo_(ranks, world, database),
-      commands_(world, names),
+      commands_(world, names, ranks.rank()),
       deaths_(of.entities(), "cluster") {
     note_zones();
     status = check_ranks();

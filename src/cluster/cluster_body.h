@@ -4,7 +4,8 @@
 //     before commands   commands about copies are sent to the owners                            remote_commands.h
 //     after settle   1  all ranks are told which entities died, and whether any cross
 //                    2  entities in zones of other ranks are sent there, with their components   parcel.h
-//                    3  newborn entities get names, rows of a rank's zones are arranged          zone_rows.h
+//                    3  newborn entities get names, which replace those that references to them were sent with;
+//                       rows of a rank's zones are arranged                                      zone_rows.h
 //                    4  ranks with copies are told which rows were removed and added
 //     next frame        the pass "halo" sends the written blocks of the columns that are read    halo.h
 //
@@ -82,7 +83,10 @@ private:
     /// Entities that are sent to another rank in a settle.
     struct Leaving {
         std::vector<Entity> entities;  // in the order of the parcel
-        std::vector<Entity> unnamed;   // those of `entities` without a name
+        std::vector<Entity> unnamed;   // those of `entities` that the receiver names
+    };
+    struct Renamed {
+        Name passing, lasting;
     };
 
     using LeavingTo = std::map<std::uint32_t, Leaving>;                // by rank
@@ -96,7 +100,11 @@ private:
     std::vector<std::uint64_t> count_rows();
     std::vector<Entity> below(Entity entity);
     std::uint64_t hash_with_below(Entity entity);
+    bool needs_name(Entity entity) const;
     void name_newborn(const ZoneSet& in_zones);
+    void rename(Entity entity, Name name);
+    bool will_rename(const LeavingTo& newborn);
+    void tell_renamed();
     std::vector<cluster::TableChange> arrange(const ZoneSet& in_zones);
 
     // Zones that change hands.
@@ -144,6 +152,7 @@ private:
     cluster::HaloExchange halo_;
     cluster::RemoteCommands commands_;
     DeathFollower deaths_;
+    std::vector<Renamed> renamed_;      // in this settle
     std::vector<cluster::Peer> peers_;  // ascending
     std::vector<cluster::HaloColumn> columns_;
     std::size_t num_common_types_ = 0;  // of the database: the first ones, which check_ranks() has compared

@@ -17,17 +17,11 @@ struct ComponentKey {
     std::uint64_t component, index, is_enabled, parent;
 };
 
-/// Returns a name that is the same for any number of ranks, or 0.
-Name stable_name(const EntityNames& names, Entity entity) {
-    const Name name = names.name(entity);
-    return (name & kBelowBit) != 0 ? 0 : name;
-}
-
-/// Returns the name of the entity of a row's parent, or 0.
+/// Returns the lasting name of the entity of a row's parent, or 0.
 Name name_of_parent(const EntityNames& names, const ComponentRow& at) {
     if (!at.table->has_tree()) return 0;
     const std::uint32_t parent = at.table->links(LinkColumn::kTreeParent)[at.row];
-    return parent == kNilRow ? 0 : stable_name(names, at.table->entities()[parent]);
+    return parent == kNilRow ? 0 : names.lasting_name(at.table->entities()[parent]);
 }
 
 }  // namespace
@@ -48,7 +42,7 @@ std::uint64_t hash_of(const World& world, const EntityNames& names, Entity entit
                                    std::vector<Name> others;
                                    for (std::uint32_t i = 0; i < field.num_values(); ++i) {
                                        const auto other = read_as<Entity>(value.data() + i * sizeof(Entity));
-                                       others.push_back(world.entities().alive(other) ? stable_name(names, other) : 0);
+                                       others.push_back(world.entities().alive(other) ? names.lasting_name(other) : 0);
                                    }
                                    hash = hash_bytes(others.data(), others.size() * sizeof(Name), hash);
                                } else {

@@ -3,11 +3,12 @@
 //
 //     bits     63   62 ... 41        40 ... 0
 //              0    zone of birth    count of births there, from 1
-//              1    rank             count: an entity in no zone, below one that was sent
+//              1    rank             count: a name for the time until the owner of a zone gives the lasting one
 //
 // The owner of a zone names the entities born in it, in an order that depends only on their components, so that the
-// owner need not ask other ranks. Names are never reused. An entity in no zone gets a name when it is sent: such a name
-// depends on the ranks, so no result may depend on the name. Thread: changed between passes; read by any thread.
+// owner need not ask other ranks. These names are never reused. An entity that has none yet, because it is in no zone or
+// was born in this frame, gets a passing name when it, or a reference to it, is sent. Such a name depends on the ranks,
+// so no result may depend on it. Thread: changed between passes; read by any thread.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/hash_map.h"
@@ -23,10 +24,10 @@ namespace shoal::cluster {
 using Name = std::uint64_t;
 
 inline constexpr int kNameCountBits = 41;
-inline constexpr Name kBelowBit = Name(1) << 63;  ///< the entity is in no zone
+inline constexpr Name kPassingBit = Name(1) << 63;
 /// "12:7": the seventh entity that was born in zone 12.
 inline std::string name_text(Name name) {
-    return concat((name & ~kBelowBit) >> kNameCountBits, ':', name & ((Name(1) << kNameCountBits) - 1));
+    return concat((name & ~kPassingBit) >> kNameCountBits, ':', name & ((Name(1) << kNameCountBits) - 1));
 }
 
 /// Finds entities by name. Names are counted, so entities are kept in pages of consecutive names. This takes a sixth of
@@ -105,6 +106,11 @@ public:
         const std::uint32_t index = entity.index();
         return index < names_.size() && names_[index].owner == entity ? names_[index].name : 0;
     }
+    /// Returns the lasting name of an entity, or 0.
+    Name lasting_name(Entity entity) const {
+        const Name name = this->name(entity);
+        return (name & kPassingBit) != 0 ? 0 : name;
+    }
     /// Returns the entity with a name, or null.
     Entity find(Name name) const { return entities_.find(name); }
 
@@ -113,6 +119,19 @@ public:
         names_[entity.index()] = {entity, name};
         entities_.set(name, entity);
     }
+    /// Replaces the name of an entity, if it has one. Returns the old name, or 0. What is marked stays.
+    Name rename(Entity entity, Name name) {
+        const Name old = this->name(entity);
+        if (old != 0) entities_.erase(old);
+        set(entity, name);
+        return old;
+    }
+    /// Returns the name of an entity, after giving it a passing one if it had none. `rank`: this rank.
+    Name name_to_send(Entity entity, std::uint32_t rank) {
+        if (name(entity) == 0) set(entity, next_passing(rank));
+        return name(entity);
+    }
+    Name next_passing(std::uint32_t rank) { return kPassingBit | Name(rank) << kNameCountBits | ++num_passing_; }
     void erase(Entity entity) {
         const Name old = name(entity);
         if (old == 0) return;
@@ -122,9 +141,7 @@ public:
     }
     /// Returns a name for the next entity born in a zone.
     Name next(Zone zone) { return Name(zone) << kNameCountBits | ++births_[zone]; }
-    /// Returns a name for an entity in no zone.
-    Name next_below(std::uint32_t rank) { return kBelowBit | Name(rank) << kNameCountBits | ++num_below_; }
-    std::uint64_t& num_below() { return num_below_; }
+    std::uint64_t& num_passing() { return num_passing_; }
     std::vector<std::uint64_t>& births() { return births_; }
     const std::vector<std::uint64_t>& births() const { return births_; }
 
@@ -155,7 +172,7 @@ private:
     std::vector<Named> names_;  // by index
     EntitiesByName entities_;
     std::vector<std::uint64_t> births_;  // by zone
-    std::uint64_t num_below_ = 0;
+    std::uint64_t num_passing_ = 0;
     BitSet copies_{Owner("cluster")}, away_{Owner("cluster")}, known_{Owner("cluster")};  // by index
 };
 

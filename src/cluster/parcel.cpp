@@ -18,46 +18,28 @@ struct OuterReference {
     std::uint32_t entity, index, field, value;
 };
 
-class References {
-public:
-    References(World& world, EntityNames& names, std::uint32_t rank, std::span<const Entity> entities)
-        : world_(world), names_(names), rank_(rank), entities_(entities.begin(), entities.end()) {
-        std::sort(entities_.begin(), entities_.end());
-    }
-
-    void list(Entity entity, std::uint32_t number) {
-        for_each_component(
-            world_, entity, [&](Store& store, const Schema& component, const ComponentRow& at, std::uint32_t index) {
-                for (std::uint32_t f = 0; f < component.fields().size(); ++f) {
-                    const Field& field = component.fields()[f];
-                    if (field.type != FieldType::kEntity) continue;
-                    value_.resize(field.num_values());
-                    store.read_field(at, field_part(component, field), reinterpret_cast<std::byte*>(value_.data()));
-                    for (std::uint32_t v = 0; v < value_.size(); ++v)
-                        add(value_[v], {component.id().hash, 0, number, index, f, v});
-                }
-            });
-    }
-    const std::vector<OuterReference>& all() const { return all_; }
-
-private:
-    void add(Entity target, OuterReference reference) {
-        if (!world_.entities().alive(target) || std::binary_search(entities_.begin(), entities_.end(), target)) return;
-        if (names_.name(target) == 0 && !world_.database().has_row(target))
-            names_.set(target, names_.next_below(rank_));
-        reference.target = names_.name(target);
-        if (reference.target == 0) return;
-        names_.mark_known_elsewhere(target);
-        all_.push_back(reference);
-    }
-
-    World& world_;
-    EntityNames& names_;
-    std::uint32_t rank_;
-    std::vector<Entity> entities_;  // ascending
-    std::vector<Entity> value_;
-    std::vector<OuterReference> all_;
-};
+/// Calls visit(target, reference) for each reference from `entities` to a living entity that is not one of them. The
+/// target's name is not set in the reference.
+template <class Visit>
+void for_each_outer_reference(World& world, std::span<const Entity> entities, Visit&& visit) {
+    std::vector<Entity> sorted(entities.begin(), entities.end()), value;
+    std::sort(sorted.begin(), sorted.end());
+    for (std::uint32_t i = 0; i < entities.size(); ++i)
+        for_each_component(world, entities[i],
+                           [&](Store& store, const Schema& component, const ComponentRow& at, std::uint32_t index) {
+                               for (std::uint32_t f = 0; f < component.fields().size(); ++f) {
+                                   const Field& field = component.fields()[f];
+                                   if (field.type != FieldType::kEntity) continue;
+                                   value.resize(field.num_values());
+                                   store.read_field(at, field_part(component, field),
+                                                    reinterpret_cast<std::byte*>(value.data()));
+                                   for (std::uint32_t v = 0; v < value.size(); ++v)
+                                       if (world.entities().alive(value[v]) &&
+                                           !std::binary_search(sorted.begin(), sorted.end(), value[v]))
+                                           visit(value[v], OuterReference{component.id().hash, 0, i, index, f, v});
+                               }
+                           });
+}
 
 /// Makes a spawned entity refer to an entity of another rank.
 Status set_reference(World& world, EntityNames& names, Entity entity, const OuterReference& reference) {
@@ -107,16 +89,25 @@ Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<cons
     for (const Schema* schema : world.database().schemas()) of_database.push_back(schema->id().hash);
     to.array(of_database);
     std::vector<Name> own_names;
-    References references(world, names, rank, entities);
-    for (std::uint32_t i = 0; i < entities.size(); ++i) {
-        if (names.name(entities[i]) == 0 && !world.database().has_row(entities[i]))
-            names.set(entities[i], names.next_below(rank));
-        own_names.push_back(names.name(entities[i]));
-        references.list(entities[i], i);
-    }
+    for (const Entity entity : entities)
+        own_names.push_back(world.database().has_row(entity) ? names.name(entity) : names.name_to_send(entity, rank));
     to.array(own_names);
-    to.array(references.all());
+    std::vector<OuterReference> references;
+    for_each_outer_reference(world, entities, [&](Entity target, OuterReference reference) {
+        reference.target = names.name_to_send(target, rank);
+        names.mark_known_elsewhere(target);
+        references.push_back(reference);
+    });
+    to.array(references);
     return {};
+}
+
+bool refers_to_unnamed(World& world, const EntityNames& names, std::span<const Entity> entities) {
+    bool found = false;
+    for_each_outer_reference(world, entities, [&](Entity target, const OuterReference&) {
+        found |= names.name(target) == 0 && world.database().has_row(target);
+    });
+    return found;
 }
 
 namespace {

@@ -3,7 +3,7 @@
 //
 //     types         the component types that the database stores, so that the receiver's database stores them too
 //     blob          written by save_entities(): all stores, descendants, texts, disabled components
-//     names         by entity of the blob; 0: it has none yet
+//     names         by entity of the blob; 0: the receiver gives it one
 //     references    entity of the blob, component, field, value  ->  name of an entity elsewhere
 //
 // Thread: the structural thread of the world.
@@ -16,9 +16,11 @@
 namespace shoal::cluster {
 
 /// Writes living entities, parents before their children. Other entities to which they refer are marked as known
-/// elsewhere; if these are in no zone, they get names from this rank. Errors: a component cannot be sent; the message
-/// names it.
+/// elsewhere, and get passing names if they have no names yet. Errors: a component cannot be sent; the message names it.
 Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<const Entity> entities, MessageWriter& to);
+
+/// Whether some of the entities refer to an entity with a row that is not one of them and has no name yet.
+bool refers_to_unnamed(World& world, const EntityNames& names, std::span<const Entity> entities);
 
 /// Spawns the entities that pack() wrote, and returns them in the same order. Entities that have an id here, because
 /// they are copies or known by name alone, keep that id. Errors: the message is invalid; out of memory.

@@ -24,6 +24,7 @@ struct PartHead {
 
 void RemoteCommands::take_all() {
     messages_.clear();
+    created_.clear(), names_of_created_.clear();
     const std::uint64_t num_dropped = take_commands(
         world_.directory(),
         [](const void* self, Entity entity) {
@@ -35,6 +36,7 @@ void RemoteCommands::take_all() {
                                        " commands about entities of other ranks bring values of a C++ type "
                                        "that is more than its fields, so they are dropped; give the "
                                        "component fields that are bytes"));
+    resolve_when_created(world_.directory(), created_);
 }
 
 void RemoteCommands::write(const PassedCommand& command) {
@@ -55,6 +57,25 @@ void RemoteCommands::write(const PassedCommand& command) {
     ++num_sent_;
 }
 
+Name RemoteCommands::name_of_pending(Entity pending) {
+    const auto known = std::ranges::find(created_, pending);
+    if (known != created_.end()) return names_of_created_[static_cast<std::size_t>(known - created_.begin())];
+    created_.push_back(pending);
+    return names_of_created_.emplace_back(names_.next_passing(rank_));
+}
+
+std::vector<Name> RemoteCommands::name_created() {
+    std::vector<Name> dead;
+    for (std::size_t i = 0; i < created_.size(); ++i) {
+        if (world_.entities().alive(created_[i]))
+            names_.set(created_[i], names_of_created_[i]), names_.mark_known_elsewhere(created_[i]);
+        else
+            dead.push_back(names_of_created_[i]);
+    }
+    created_.clear(), names_of_created_.clear();
+    return dead;
+}
+
 void RemoteCommands::write_part(const PassedPart& part, MessageWriter& to) {
     const bool has_value = part.value_schema != nullptr;
     to.value(
@@ -63,16 +84,10 @@ void RemoteCommands::write_part(const PassedPart& part, MessageWriter& to) {
     std::vector<std::byte> image(part.value.begin(), part.value.end());
     std::vector<Name> others;
     for_each_entity(*part.value_schema, image.data(), 1, [&](Entity& other) {
-        others.push_back(names_.name(other));
-        if (others.back() != 0)
-            names_.mark_known_elsewhere(other);
-        else if (world_.entities().alive(other) && !std::exchange(has_warned_of_newborn_, true))
-            log(LogLevel::kWarning,
-                concat(
-                    "a command about an entity of another rank brings a reference to one that was born in this frame, "
-                    "in \"",
-                    part.component->name(),
-                    "\"; it has no name yet, so the reference is null there; ask a frame later"));
+        others.push_back(is_pending(other)                ? name_of_pending(other)
+                         : world_.entities().alive(other) ? names_.name_to_send(other, rank_)
+                                                          : 0);
+        if (world_.entities().alive(other)) names_.mark_known_elsewhere(other);
     });
     to.array(image);
     to.array(others);

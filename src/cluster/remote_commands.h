@@ -18,7 +18,7 @@ namespace shoal::cluster {
 
 class RemoteCommands {
 public:
-    RemoteCommands(World& world, EntityNames& names) : world_(world), names_(names) {}
+    RemoteCommands(World& world, EntityNames& names, std::uint32_t rank) : world_(world), names_(names), rank_(rank) {}
 
     /// Removes commands about entities of other ranks from the waiting commands, and returns a message for each owner.
     /// rank_of(entity) returns the owner of a copy.
@@ -34,6 +34,9 @@ public:
     /// Adds the commands of another rank to the waiting commands. Errors: the message is invalid; some commands may
     /// have been added.
     Status give(std::span<const std::byte> message);
+    /// Names the entities that were created since take() and to which the passed commands refer. Returns the names of
+    /// those that were not created, or are dead.
+    std::vector<Name> name_created();
 
     std::uint64_t num_sent() const { return num_sent_; }
 
@@ -41,16 +44,20 @@ private:
     void take_all();
     void write(const PassedCommand& command);
     void write_part(const PassedPart& part, MessageWriter& to);
+    Name name_of_pending(Entity pending);
     struct ReadPart;
     Status read_parts(MessageReader& from, std::uint32_t count, std::vector<ReadPart>& parts);
 
     World& world_;
     EntityNames& names_;
+    std::uint32_t rank_;
     std::uint32_t (*rank_of_)(const void* context, Entity entity) = nullptr;
     const void* context_ = nullptr;
     std::map<std::uint32_t, MessageWriter> messages_;
+    std::vector<Entity> created_;  // pending until the commands are carried out
+    std::vector<Name> names_of_created_;
     std::uint64_t num_sent_ = 0;
-    bool has_warned_of_values_ = false, has_warned_of_reach_ = false, has_warned_of_newborn_ = false;
+    bool has_warned_of_values_ = false, has_warned_of_reach_ = false;
 };
 
 }  // namespace shoal::cluster

@@ -122,12 +122,12 @@ void ClusterBody::find_leaving(LeavingTo& named, LeavingTo& newborn) {
             if (!names.is_copy(entity)) found.emplace_back(rows.key.zone_number(), entity);
     });
     for (const auto& [zone, entity] : found)
-        (names.name(entity) == 0 ? newborn : named)[owner(zone)].entities.push_back(entity);
+        (needs_name(entity) ? newborn : named)[owner(zone)].entities.push_back(entity);
     for (LeavingTo* const all : {&named, &newborn})
         for (auto& [rank, with] : *all) {
             with.entities = entities_with_below(world, with.entities);
             for (const Entity entity : with.entities)
-                if (names.name(entity) == 0 && database.has_row(entity)) with.unnamed.push_back(entity);
+                if (needs_name(entity)) with.unnamed.push_back(entity);
         }
 }
 
@@ -137,8 +137,8 @@ void ClusterBody::leave(std::span<const Entity> entities) {
     for (const Entity entity : entities) names.mark_away(entity, true), names.mark_known_elsewhere(entity);
 }
 
-/// Sends entities to the owners of their zones, and receives entities. Returns the received entities that have no
-/// names, by sender.
+/// Sends entities to the owners of their zones, and receives entities. Returns the received entities that are to be
+/// named here, by sender.
 ClusterBody::ArrivedFrom ClusterBody::cross(const LeavingTo& leaving) {
     std::vector<RankMessage> sent;
     for (const auto& [rank, with] : leaving) {
@@ -156,12 +156,12 @@ ClusterBody::ArrivedFrom ClusterBody::cross(const LeavingTo& leaving) {
         Result<std::vector<Entity>> entities = cluster::unpack(world, names, from);
         if (!entities) fail(concat("entities that come from rank ", message.rank), entities.status());
         for (const Entity entity : *entities)
-            if (names.name(entity) == 0) arrived[message.rank].push_back(entity);
+            if (needs_name(entity)) arrived[message.rank].push_back(entity);
     }
     return arrived;
 }
 
-/// Tells other ranks the names of the entities that they have sent without a name.
+/// Tells other ranks the names of the newborn entities that they have sent.
 void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
     std::vector<RankMessage> sent;
     for (const auto& [rank, entities] : arrived) {
@@ -176,13 +176,48 @@ void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
             const Name name = from.value<Name>();
             if (!from.is_sound() || name == 0 || names.find(name))
                 fail("names", Status::error(concat("rank ", message.rank, " gives none to what it was sent")));
-            names.set(entity, name);
+            rename(entity, name);
             names.mark_away(entity, true), names.mark_known_elsewhere(entity);
         }
     }
 }
 
+/// Whether this rank has sent, or will send in this settle, a passing name of an entity that gets a lasting one now.
+bool ClusterBody::will_rename(const LeavingTo& newborn) {
+    bool found = false;
+    for (const auto& [rank, with] : newborn) {
+        for (const Entity entity : with.unnamed) found |= names.name(entity) != 0;
+        found = found || cluster::refers_to_unnamed(world, names, with.entities);
+    }
+    own_rows_.for_each_changed(zones.own.now(), [&](TableRows& rows) {
+        for (const Entity entity : own_rows_.find_new(rows)) found |= names.name(entity) != 0 && needs_name(entity);
+    });
+    return found;
+}
+
+/// Tells all ranks the lasting names of entities that were sent, or referred to, with passing ones.
+void ClusterBody::tell_renamed() {
+    MessageWriter mine;
+    mine.array(renamed_);
+    structure_bytes_ += mine.bytes().size();
+    for (const cluster::Bytes& bytes : ranks.gather(mine.bytes()))
+        for (const Renamed& one : MessageReader(bytes).array<Renamed>())
+            if (const Entity entity = names.find(one.passing); entity && !names.find(one.lasting))
+                names.rename(entity, one.lasting);
+}
+
 // --- names and order ---------------------------------------------------------------------------------------------
+
+/// Whether an entity is in a zone and has no lasting name yet.
+bool ClusterBody::needs_name(Entity entity) const {
+    if (names.lasting_name(entity) != 0) return false;
+    const DatabaseRow at = database.find(entity);
+    return at && division.has(at.table->zone());
+}
+
+void ClusterBody::rename(Entity entity, Name name) {
+    if (const Name old = names.rename(entity, name)) renamed_.push_back({old, name});
+}
 
 /// Names the entities of zones that have no name yet, in an order that depends only on their components.
 void ClusterBody::name_newborn(const ZoneSet& in_zones) {
@@ -193,7 +228,7 @@ void ClusterBody::name_newborn(const ZoneSet& in_zones) {
     std::map<Zone, std::vector<Newborn>> newborn;
     own_rows_.for_each_changed(in_zones, [&](TableRows& rows) {
         for (const Entity entity : own_rows_.find_new(rows))
-            if (names.name(entity) == 0)
+            if (needs_name(entity))
                 newborn[rows.key.zone_number()].push_back({rows.key.type, hash_with_below(entity), entity});
     });
     for (auto& [zone, entities] : newborn) {
@@ -202,7 +237,7 @@ void ClusterBody::name_newborn(const ZoneSet& in_zones) {
             return a.hash != b.hash ? a.hash < b.hash
                                     : a.entity < b.entity;  // entities with equal hashes differ only in their ids
         });
-        for (const Newborn& each : entities) names.set(each.entity, names.next(zone - division.first()));
+        for (const Newborn& each : entities) rename(each.entity, names.next(zone - division.first()));
     }
 }
 
@@ -336,26 +371,43 @@ Status ClusterBody::apply_structure(std::span<const RankMessage> messages, bool 
 
 // --- the whole settle --------------------------------------------------------------------------------------------
 
+namespace {
+
+/// The steps of a settle that all ranks take together when one of them needs to.
+struct RareSteps {
+    std::uint8_t cross_named = 0, cross_newborn = 0, rename = 0;  // not 0: the step is taken
+    std::uint8_t zeros[13]{};                                     // so that what follows in the message is aligned
+
+    void operator|=(const RareSteps& other) {
+        cross_named |= other.cross_named, cross_newborn |= other.cross_newborn, rename |= other.rename;
+    }
+};
+
+}  // namespace
+
 void ClusterBody::after_settle() {
     if (!is_started) return;
     constexpr std::uint64_t kSettlesUntilForgotten = 256, kSettlesUntilTold = 64;
     const bool tells = num_settles_ % kSettlesUntilTold == 0;
     if (tells) known_ranks.assign(1, statistics());
-    std::vector<Name> dead = take_deaths();
+    std::vector<Name> dead = commands_.name_created();
+    const std::vector<Name> died = take_deaths();
+    dead.insert(dead.end(), died.begin(), died.end());
     unlink_across_zones(find_arrived());
     LeavingTo named, newborn;
     find_leaving(named, newborn);
-    std::uint64_t num_named = named.size(), num_newborn = newborn.size();
+    RareSteps steps{.cross_named = !named.empty(), .cross_newborn = !newborn.empty()};
     if (ranks.size() > 1) {
+        steps.rename = will_rename(newborn);
         MessageWriter mine;
-        mine.value(num_named), mine.value(num_newborn), mine.array(dead);
+        mine.value(std::exchange(steps, {})), mine.array(dead);
         if (tells) mine.value(std::exchange(known_ranks, {}).front());
         structure_bytes_ += mine.bytes().size();
-        dead.clear(), num_named = num_newborn = 0;
+        dead.clear();
         const std::vector<cluster::Bytes> all = ranks.gather(mine.bytes());
         for (std::uint32_t rank = 0; rank < all.size(); ++rank) {
             MessageReader from(all[rank]);
-            num_named += from.value<std::uint64_t>(), num_newborn += from.value<std::uint64_t>();
+            steps |= from.value<RareSteps>();
             const auto others = from.array<Name>();
             if (tells) known_ranks.push_back(from.value<ClusterStatistics>());
             if (!from.is_done()) fail("deaths", Status::error("a message is cut off"));
@@ -364,10 +416,12 @@ void ClusterBody::after_settle() {
         destroy_named(dead);  // before newborn entities are ordered by a hash of their references
     }
     // Newborn entities come first, so that crossing entities that refer to them find their names.
-    const ArrivedFrom arrived = num_newborn != 0 ? cross(newborn) : ArrivedFrom();
+    const ArrivedFrom arrived = steps.cross_newborn ? cross(newborn) : ArrivedFrom();
     name_newborn(zones.own.now());
-    if (num_newborn != 0) name_leaving(newborn, arrived);
-    if (num_named != 0) cross(named);
+    if (steps.cross_newborn) name_leaving(newborn, arrived);
+    if (steps.rename) tell_renamed();
+    renamed_.clear();
+    if (steps.cross_named) cross(named);
     const std::vector<TableChange> changes = arrange(zones.own.now());
     if (!peers_.empty()) send_structure(changes, false);
     if (++num_settles_ % kSettlesUntilForgotten == 0) forget_unreferenced();

@@ -124,6 +124,7 @@ void CommandLog::sort(std::span<CommandLoop*> loops) {
 }
 
 void CommandLog::apply(SettleCounts* counts) {
+    const std::span<Entity> awaited = std::exchange(awaited_, {});
     if (num_idle_ == kMostIdle) return;
     EntityBits epoch = 0, num_pending = 0;
     {
@@ -143,7 +144,7 @@ void CommandLog::apply(SettleCounts* counts) {
             chunk.close();
             chunks_.push_back(&chunk);
         });
-        const SettleCounts settled = settler_.settle(chunks_, epoch, num_pending);
+        const SettleCounts settled = settler_.settle(chunks_, epoch, num_pending, awaited);
         if (counts != nullptr) *counts += settled;
     }
     // The destructors of values may do what callbacks may, so the mutex is not held.

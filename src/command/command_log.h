@@ -55,6 +55,8 @@ public:
             if (loop->is_of_pass) loop->commands.take_up(loop->chunks.front());
     }
     void apply(SettleCounts* counts) override;
+    /// See passed_commands.h.
+    void resolve_when_created(std::span<Entity> pending) { awaited_ = pending; }
     bool is_applying() const override { return !settling_.empty(); }
     std::uint64_t count_pins(ResourceId resource) override;
     void visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
@@ -105,6 +107,7 @@ private:
     Array<CommandLoop*> settling_{Owner("commands")};
     Array<detail::CommandRecorder*> chunks_{Owner("commands")};  // of settling_, in the order of execution
     CommandSettler settler_;
+    std::span<Entity> awaited_;  // pending entities, to be replaced in the next settle
 };
 
 }  // namespace shoal

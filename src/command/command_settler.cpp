@@ -32,7 +32,7 @@ CommandSettler::CommandSettler(CommandLog& log)
     : log_(log), directory_(log.directory()), entities_(log.directory().entities()) {}
 
 SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> chunks, EntityBits epoch,
-                                    EntityBits num_pending) {
+                                    EntityBits num_pending, std::span<Entity> awaited) {
     chunks_ = chunks;
     epoch_ = epoch & kPendingEpochMask;
     num_pending_ = num_pending;
@@ -47,6 +47,7 @@ SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> ch
     create();
     spawn();
     copy();
+    resolve_awaited(awaited);
     move();
     change();
     set();
@@ -170,6 +171,14 @@ bool CommandSettler::cancel(std::uint32_t chunk, Entity pending) {
     if (number == num_pending_ || scratch_.once.test_and_set(static_cast<std::size_t>(number))) return false;
     ++num_cancelled_;
     return true;
+}
+
+void CommandSettler::resolve_awaited(std::span<Entity> awaited) const {
+    for (Entity& entity : awaited) {
+        const EntityBits block = (entity.id & kPendingNumberMask) / detail::CommandRecorder::kPendingBlock;
+        const std::uint32_t chunk = block < scratch_.owners.size() ? scratch_.owners[block] : kNoChunk;
+        entity = chunk == kNoChunk ? kNullEntity : resolve(chunk, entity);
+    }
 }
 
 // --- creating ----------------------------------------------------------------------------------------------------

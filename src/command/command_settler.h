@@ -30,8 +30,10 @@ class CommandSettler {
 public:
     explicit CommandSettler(CommandLog& log);
 
-    /// Applies the commands of these chunks, in their order. `epoch` identifies their pending entities.
-    SettleCounts settle(std::span<detail::CommandRecorder* const> chunks, EntityBits epoch, EntityBits num_pending);
+    /// Applies the commands of these chunks, in their order. `epoch` identifies their pending entities. The pending
+    /// entities in `awaited` are replaced by the created ones, or by null.
+    SettleCounts settle(std::span<detail::CommandRecorder* const> chunks, EntityBits epoch, EntityBits num_pending,
+                        std::span<Entity> awaited);
     /// Releases memory that recent settles did not need.
     void trim();
 
@@ -120,6 +122,7 @@ private:
     void destroy();
     bool cancel(std::uint32_t chunk, Entity pending);
     void create();
+    void resolve_awaited(std::span<Entity> awaited) const;
     void create_rows(std::uint32_t chunk, const CommandBatch& run);
     Status create_together(const List& list, std::span<const Entity> made, Zone zone);
     std::uint32_t destroy_all(std::span<const Entity> doomed);

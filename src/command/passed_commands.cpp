@@ -114,6 +114,10 @@ std::uint64_t take_commands(ComponentDirectory& directory, bool (*is_elsewhere)(
     return num_dropped;
 }
 
+void resolve_when_created(ComponentDirectory& directory, std::span<Entity> pending) {
+    CommandLog::of(directory).resolve_when_created(pending);
+}
+
 namespace {
 
 /// Returns the list for a command with these parts.

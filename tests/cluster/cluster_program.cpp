@@ -285,30 +285,33 @@ void add_passes(Sea& sea) {
                              });
                          });
     // Commands about those nearby, in the halo too. Each is asked about by one other at most.
-    world.schedule().add("meet", world.query<With<Charge>>().in(cluster.near()),
-                         [&sea](const PassContext& frame, Commands& commands, Entity entity) {
-                             const Zone zone = sea.database.find(entity).table->zone(),
-                                        asks = zone % sea.options.tiles == 0 ? zone : zone - 1;
-                             if (!sea.cluster.own().now().contains(asks)) return;  // who owns the zone before asks
-                             Random random = frame.random_for(sea.cluster.name(entity));
-                             const std::uint32_t what = random.below(60);
-                             if (what == 0) commands.destroy(entity);
-                             if (what == 1) commands.add(entity, Mass{random.unit(), entity});
-                             if (what == 2) commands.remove<Mass>(entity);
-                             if (what == 3) commands.add(entity, Asleep{random.below(9)});
-                             if (what == 11) commands.add(entity, Disabled{Asleep{random.below(9)}});
-                             if (what == 4) commands.remove<Asleep>(entity);
-                             if (what == 5) commands.set<&Charge::births>(entity, random.below(100));
-                             if (what == 6) commands.tag(entity, "met");
-                             if (what == 7) commands.untag(entity, "met");
-                             if (what == 8) commands.name(entity, concat("met ", random.below(1000)));
-                             if (what == 10 && asks % sea.options.tiles != 0)  // one that the owner may not know
-                                 if (const Entity far = first_of(sea, asks - 1))
-                                     commands.set<&Friend::other>(entity, far);
-                             if (what == 9)
-                                 commands.move(entity,
-                                               random.below(std::uint32_t(sea.options.tiles * sea.options.tiles)));
-                         });
+    world.schedule().add(
+        "meet", world.query<With<Charge>>().in(cluster.near()),
+        [&sea](const PassContext& frame, Commands& commands, Entity entity) {
+            const Zone zone = sea.database.find(entity).table->zone(),
+                       asks = zone % sea.options.tiles == 0 ? zone : zone - 1;
+            if (!sea.cluster.own().now().contains(asks)) return;  // who owns the zone before asks
+            Random random = frame.random_for(sea.cluster.name(entity));
+            const std::uint32_t what = random.below(60);
+            if (what == 0) commands.destroy(entity);
+            if (what == 1) commands.add(entity, Mass{random.unit(), entity});
+            if (what == 2) commands.remove<Mass>(entity);
+            if (what == 3) commands.add(entity, Asleep{random.below(9)});
+            if (what == 11) commands.add(entity, Disabled{Asleep{random.below(9)}});
+            if (what == 4) commands.remove<Asleep>(entity);
+            if (what == 5) commands.set<&Charge::births>(entity, random.below(100));
+            if (what == 6) commands.tag(entity, "met");
+            if (what == 7) commands.untag(entity, "met");
+            if (what == 8) commands.name(entity, concat("met ", random.below(1000)));
+            if (what == 10 && asks % sea.options.tiles != 0)  // one that the owner may not know
+                if (const Entity far = first_of(sea, asks - 1)) commands.set<&Friend::other>(entity, far);
+            if (what == 12) {  // one that the owner hears of before it is born
+                const Zone where = random.below(std::uint32_t(sea.options.tiles * sea.options.tiles));
+                commands.set<&Friend::other>(entity, commands.create(where, Place{}, Motion{{1, 2, 0}},
+                                                                     Charge{random.unit(), 9}, Friend{entity}));
+            }
+            if (what == 9) commands.move(entity, random.below(std::uint32_t(sea.options.tiles * sea.options.tiles)));
+        });
     world.schedule().add(
         "bear", world.query<Read<&Place::position>, Read<&Friend::other>>().in(cluster.own()),
         [&sea, size](const PassContext& frame, Commands& commands, Entity entity, Vec3 position, Entity other) {
@@ -321,6 +324,15 @@ void add_passes(Sea& sea) {
                                                 Charge{random.unit(), 1}, Friend{other});
             if (random.below(3) == 0) commands.add(born, Mass{random.unit(), entity});
             if (random.below(3) == 0) commands.set<&Friend::other>(entity, born);
+            if (random.below(2) == 0) {  // a ring of three that are born in one frame, mostly in different zones
+                const Zone last = std::uint32_t(sea.options.tiles * sea.options.tiles) - 1;
+                const Vec3 corner{size - place.x, size - place.y, 0};
+                const Entity second = commands.create(sea.tiles.zone_of(corner), Place{corner}, Motion{velocity},
+                                                      Charge{random.unit(), 7}, Friend{born});
+                const Entity third = commands.create(random.below(last + 1), Place{corner}, Motion{velocity},
+                                                     Charge{random.unit(), 8}, Friend{second});
+                commands.set<&Friend::other>(born, third);
+            }
             if (random.below(3) == 0)
                 commands.create(sea.tiles.zone_of(place), Place{place}, Motion{velocity}, Charge{random.unit(), 5});
             if (random.below(3) != 0) return;
@@ -330,6 +342,25 @@ void add_passes(Sea& sea) {
                 const Entity child = commands.create(Transform{}, ChildOf{twin}, Mass{mass, entity});
                 commands.set<&Mass::value>(child, mass);
             }
+        });
+    // What hung below an entity, in no zone, comes to a zone of its own. Other ranks may know it already.
+    world.schedule().add(
+        "grow", {reads<&Charge::births>(sea.database).in(cluster.own()), reads<&Transform::position>(sea.transforms)},
+        [&sea](PassContext& frame) {
+            sea.cluster.own().now().for_each([&](Zone zone) {
+                sea.database.for_each_table_of_zone(zone, [&](DatabaseTable& table) {
+                    for (const Entity entity : table.entities()) {
+                        const Instance instance = sea.transforms.instance(entity);
+                        const Instance below = instance ? sea.transforms.first_child(instance) : Instance();
+                        Random random = frame.random_for(sea.cluster.name(entity));
+                        if (!below || random.below(20) != 0) continue;
+                        const Entity child = sea.transforms.entity(below);
+                        if (!sea.database.has_row(child))
+                            sea.world.commands().add(child, Place{{random.unit() * 20, 5, 0}}, Motion{{3, 2, 0}},
+                                                     Charge{random.unit(), 12}, Friend{entity});
+                    }
+                });
+            });
         });
     world.schedule().add("move", world.query<Write<&Place::position>, Write<&Motion::velocity>>().in(cluster.own()),
                          [size](const PassContext& frame, auto&& position, Vec3& velocity) {

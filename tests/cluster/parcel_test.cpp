@@ -157,7 +157,7 @@ TEST(RemoteCommands, damaged_ones_are_refused_or_taken_and_do_no_harm) {
     sent.world.commands().move(copy, 1);
     sent.world.commands().remove<ParcelSleep>(copy);
     sent.world.commands().add(copy, Disabled{ParcelSleep{3}});
-    cluster::RemoteCommands commands(sent.world, sent.names);
+    cluster::RemoteCommands commands(sent.world, sent.names, 0);
     auto messages = commands.take([](Entity) { return 4u; });
     ASSERT_EQ(messages.size(), 1u);
     EXPECT_EQ(commands.num_sent(), 6u);
@@ -168,7 +168,7 @@ TEST(RemoteCommands, damaged_ones_are_refused_or_taken_and_do_no_harm) {
         if (i != 0) damaged[random.below(static_cast<std::uint32_t>(damaged.size()))] = std::byte(random.below(256));
         if (i % 4 == 3) damaged.resize(random.below(static_cast<std::uint32_t>(damaged.size())));
         Sent owner;
-        cluster::RemoteCommands taken(owner.world, owner.names);
+        cluster::RemoteCommands taken(owner.world, owner.names, 1);
         const Status given = taken.give(damaged);
         owner.world.settle();
         ASSERT_TRUE(owner.world.database().validate().ok());
