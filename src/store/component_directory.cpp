@@ -34,7 +34,7 @@ Status ComponentDirectory::add(Store& store) {
     return {};
 }
 
-/// Ends the program because a pass has made a store, often by the first use of one of its component types.
+/// Ends the program because a pass has created a store, often by the first use of one of its component types.
 void ComponentDirectory::refuse_held(const Store& store) {
     std::string names, values;
     for (const Schema* schema : store.schemas()) {
@@ -55,7 +55,7 @@ void ComponentDirectory::remove(Store& store) {
     leave(store);
 }
 
-/// Only the base class of the store may be left, so the store is not asked for its component types.
+/// The store may already be partly destroyed, so its virtual functions are not called.
 void ComponentDirectory::erase(Store& store) {
     stores_.erase(std::remove(stores_.begin(), stores_.end(), &store), stores_.end());
     store.component_directory_ = store.alone_in_;

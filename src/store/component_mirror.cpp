@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kRowsAtOnce = 16;  // rows that are compared together and, if they differ, one by one
 
-/// The entity that has the component of a row now, or null.
+/// The entity that currently has the component in a row, or null.
 Entity holder(const ComponentTable& at, std::uint32_t row) {
     const bool is_enabled = at.enabled_bits == nullptr || test_bit(at.enabled_bits, row);
     const bool has_parent = !at.needs_parent || at.table->links(LinkColumn::kTreeParent)[row] != kNilRow;
@@ -25,8 +25,8 @@ Entity holder(const ComponentTable& at, std::uint32_t row) {
 /// Whether all owners of rows have the component.
 bool owners_tell(const ComponentTable& at) { return at.enabled_bits == nullptr && !at.needs_parent; }
 
-/// The number of a table, which no other table ever had. The table's address would not do: a later table may get the
-/// same address, depending on the allocator, and this would change the order in which observers are called.
+/// The unique number of a table. The allocator may reuse the address of a table for a later one, so the order in which
+/// observers are called must not depend on addresses.
 std::uint64_t number_of(const Table& table) { return table.placement() >> 32; }
 
 const std::byte* element_of(const ComponentTable& at, const Schema& component, std::uint32_t column,
@@ -142,7 +142,7 @@ void ComponentMirror::visit_texts(void (*visit)(void* context, const Field& fiel
     }
 }
 
-/// Remembers rows as they are now. These are rows that were already remembered, or all rows after them.
+/// Remembers the current contents of rows: rows that are already remembered, or all rows after these.
 void ComponentMirror::take_rows(Picture& picture, RowRange rows) {
     const ComponentTable& at = picture.table;
     const Entity* const owners = at.table->entities().data();
@@ -186,7 +186,7 @@ void ComponentMirror::append_images(std::uint32_t count, std::span<const Column>
     }
 }
 
-/// Appends the struct images of rows as they are remembered.
+/// Appends the remembered struct images of rows.
 void ComponentMirror::append_images(const Picture& picture, RowRange rows, Bytes& images) const {
     const auto data_of = [&](std::size_t c) {
         return picture.columns[c].data() +
@@ -207,7 +207,7 @@ void ComponentMirror::compare() {
     drop_pictures();
 }
 
-/// Makes a picture for each table that has none yet. Tables that no longer exist count as empty.
+/// Adds a picture for each table that has none yet. Tables that no longer exist count as empty.
 void ComponentMirror::find_pictures() {
     for (Picture& picture : pictures_) picture.is_listed = false;
     tables_.clear();
@@ -237,8 +237,8 @@ void ComponentMirror::compare_picture(std::uint32_t number) {
     const ComponentTable& at = picture.table;
     const auto num_before = static_cast<std::uint32_t>(picture.owners.size());
     const std::uint32_t num_rows = picture.is_listed ? at.table->num_rows() : 0;
-    // First the rows that the table has now and had before, block by block; then the rows that it has only now, or had
-    // only before.
+    // First come the rows that exist now and existed before, block by block; then the rows that were added or removed
+    // at the end.
     const std::uint32_t num_common = std::min(num_before, num_rows);
     for (std::uint32_t begin = 0; begin < num_common; begin += kRowsPerStampBlock) {
         const std::uint32_t block = begin / kRowsPerStampBlock;
@@ -328,7 +328,7 @@ std::uint64_t ComponentMirror::differing_fields(const Column& column, const std:
     return fields;
 }
 
-/// The same for a row that came from elsewhere; `came` is its index in came_.
+/// The same for a row that moved here; `came` is its index in came_.
 std::uint64_t ComponentMirror::differing_fields(const std::byte* old_image, std::size_t came) const {
     const auto run = std::upper_bound(came_runs_.begin(), came_runs_.end(), came,
                                       [](std::size_t place, const RowSpan& of) { return place < of.first; }) -
@@ -438,7 +438,7 @@ struct SavedPicture {
 
 std::string picture_name(std::size_t number) { return concat("picture/", number); }
 
-/// The kept columns, as one number each.
+/// One number for each kept column: twice its column number, plus 1 if it is compared.
 template <class Columns>
 Array<std::uint32_t> numbers_of(const Columns& columns) {
     Array<std::uint32_t> numbers{Owner("component mirror")};

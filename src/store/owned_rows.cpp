@@ -61,7 +61,7 @@ OwnedRows::~OwnedRows() {
     delete owners_by_value_;
     delete shown_;
     stop_following_deaths();
-    if (table_.schema().has_opaque()) table_.clear();  // destructors may remove other rows while all members exist
+    if (table_.schema().has_opaque()) table_.clear();  // while all members exist: destructors may remove other rows
 }
 
 void OwnedRows::stop_following_deaths() {
@@ -73,7 +73,7 @@ OwnersByValue& OwnedRows::owners_by_value() {
     OwnersByValue* known = __atomic_load_n(&owners_by_value_, __ATOMIC_ACQUIRE);
     if (known != nullptr) return *known;
     auto* const made = new OwnersByValue(*this, pool_);
-    // If two passes ask for the first time at once, only one of their objects is kept.
+    // If two passes make the first request at the same time, only one of the two objects is kept.
     if (__atomic_compare_exchange_n(&owners_by_value_, &known, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return *made;
     delete made;
@@ -161,7 +161,7 @@ Result<bool> OwnedRows::prepare_values(std::span<const Entity> entities, bool re
 }
 
 Status OwnedRows::reserve_for(std::span<const Entity> entities) {
-    // Living entities have indices that were given out; other ids in the span need no room.
+    // Living entities have used indices; other ids in the span need no room.
     const auto num_used = static_cast<std::uint32_t>(entities_.num_indices_used());
     Status status = reserve(entities.size(), std::min(highest_index(entities), num_used));
     if (SHOAL_LIKELY(status.ok())) return status;
@@ -190,8 +190,8 @@ std::uint32_t OwnedRows::append(Entity entity) {
     return row;
 }
 
-/// Adds index entries for the leading entities that are alive and have none. These entities get the rows after the
-/// last. Returns how many entries were added. Requires: plain_index_ is set, and room is reserved.
+/// Adds index entries for the leading entities that are alive and have none. These entities get the rows after the last
+/// row. Returns how many entries were added. Requires: plain_index_ is set, and room is reserved.
 std::uint32_t OwnedRows::place_leading(std::span<const Entity> entities) {
     return index_.set_leading(entities, entities_, table_.num_rows(), [](std::span<const Entity>, bool) {});
 }
@@ -290,8 +290,8 @@ Status OwnedRows::reserve_batch(const SpawnBatch& batch) {
     return reserve(batch.entity_index.size() * batch.num_copies, range.highest);
 }
 
-/// Removes rows that older entities have left behind at the indices of new entities. Errors: a new entity already has a
-/// row.
+/// Removes rows that older entities with the indices of the new entities have left behind. Errors: a new entity already
+/// has a row.
 Status OwnedRows::require_free(const SpawnBatch& batch) {
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
         for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
@@ -341,7 +341,7 @@ void OwnedRows::place_owners(const SpawnBatch& batch, std::uint32_t copy, RowRan
     }
 }
 
-/// Spawns with an identity index, where the row of each component is given.
+/// Spawns with an identity index, where the row of a component is the index of its entity.
 void OwnedRows::spawn_in_place(const SpawnBatch& batch) {
     const std::span<const ColumnDefinition> columns = schema_.columns();
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
@@ -479,8 +479,8 @@ void OwnedRows::remove_by_policy(const SettleContext& context) {
     if (context.counts != nullptr) context.counts->num_removed += num_before - num_owned();
 }
 
-/// Removes the rows of entities that died since the last settle. Between two settles far apart, all generations of an
-/// index may be used up, and an id on the list may be alive again, so only rows of dead entities are removed.
+/// Removes the rows of entities that died since the last settle. If settles are far apart, an index may run through all
+/// of its generations, and an id on the list may be alive again. Therefore, only rows of dead entities are removed.
 void OwnedRows::remove_listed_deaths() {
     const DeathRange dead = entities_.deaths(cursor_);
     const bool may_sweep = has_plain_rows() && options_.remove_dead == nullptr;

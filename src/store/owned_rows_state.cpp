@@ -41,8 +41,8 @@ Status OwnedRows::load(SnapshotReader& from) {
     return status;
 }
 
-/// Rebuilds the index. If two rows have the same entity index, the row of the living entity is found, or else the later
-/// row.
+/// Rebuilds the index. If two rows have the same entity index, the entry refers to the row of the living entity, or
+/// else to the later row.
 Status OwnedRows::index_loaded(SnapshotReader& from) {
     const std::span<const Entity> owners = table_.entities();
     if (owners.empty()) return {};  // needs no memory, so that loading an empty state works without any

@@ -1,4 +1,4 @@
-// The lists of the owners of each value, and the rows made from them.
+// Builds the lists of the owners of each value, and rows from these lists.
 
 #include "shoal/store/detail/owners_by_value.h"
 
@@ -22,7 +22,7 @@ Schema member_of(const Schema& component) {
 
 }  // namespace
 
-/// Held while lists are read or made, because several concurrent passes may be the first to ask.
+/// Held while lists are read or built, because several concurrent passes may make the first request.
 class OwnersByValue::Guard {
 public:
     explicit Guard(OwnersByValue& owners) : owners_(owners) {
@@ -87,7 +87,7 @@ void OwnersByValue::refresh() {
     build();
 }
 
-/// Makes the lists, and the rows of the values that were asked for, unless they are up to date.
+/// Builds the lists, and the rows of all values in rows_by_value_, unless they are up to date.
 void OwnersByValue::build() {
     const std::uint64_t num_changes = source_.num_structural_changes();
     if (built_at_ == num_changes) return;
@@ -100,7 +100,8 @@ void OwnersByValue::build() {
         begin += std::exchange(list.count, 0);
     }
     owners_.resize(begin);
-    // The loop goes entity by entity, so that a second row of the same value finds its entity at the end of the list.
+    // All rows of an entity are visited together, so if they contain a value twice, the entity is already at the end of
+    // the list.
     const std::span<const Entity> of_rows = source_.table().entities();
     const EntityManager& entities = source_.entity_manager();
     for (std::uint32_t row = 0; row < of_rows.size(); ++row) {
@@ -118,7 +119,7 @@ void OwnersByValue::build() {
     __atomic_store_n(&built_at_, num_changes, __ATOMIC_RELEASE);
 }
 
-/// Calls visit(value) for the rows of an entity, whose first row is `row`.
+/// Calls visit(value) for each row of the entity whose first row is `row`.
 template <class Visit>
 void OwnersByValue::for_each_value(std::uint32_t row, Visit&& visit) const {
     const Table& table = source_.table();

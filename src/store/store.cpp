@@ -154,7 +154,7 @@ Result<ChangePromise> Store::prepare_change(std::span<const Entity> entities,
     bool is_promised = true;
     Array<Entity> repeated{Owner("store")};
     for (const ComponentChange& one : changes) {
-        // One entity may be given several values of a `many` type.
+        // An entity may get several values of a `many` type.
         const auto num_alike = std::count_if(changes.begin(), changes.end(), [&](const ComponentChange& other) {
             return other.component->id() == one.component->id() && !other.removes;
         });

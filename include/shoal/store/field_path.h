@@ -71,8 +71,8 @@ public:
     /// not accept it. Nothing has changed.
     ///
     /// convert() returns the value that write() would set, without setting it, to check a value before its entity
-    /// exists. Its type is type(). Errors: the same as write(), except errors that depend on the entity or on the
-    /// store. Neither call checks ranges: a schema limits only the values in sources.
+    /// exists. The result has type(). Errors: the same as for write(), except errors that depend on the entity or on
+    /// the store. Neither call checks ranges: a schema limits only the values in sources.
     /// Cost: for write(), a look-up in the store; for both, a copy.
     SHOAL_API Status write(Entity entity, const AnyValue& value) const;
     SHOAL_API Result<AnyValue> convert(const AnyValue& value) const;

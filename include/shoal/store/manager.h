@@ -11,8 +11,8 @@
 //     Column v = masses.write_column<&PointMass::velocity>();        // marks the column as written
 //     for (std::size_t row = 0; row < v.size(); ++row) v[row].z -= 9.81f * dt;
 //
-// Only the manager decides where a field is; `split` and `whole` in the declaration change the layout, but not this
-// code. Thread: as for ComponentManager.
+// The attributes `split` and `whole` in the declaration change the layout of the rows, but not this code.
+// Thread: as for ComponentManager.
 
 #include "shoal/store/detail/component_manager.h"
 #include "shoal/store/detail/stable_span.h"
@@ -69,7 +69,7 @@ public:
 
     /// Adds a component to each of `entities`, and calls fill(rows) to write the values into the columns: see NewRows.
     /// Values that `fill` does not write are defaults, even if the entity had a component. Entities that are not alive
-    /// have no rows. Errors: as above; `fill` was not called. Requires: `fill` makes no structural calls to this
+    /// get no rows. Errors: as above; `fill` was not called. Requires: `fill` makes no structural calls to this
     /// manager.
     template <class Fill>
     Result<AddCounts> add_in_place(std::span<const Entity> entities, Fill&& fill)
@@ -127,7 +127,7 @@ public:
     void set(Instance instance, ValueOf<kMember>&& value) {
         written_element<kMember>(instance) = std::move(value);
     }
-    /// Returns the whole component. Requires: the instance is not nil; the component has no opaque field that cannot be
+    /// Returns the whole component. Requires: the instance is not nil; all opaque fields of the component can be
     /// copied.
     T value(Instance instance) const {
         core_.rows().require(instance);
@@ -160,8 +160,9 @@ public:
             core_.table(), 0);
     }
 
-    /// Writes the field of each entity to `out`, or `missing` if it has none, and returns how many have one.
-    /// Shape: as many values as entities. Cost: look-ups are prefetched: three times faster than one by one.
+    /// Writes the field of each entity to `out`, or `missing` if the entity does not have the component. Returns how
+    /// many entities have it.
+    /// Shape: as many values as entities. Cost: prefetches look-ups, which is three times faster than single calls.
     template <auto kMember>
     std::size_t gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,
                        const ValueOf<kMember>& missing = {}) const {
@@ -181,7 +182,7 @@ public:
 private:
     static constexpr std::size_t kFarAhead = 96;         // how many look-ups ahead index entries are prefetched; rows
                                                          // are prefetched half as far ahead
-    static constexpr std::uint32_t kCachedRows = 16384;  // up to this number of rows, a table is in the cache anyway
+    static constexpr std::uint32_t kCachedRows = 16384;  // tables with up to this many rows are in the cache anyway
 
     template <auto kMember>
     std::size_t offset() const {
@@ -222,7 +223,7 @@ private:
             [&](std::uint32_t c) { return core_.table().write_existing(c, instance.row); }, offset<kMember>(), 1)[0];
     }
 
-    /// Takes the value by value: if its address were passed, add() could not hold its value in registers.
+    /// Takes `value` by value: passing its address would keep add() from holding it in registers.
     SHOAL_NOINLINE Result<Instance> add_through_span(Entity entity, T value) {
         Result<AddCounts> counts = add_values(std::span<const Entity>(&entity, 1), &value, 0);
         if (!counts) return counts.status();

@@ -1,11 +1,11 @@
 #pragma once
 // A store keeps components: it decides which table a row is in. A component manager is a store with one table and an
 // index; the database is a store with many tables. All stores share this one small interface; the spawner, the world
-// and every report use nothing else.
+// and all reports use only this interface.
 //
 //     spawner  --SpawnBatch-->  store  --rows-->  tables  --statistics-->  reports
 //
-// Thread: structural calls (spawn, drop, settle) from one thread at a time, as for the world that they belong to.
+// Thread: structural calls (spawn, drop, settle) from one thread at a time, as for their world.
 
 #include "shoal/base/detail/page_memory.h"
 #include "shoal/base/detail/row_range.h"
@@ -29,7 +29,7 @@ class SnapshotWriter;
 class Table;
 struct FieldPart;
 
-/// Stands for no parent or no entity in a blob.
+/// Means "no parent" or "no entity" in a blob.
 inline constexpr std::uint32_t kNoBlobEntity = 0xFFFFFFFF;
 
 /// The pose of a copy in the world: the copy is first scaled, then rotated, then moved.
@@ -39,7 +39,7 @@ struct RootPose {
     Vec3 scale = {1, 1, 1};
 };
 
-/// All components of one type that a blob holds, to be added for each copy in one call.
+/// All components of one type in a blob, for one call that adds them to each copy.
 /// An open struct of views: everything it refers to is valid only during the call.
 struct SpawnBatch {
     ComponentId component;
@@ -56,10 +56,10 @@ struct SpawnBatch {
     std::span<const std::byte* const> columns;
     /// The parent of each blob entity, or kNoBlobEntity; empty if none has a parent. Parents come before children.
     std::span<const std::uint32_t> parents;
-    /// For a store of poses: the pose of each copy, to which entities without a posed parent are relative.
-    /// Shape: num_copies; if it is empty, these entities are relative to the world. Other stores ignore this.
+    /// For a store of poses: the pose of each copy. Entities without a posed parent are relative to it. Shape:
+    /// num_copies; if it is empty, these entities are relative to the world. Other stores ignore this.
     std::span<const RootPose> root_poses{};
-    /// For a store with zones: the zone that the source names for each blob entity or an ancestor of it, or kNoZone.
+    /// For a store with zones: the zone that the source names for each blob entity or one of its ancestors, or kNoZone.
     /// Shape: num_blob_entities, or empty: the source names no zones. Other stores ignore this.
     std::span<const Zone> zones{};
     /// For a store with enableable components: the blob entities whose component is disabled. Other stores ignore this.
@@ -69,10 +69,10 @@ struct SpawnBatch {
     Entity owner(std::uint32_t copy, std::size_t i) const {
         return entities[std::size_t(copy) * num_blob_entities + entity_index[i]];
     }
-    /// Translates the value of an Entity field, which is a blob entity, to the entity in one copy; null if the field
-    /// refers to none.
+    /// Translates the value of an Entity field, which is a blob entity, to the entity in one copy; null if the field is
+    /// empty.
     Entity translate(std::uint32_t copy, Entity stored) const {
-        if (stored.id >= num_blob_entities) return kNullEntity;  // none; a checked blob holds nothing else
+        if (stored.id >= num_blob_entities) return kNullEntity;  // all bits are set
         return entities[std::size_t(copy) * num_blob_entities + static_cast<std::size_t>(stored.id)];
     }
 };
@@ -85,7 +85,7 @@ SHOAL_API void require_batch(const SpawnBatch& batch, const Schema& component);
 SHOAL_API void translate_entities(const SpawnBatch& batch, std::uint32_t copy, const Schema& component, Table& table,
                                   std::uint32_t first_column, RowRange rows);
 
-/// What one component type of a store holds.
+/// The size of one component type in a store.
 struct StoreStatistics {
     std::string_view component;  ///< Lifetime: the store
     std::uint64_t num_rows = 0;
@@ -99,7 +99,7 @@ struct SettleCounts {
     // What commands have done; see commands.h.
     std::uint64_t num_created = 0;    ///< entities
     std::uint64_t num_destroyed = 0;  ///< entities
-    std::uint64_t num_moved = 0;      ///< entities that went to another zone, or gained or lost components
+    std::uint64_t num_moved = 0;      ///< entities that moved to another zone, or gained or lost components
     std::uint64_t num_dropped = 0;    ///< commands for entities that were dead, or that a store refused
 
     std::uint64_t num_removed = 0;  ///< rows of dead entities
@@ -125,7 +125,7 @@ struct SettleContext {
     SettleCounts* counts = nullptr;  ///< the store adds what it does; nullptr: nothing is counted
 };
 
-/// Where the fields of a component type are in a store that keeps all of them in one table, for queries.
+/// Where queries find the fields of a component type in a store that keeps them all in one table.
 struct OwnedColumns {
     OwnedRows* rows = nullptr;       ///< nullptr: the store does not keep the components, or not in one table
     std::uint32_t first_column = 0;  ///< where the columns of the component begin
@@ -146,7 +146,7 @@ struct ComponentTable {
     const Table* table = nullptr;
     std::uint32_t first_column = 0;               ///< where the columns of the component begin
     bool has_fields = true;                       ///< false: the values of the fields are kept in another form
-    const std::uint64_t* enabled_bits = nullptr;  ///< a bit per row: is the component enabled? nullptr: always
+    const std::uint64_t* enabled_bits = nullptr;  ///< a bit per row: 1 if enabled; nullptr: all are
     bool needs_parent = false;                    ///< a row that is not linked to a parent does not have the component
 };
 
@@ -216,7 +216,7 @@ public:
     /// By default, uses find_columns(), or else the tables whose schema is the component type's.
     SHOAL_API virtual void list_tables(const Schema& component, Array<ComponentTable>& tables);
 
-    /// Whether a field determines the zone of an entity, because zones are tiles.
+    /// Whether zones are tiles and this field determines the tile of an entity.
     virtual bool is_place_of_tiles(ComponentId /*component*/, std::size_t /*field*/) const { return false; }
 
     /// Adds a component type to schemas(). Errors: the store does not accept further types; it already keeps the type
@@ -230,18 +230,18 @@ public:
     /// The directory that the store is in, such as its world's; nullptr: none. Thread: const calls.
     ComponentDirectory* component_directory() const { return component_directory_; }
 
-    /// Adds a component of one of schemas() or shown_schemas() to living entities, or sets the component that they
-    /// have, as commands request it. With `many`, adds a further value. Returns how many entities have the component
-    /// now: the store may leave out entities that cannot have the value, with a line in the log. Errors: no memory; the
-    /// store does not support this call; `component` has another layout. Nothing has changed.
+    /// For commands: adds a component of one of schemas() or shown_schemas() to living entities, or sets the component
+    /// that they already have. With `many`, adds a further value. Returns how many entities have the component now: the
+    /// store may leave out entities that cannot have the value, with a line in the log. Errors: no memory; the store
+    /// does not support this call; `component` has another layout. Nothing has changed.
     virtual Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                              const AddedValues& values);
     /// Makes room for the next add_values() or remove_values(), before a command also changes other stores. Returns
-    /// whether the store then cannot refuse the call: a store that may refuse is changed before the others. Errors: the
-    /// store would refuse the change; nothing has changed.
+    /// true if the store can then no longer refuse the call. Stores that may still refuse are changed before the
+    /// others. Errors: the store would refuse the change; nothing has changed.
     virtual Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities, bool removes);
-    /// Removes value number `index` of the values of an entity; its row is `at`. Errors: no memory; the store cannot
-    /// remove single values: takes_single_values() is false. Nothing has changed.
+    /// Whether remove_one_value() is supported. It removes value number `index` of an entity, whose row is `at`.
+    /// Errors: no memory; not supported. Nothing has changed.
     virtual bool takes_single_values() const { return false; }
     SHOAL_API virtual Status remove_one_value(const Schema& component, Entity entity, const ComponentRow& at,
                                               std::uint32_t index);
@@ -271,11 +271,12 @@ public:
     /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, and the entities are
     /// alive. Errors: no memory; then nothing is added.
     virtual Status spawn(const SpawnBatch& batch) = 0;
-    /// A spawner calls these before and after the batches of one blob, which stay valid until the second call: a store
-    /// that places an entity by all its components may wait for the last batch. Errors: as above, for all batches.
+    /// A spawner calls these before and after the batches of one blob. The batches stay valid until finish_spawn(), so
+    /// a store that places an entity by all of its components may wait for the last batch. Errors: as above, for all
+    /// batches.
     virtual void begin_spawn() {}
     virtual Status finish_spawn() { return {}; }
-    /// Whether the store waits in this way, and keeps rows of entities without components. Then the spawner passes all
+    /// Whether the store waits in this way and keeps rows of entities without components. If so, the spawner passes all
     /// batches of this store when the first one is due, so that the rows exist when component types that come later in
     /// the spawn order are spawned.
     virtual bool places_whole_entities() const { return false; }
@@ -290,17 +291,17 @@ public:
 
     /// Removes all components of these entities, dead or alive; entities without components are ignored.
     virtual void drop(std::span<const Entity> entities) = 0;
-    /// Called when commands have destroyed entities: `num_destroyed` of them were alive, and the list of deaths was
-    /// `deaths_before` long. A store may remove the rows of these entities at once. By default, it removes them when it
+    /// Called after commands destroyed entities: `num_destroyed` of them were alive, and the list of deaths ended at
+    /// `deaths_before`. A store may remove the rows of these entities at once. By default, it removes them when it
     /// settles.
     virtual void drop_destroyed(std::span<const Entity>, std::uint64_t, std::uint32_t) {}
 
-    /// Refuses structural calls from now on, because passes run, or allows them again with `false`.
+    /// Refuses structural calls while passes run (`true`), or allows them again (`false`).
     virtual void hold_rows(bool) {}
     /// Whether structural calls are refused now, by hold_rows() or while loops run. Thread: any.
     virtual bool is_held() const { return false; }
     /// Called between passes: removes the rows of dead entities as the store's policy specifies, frees memory, and
-    /// opens a stamp.
+    /// starts a new stamp.
     virtual void settle(const SettleContext& context) = 0;
 
     /// The tables with the store's rows, for reports, hashes and pictures; may be empty. Lifetime: until the next
@@ -308,7 +309,7 @@ public:
     virtual std::span<const Table* const> tables() const = 0;
 
     /// Finds component number `index` of an entity in the tables: index 0 is the only component, or with `many` the
-    /// first. This finds an entity's columns without C++ types. The result tells whether the component is enabled, but
+    /// first. This finds an entity's columns without C++ types. The result shows whether the component is enabled, but
     /// not whether the entity is alive. For the null entity, the result only describes the columns, which may hold more
     /// than the component: a transform also has its world pose. Total: any component type and any entity are fine. By
     /// default, looks for a table whose schema is the component type's. Override this if the store keeps components in
@@ -332,12 +333,10 @@ public:
     /// state/snapshot.h; most stores forward to OwnedRows::save() and load().
     /// By default, refuses to save, because the base class does not know what the store keeps.
     SHOAL_API virtual void save(SnapshotWriter& to) const;
-    /// Replaces the contents with what save() wrote. The entity manager has already been loaded. The data may be
-    /// corrupt:
-    /// such data must do no harm. Errors: no memory, or the data does not fit; the store is then consistent and has no
-    /// rows.
+    /// Replaces the contents with what save() wrote. The entity manager has already been loaded. Corrupt data must do
+    /// no harm. Errors: no memory, or the data does not fit; the store is then consistent and has no rows.
     SHOAL_API virtual Status load(SnapshotReader& from);
-    /// Called when all stores of the world are loaded, for data that stores exchange.
+    /// Called after all stores of the world are loaded, to restore data that stores exchange.
     virtual void finish_load() {}
 
     /// Adds state that is not in the tables to a hash of the state.
@@ -348,11 +347,11 @@ public:
     virtual std::size_t statistics(std::span<StoreStatistics> out) const = 0;
 
 protected:
-    /// Takes the store out of its directory, for stores whose destructor may call back. The base class would do this
+    /// Removes the store from its directory. For stores whose destructor may call back: the base class would do this
     /// only at the end.
     SHOAL_API void leave_directory();
-    /// Gives the store a directory of its own, to which it belongs whenever it is in no other directory. Requires:
-    /// `alone` lives as long as the store.
+    /// Gives the store its own directory, which it uses whenever it is not in another directory. Requires: `alone`
+    /// lives as long as the store.
     SHOAL_API void begin_alone(ComponentDirectory& alone);
 
 private:

@@ -9,11 +9,11 @@
 //
 //     component type --directory--> store --its tables--> rows
 //
-// Each component type is kept by one store. A store may also show further types to queries, such as computed types.
+// Each component type is kept by one store. A store may also show other types to queries, such as computed types.
 //
-// The commands of passes belong to the directory. A world carries them out when it settles. A program without
-// a world calls WaitingCommands::of_directory(directory).apply() before it settles the stores (see waiting_commands.h).
-// A database that is in no other directory has a directory of its own, and carries out the commands itself.
+// Commands that passes record wait in the directory. A world carries them out when it settles. A program without a
+// world calls WaitingCommands::of_directory(directory).apply() before it settles the stores (see waiting_commands.h). A
+// database that is not in another directory has its own, and carries out the commands itself.
 // Thread: one structural thread; between its calls, const calls from any thread.
 
 #include "shoal/base/detail/array.h"
@@ -29,22 +29,22 @@ namespace shoal {
 
 class WaitingCommands;
 
-/// The owner of a directory, such as a world. It makes stores, and is notified when a store is destroyed.
+/// The owner of a directory, such as a world. It creates stores, and is notified when a store is destroyed.
 class DirectoryOwner {
 public:
-    /// Makes the store of a component type that no store keeps, if the type has a store of its own; otherwise returns
-    /// nullptr. Errors: the store cannot be made; the message says what is missing.
+    /// Creates the dedicated store of a component type that no store keeps yet. Returns nullptr if the type has no
+    /// dedicated store. Errors: the store cannot be created; the message says what is missing.
     virtual Result<Store*> make_store_of(const Schema& component) = 0;
-    /// Returns the schema of the component type with this name if make_store_of() makes a store for that type;
-    /// otherwise nullptr.
+    /// Returns the schema of the component type with this name if make_store_of() can create its store; otherwise
+    /// nullptr.
     virtual const Schema* find_built_in(ComponentId name) const = 0;
-    /// Returns the store for a component type that commands name, and that has no store of its own.
+    /// Chooses the store for a component type that a command names and that has no dedicated store.
     virtual Result<Store*> choose_store_for(const Schema& component) = 0;
     /// Errors: the component type would have no effect in this store, or is not allowed there.
     virtual Status check_store(const Store& store, const Schema& component) const = 0;
-    /// Called when a store was added.
+    /// Called after a store is added.
     virtual void note_store(Store& store) = 0;
-    /// Called when a store is destroyed while it is in the directory, before it is taken out.
+    /// Called when a store in the directory is destroyed, before it is removed from the directory.
     virtual void forget_store(Store& store) = 0;
 
 protected:
@@ -60,9 +60,9 @@ struct KeptComponent {
 
 class ComponentDirectory {
 public:
-    /// Requires: `entities` and `owner` outlive the directory. Without an owner, no stores are made automatically.
+    /// Requires: `entities` and `owner` outlive the directory. Without an owner, no stores are created automatically.
     SHOAL_API explicit ComponentDirectory(EntityManager& entities, DirectoryOwner* owner = nullptr);
-    /// The stores are in no directory afterwards.
+    /// Afterwards, the stores are not in any directory.
     SHOAL_API ~ComponentDirectory();
     ComponentDirectory(const ComponentDirectory&) = delete;
     ComponentDirectory& operator=(const ComponentDirectory&) = delete;
@@ -72,18 +72,18 @@ public:
     // --- stores --------------------------------------------------------------------------------------------------
 
     /// Adds a store, which keeps its component types from now on.
-    /// Errors: another store keeps one of the types, or the owner refuses one; the store is attached to a world;
-    /// commands wait in the directory that it has while it is alone. Nothing has changed. Requires: no passes run.
+    /// Errors: another store keeps one of the types, or the owner refuses one; the store is already attached to a
+    /// world; commands wait in the store's own directory. Nothing has changed. Requires: no passes run.
     SHOAL_API Status add(Store& store);
-    /// Adds a store that the directory owns from now on: end_stores() or destroy() call destroy(object).
+    /// Adds a store and takes ownership of it: end_stores() and destroy() call destroy(object).
     /// Requires: add() accepts it.
     SHOAL_API void own(Store& store, void* object, void (*destroy)(void* object));
-    /// Makes a store as S(entities, pool, arguments...), and owns it. A Manager<T> is registered as the face of its
-    /// core. Requires: no component type of the store has a store yet; no passes run; `pool` outlives the directory.
+    /// Constructs S(entities, pool, arguments...) and owns it. A Manager<T> becomes the face() of its core. Requires:
+    /// no store keeps any of its component types yet; no passes run; `pool` outlives the directory.
     template <class S, class... Arguments>
     S& make(PagePool& pool, Arguments&&... arguments) {
         static_assert(alignof(S) <= alignof(std::max_align_t));
-        if (is_held_) entities_.hold(false);  // so that own() ends the program, with a message that says what was made
+        if (is_held_) entities_.hold(false);  // lets own() end the program with a message that names the store
         S* const made = make_owned<S>("world", entities_, pool, std::forward<Arguments>(arguments)...);
         const auto end = [](void* object) { destroy_owned("world", static_cast<S*>(object)); };
         if constexpr (std::is_base_of_v<Store, S>) {
@@ -95,23 +95,23 @@ public:
         return *made;
     }
     bool owns(const Store& store) const { return find_owned(store) != owned_.size(); }
-    /// Removes a store, and tells the owner. In a world, call detach(), which first notifies the services. Requires:
-    /// the store is here; no passes run.
+    /// Removes a store and notifies the owner. In a world, call detach() instead, which first notifies the services.
+    /// Requires: the store is in this directory; no passes run.
     SHOAL_API void remove(Store& store);
 
-    // For the owner, and for code that loads another state into a world. Requires, for each: no passes run.
+    // For the owner, and for code that loads another state into a world. Requires for each call: no passes run.
 
-    /// Destroys a store that the directory owns, and removes it first if it is here.
+    /// Destroys a store that the directory owns; if it is still in the directory, removes it first.
     SHOAL_API void destroy(Store& store);
-    /// How many stores the directory owns, including removed ones. destroy_after() destroys all owned stores after the
-    /// first `num_owned`.
+    /// The number of stores that the directory owns, including removed ones. destroy_after() destroys all owned stores
+    /// after the first `num_owned`.
     std::size_t num_owned() const { return owned_.size(); }
     SHOAL_API void destroy_after(std::size_t num_owned);
-    /// Drops the commands, removes all stores, and destroys the stores that the directory owns, the newest first. The
-    /// owner is not notified.
+    /// Drops the commands, removes all stores, and destroys the stores that the directory owns, newest first. The owner
+    /// is not notified.
     SHOAL_API void end_stores();
-    /// Replaces a store by another store for the same component type. The owner is not notified. An owned store stays
-    /// owned. Requires: `before` is here, and `after` is in no directory.
+    /// Replaces a store with another store for the same component type. The owner is not notified. An owned store stays
+    /// owned. Requires: `before` is in this directory, and `after` is not in any.
     SHOAL_API void replace(Store& before, Store& after);
     bool has(const Store& store) const { return store.component_directory() == this; }
     /// All stores, in the order in which they were added. Lifetime: until a store is added or removed.
@@ -130,16 +130,16 @@ public:
     SHOAL_API const Schema* find_schema(ComponentId component) const;
     /// Returns the store that keeps a component type, or else a store that shows it in this layout, or else nullptr.
     SHOAL_API Store* find_shown(const Schema& component) const;
-    /// The same, but lets the owner make the store of a built-in type. Returns nullptr if no store keeps the type and
+    /// The same, but lets the owner create the store of a built-in type. Returns nullptr if no store keeps the type and
     /// it is not built in.
     SHOAL_API Result<Store*> require(const Schema& component);
-    /// The same as require() for stores that a program cannot do without: an error ends the program with its message.
+    /// The same as require(), but an error ends the program with its message. For stores that the program cannot do
+    /// without.
     SHOAL_API Store* require_or_end(const Schema& component);
-    /// Lets the owner make the store of the built-in component type with this name, if there is such a type and no
-    /// store keeps it. Errors: the store cannot be made.
+    /// Lets the owner create the store of the built-in component type with this name, if that type exists and no store
+    /// keeps it. Errors: the store cannot be created.
     SHOAL_API Status require_built_in(ComponentId name);
-    /// Returns the store of class S that keeps a component type; nullptr: no store keeps the type, or a store of
-    /// another class does.
+    /// Returns the store that keeps a component type if its class is S; otherwise nullptr.
     template <class S>
     S* find_as(ComponentId component) const {
         return dynamic_cast<S*>(find(component));
@@ -150,14 +150,14 @@ public:
 
     /// Checks whether a store may keep a component type. Errors: another store keeps the type, or the owner refuses it.
     SHOAL_API Status check(const Store& store, const Schema& component) const;
-    /// Lets a store keep a further component type. Errors: as above; the store accepts no further types
+    /// Lets a store keep another component type. Errors: as above; the store accepts no further types
     /// (Store::take_component()).
     SHOAL_API Status claim(Store& store, const Schema& component);
     template <class T>
     Status claim(Store& store) {
         return claim(store, schema_of<T>());
     }
-    /// Called by a store that keeps a further component type. Requires: check() has allowed it.
+    /// Called by a store that now keeps another component type. Requires: check() has allowed it.
     void note(Store& store, ComponentId component) { keepers_.set(component, &store); }
 
     // --- all stores together -------------------------------------------------------------------------------------
@@ -166,26 +166,24 @@ public:
     Singletons& singletons() { return singletons_; }
     const Singletons& singletons() const { return singletons_; }
 
-    /// Refuses structural calls of all stores and of the entity manager from now on, because passes run, or allows them
-    /// again.
+    /// Makes all stores and the entity manager refuse structural calls while passes run, or allow them again.
     SHOAL_API void hold(bool holds);
     bool is_held() const { return is_held_; }
 
-    /// The stamp that writes to the stores carry: each settle opens the next one.
+    /// The stamp of the writes to the stores. Each settle starts a new stamp.
     std::uint64_t stamp() const { return stamp_; }
     /// For code that settles or loads the stores. Requires: no passes run.
     void set_stamp(std::uint64_t stamp) { stamp_ = stamp; }
 
     // --- for the command room ------------------------------------------------------------------------------------
 
-    /// The waiting commands; nullptr: they were never asked for. Thread: any.
+    /// The waiting commands; nullptr until they are first used. Thread: any.
     WaitingCommands* commands() const { return __atomic_load_n(&commands_, __ATOMIC_ACQUIRE); }
-    /// Gives `made` to the directory, which destroys it at its end with release(made). Returns `made`, or the object
-    /// that another thread has set before.
-    /// Thread: any.
+    /// Gives `made` to the directory, which calls release(made) when it is destroyed. If another thread has already set
+    /// an object, returns that object and does not take `made`. Thread: any.
     SHOAL_API WaitingCommands& set_commands(WaitingCommands& made, void (*release)(WaitingCommands&));
-    /// Drops the commands, as the directory's destructor does. Commands that destructors of values ask for are also
-    /// dropped.
+    /// Drops the commands, as the directory's destructor does, and the commands that destructors of their values
+    /// record.
     SHOAL_API void end_commands();
 
 private:

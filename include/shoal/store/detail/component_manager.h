@@ -1,12 +1,12 @@
 #pragma once
-// A component manager is a store for one component type that consists only of its rows: one table, one
-// index from entity to row, and a policy for dead entities. This is the type-erased core; manager.h adds a typed face.
+// A component manager is a store for one component type. It has one table, one index from entities to rows, and a
+// policy for dead entities. This is the type-erased core; manager.h adds a typed face.
 //
 //     entity --index--> row 0..n-1 --table--> columns
 //
 // An entity has one component here or, if the schema is `many`, a chain of components. Rows are packed: an Instance (a
-// row) is valid until the next structural call, an Entity for ever. owned_rows.h explains how rows are added and
-// removed, and what happens to rows when entities die.
+// row) is valid only until the next structural call. owned_rows.h explains how rows are added and removed, and what
+// happens to rows when entities die.
 // Thread: structural calls from the world's structural thread; const calls from any thread between passes.
 
 #include "shoal/store/detail/owned_rows.h"
@@ -16,7 +16,7 @@ namespace shoal {
 struct ManagerOptions {
     RowIndexKind index = RowIndexKind::kPaged;
     DeathPolicy death = DeathPolicy::kAtSettle;
-    std::uint32_t max_collected = 0xFFFFFFFF;  ///< random probe: the most rows that a settle removes
+    std::uint32_t max_collected = 0xFFFFFFFF;  ///< random probes: the most rows that a settle removes
     std::uint32_t capacity_rows = kDefaultCapacityRows;
 };
 
@@ -42,15 +42,16 @@ public:
     SHOAL_API Result<AddCounts> add_images(std::span<const Entity> entities, const std::byte* images,
                                            std::size_t stride);
 
-    /// Makes room for `count` more components, for entities that live now or are created next. Errors: no memory, or
+    /// Makes room for `count` more components, for entities that are alive or are created next. Errors: no memory, or
     /// the capacity is reached; nothing has changed.
     Status reserve(std::size_t count) { return rows_.reserve(count); }
 
-    /// Removes all components of these entities and returns how many rows there were. Other entities are skipped.
+    /// Removes all components of these entities and returns how many rows were removed. Entities without one are
+    /// skipped.
     std::uint32_t remove(std::span<const Entity> entities) { return rows_.remove(entities); }
     /// Removes one instance. Requires: the instance is not nil.
     SHOAL_API void remove(Instance instance);
-    /// Removes everything and keeps the memory.
+    /// Removes all components but keeps the memory.
     void clear() { rows_.clear(); }
 
     /// Returns the (first) instance of `entity`, or the nil instance. Total: any id is fine.
@@ -69,13 +70,13 @@ public:
     std::uint32_t num_rows() const { return rows_.num_rows(); }
     /// The number of components, which is the number of rows without holes.
     std::uint32_t num_components() const { return rows_.num_owned(); }
-    /// Grows with every row that is added, removed or moved: while it stays the same, data derived from rows is valid.
+    /// Increases when rows are added, removed or moved. While it stays the same, data derived from rows is valid.
     std::uint64_t num_structural_changes() const { return rows_.num_structural_changes(); }
 
     /// Removes rows of dead entities, found by random probes: see OwnedRows::collect.
     CollectCounts collect(Random& random, std::uint32_t max_removed) { return rows_.collect(random, max_removed); }
 
-    /// The Manager<T> whose core this is, if known: World::manager<T>() finds it here.
+    /// The Manager<T> around this core, or nullptr. World::manager<T>() returns it.
     void* face() const { return face_; }
     void set_face(void* face) { face_ = face; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Finds out which entities have gained, lost or changed a component since the last comparison, in any store.
+// Finds the entities that have gained, lost or changed a component since the last comparison, in any store.
 //
 //     ComponentMirror mirror(bodies.core(), schema_of<Body>());  // remembers who has a Body now
 //     mirror.watch_field(0);                                     // and its velocity
@@ -11,15 +11,15 @@
 // were written since the last comparison, because tables keep a stamp for each block. The store's own calls do no extra
 // work for the mirror.
 //
-//     table     e7 e2 e9 | e4 e5                    block 0 has a new stamp, block 1 has not
+//     table     e7 e2 e9 | e4 e5                    block 0 has a new stamp, block 1 does not
 //     mirror    e7 e3 e9 | e4 e5                    e2 was added, e3 was removed
 //
-// Components that were added and removed in between are not seen. A row that has moved, even to another table, counts
-// as the same component. A disabled component counts as absent. With `many`, an entity is listed once for each
-// component that it has gained or lost. All lists are in the order of the rows.
+// A component that was added and removed between two comparisons is not reported. A row that has moved, even to another
+// table, counts as the same component. A disabled component counts as absent. With `many`, an entity is listed once for
+// each component that it has gained or lost. All lists are in the order of the rows.
 // Lifetime: the store outlives the mirror. Thread: the structural thread of the store.
 // Cost: 4 bytes per row (8 with 64-bit ids), and the bytes of watched fields; comparing a block takes a few hundred ns.
-// Blocks whose owners depend on links to parents (Owned, ChildOf) are all compared each time.
+// Blocks whose owners depend on links to parents (Owned, ChildOf) are compared every time.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/hash_map.h"
@@ -29,7 +29,7 @@ namespace shoal {
 
 class ComponentMirror {
 public:
-    /// What the first comparison compares with: the current rows, or no rows.
+    /// The rows to which the first comparison compares: the current rows, or no rows.
     enum class Start : std::uint8_t { kRowsOfNow, kNoRows };
 
     SHOAL_API ComponentMirror(Store& store, const Schema& component, Start start = Start::kRowsOfNow);
@@ -39,9 +39,9 @@ public:
     Store& store() const { return store_; }
     const Schema& component() const { return component_; }
 
-    /// Compares the values of a field from now on. For rows of the last comparison, the current value counts as the
-    /// previous one. Requires: the field is not opaque, the store keeps it in a column, and an entity has at most one
-    /// component of the type.
+    /// Compares the values of a field from now on. For rows that are already remembered, the current value counts as
+    /// the previous one. Requires: the field is not opaque, the store keeps it in a column, and an entity has at most
+    /// one component of the type.
     SHOAL_API void watch_field(std::uint32_t field);
     /// Keeps the values of all fields, so that removed_values() and changed_values() are complete. Requires: no field
     /// is opaque, and the requirements of watch_field() hold.
@@ -50,7 +50,7 @@ public:
     /// From now on, compare() copies the values of added components. Requires: as for keep_values().
     SHOAL_API void take_added_values();
 
-    /// Finds the differences from the last comparison, and remembers the current rows.
+    /// Finds the differences since the last comparison, and remembers the current rows.
     SHOAL_API void compare();
 
     // --- the results of the last compare(), valid until the next one ---------------------------------------------
@@ -69,16 +69,16 @@ public:
     /// Writes the remembered rows and values. Requires: the results of the last compare() are no longer needed.
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Remembers what save() wrote, and returns true. If that data is missing, or is for another component type or
-    /// other fields, starts again and returns false. Errors: the data does not fit; nothing is remembered then.
+    /// other fields, starts over and returns false. Errors: the data does not fit; nothing is remembered then.
     /// Requires: the store was loaded.
     SHOAL_API Result<bool> load(SnapshotReader& from, Start otherwise = Start::kRowsOfNow);
 
-    /// Calls visit(context, field, value) for each remembered value that is a text or a read-only array: fields
-    /// of string ids and of arrays. Shape: value: field.size bytes, not aligned.
+    /// Calls visit(context, field, value) for each remembered value of a string id field or a read-only array field.
+    /// Shape: value: field.size bytes, not aligned.
     SHOAL_API void visit_texts(void (*visit)(void* context, const Field& field, const std::byte* value),
                                void* context) const;
 
-    /// The bookkeeping memory of the remembered rows and values.
+    /// The bookkeeping memory that the remembered rows and values use.
     SHOAL_API std::size_t num_bytes() const;
 
 private:
@@ -93,14 +93,14 @@ private:
         Array<Bytes> columns{Owner("component mirror")};  // of columns_, by row
     };
 
-    /// Consecutive rows of a table with new owners; `first`: how many new owners precede them.
+    /// Consecutive rows of a table with new owners. `first` is the number of new owners before them.
     struct RowSpan {
         std::uint32_t picture, row, first, count;
     };
 
-    /// A column that is kept.
+    /// A column whose values are remembered.
     struct Column {
-        std::uint32_t number;  // the number of the column in the schema
+        std::uint32_t number;  // the column's number in the schema
         bool is_compared;
     };
 
@@ -132,7 +132,7 @@ private:
     Array<Column> columns_{Owner("component mirror")};  // the kept columns
     Array<ComponentTable> tables_{Owner("component mirror")};
     Array<Picture> pictures_{Owner("component mirror")};
-    HashMap<std::uint64_t, std::uint32_t> picture_of_{Owner("component mirror")};  // by the number of the table
+    HashMap<std::uint64_t, std::uint32_t> picture_of_{Owner("component mirror")};  // by table number
     Array<RowSpan> came_runs_{Owner("component mirror")};
     Array<Entity> came_{Owner("component mirror")}, gone_{Owner("component mirror")};
     Bytes came_values_{Owner("component mirror")}, gone_values_{Owner("component mirror")};

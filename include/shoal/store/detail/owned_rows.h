@@ -1,6 +1,6 @@
 #pragma once
-// Rows that entities own, as every store needs them: a table, the index from an entity to its row, and a policy for
-// dead entities. Adding, spawning, removing and settling keep the table and the index consistent.
+// The rows that entities own, for use in any store: a table, the index from an entity to its row, and a policy for dead
+// entities. Adding, spawning, removing and settling keep the table and the index consistent.
 //
 //     entity --index--> row 0..n-1 --table--> columns
 //        |                 ^
@@ -9,16 +9,16 @@
 // When an entity dies, the policy determines when its rows are removed:
 //     at settle       when the world settles, from the entity manager's list of deaths (the default)
 //     by callback     inside EntityManager::destroy: for components whose resources must be released at once
-//     random probe    when the world settles: looks at random rows until four in a row are alive. Costs almost nothing
-//                     when few die
+//     random probe    when the world settles: looks at random rows until four in a row have living owners. Costs almost
+//                     nothing when few entities die
 //
 // A ComponentManager is a store that consists only of such rows. A store that keeps more (links between
 // rows, a block in another table, a sum) holds an OwnedRows as a member and forwards the functions of Store to it, as
-// OwnershipManager, TransformManager, ModelPoseManager and examples/06_own_manager.cpp do. A store whose rows cannot be
-// removed on their own removes the rows of dead entities itself: OwnedRowsOptions::remove_dead.
+// OwnershipManager, TransformManager, ModelPoseManager and examples/06_own_manager.cpp do. A store that must remove
+// other data together with its rows sets OwnedRowsOptions::remove_dead and removes both itself.
 //
-// Rows are packed and one row belongs to one entity; with `many` in the schema an entity has a chain of rows. With an
-// identity index the row is the entity's index, and there are rows without an owner (holes) between the others.
+// Rows are packed, and each row belongs to one entity; if the schema is `many`, an entity has a chain of rows. With an
+// identity index, the row number is the entity's index, and rows without an owner (holes) can be between the others.
 // Thread: structural calls from the world's structural thread; const calls from any thread between passes. While a loop
 // runs over the rows (see RowLock), or while the passes of a world run, structural calls end the program.
 
@@ -32,8 +32,7 @@ class OwnersByValue;
 
 enum class DeathPolicy : std::uint8_t { kAtSettle, kByCallback, kRandomProbe };
 
-/// A row of a store. Lifetime: until the store's next structural call; checked builds detect older rows that a store
-/// returned.
+/// A row of a store. Lifetime: until the store's next structural call; checked builds detect the use of an older row.
 struct Instance {
     std::uint32_t row = kNilRow;
     [[no_unique_address]] detail::KnownRow known{};  ///< empty in unchecked builds
@@ -44,11 +43,11 @@ struct Instance {
 };
 inline constexpr Instance kNilInstance{};
 
-/// What happened to the entities of a span.
+/// What add() did for the entities of a span.
 struct AddCounts {
     std::uint32_t num_added = 0;
-    std::uint32_t num_set = 0;      ///< entities that already had a row, or occurred twice: the value was replaced
-    std::uint32_t num_skipped = 0;  ///< not alive
+    std::uint32_t num_set = 0;      ///< entities that already had a row, or occurred twice: their value was replaced
+    std::uint32_t num_skipped = 0;  ///< entities that are not alive
 };
 
 struct CollectCounts {
@@ -59,17 +58,17 @@ struct CollectCounts {
 /// Writes the values of rows: row rows.begin + k gets the value for entity number `first_source + k` of the span.
 using FillRows = void (*)(void* context, Table& table, RowRange rows, std::size_t first_source);
 
-/// Removes the rows of those of `entities` that are dead, and everything else that the store keeps for them. Some may
-/// have no row.
+/// Removes the rows of the dead entities among `entities`, and everything else that the store keeps for them. Some of
+/// the entities may have no row.
 using RemoveDead = void (*)(void* store, std::span<const Entity> entities);
 
 struct OwnedRowsOptions {
     RowIndexKind index = RowIndexKind::kPaged;
     DeathPolicy death = DeathPolicy::kAtSettle;
-    std::uint32_t max_collected = 0xFFFFFFFF;  ///< random probe: the most rows that a settle removes
+    std::uint32_t max_collected = 0xFFFFFFFF;  ///< random probes: the most rows that a settle removes
     std::uint32_t capacity_rows = kDefaultCapacityRows;
-    /// The schema of the table if it is not the component's schema; outlives the rows. spawn() and
-    /// append_batch() require that the component's columns come first.
+    /// The schema of the table if it differs from the component's schema; outlives the rows. spawn() and append_batch()
+    /// require that the component's columns come first.
     const Schema* row_schema = nullptr;
     bool tree = false;                 ///< rows link to parents, children and siblings
     RemoveDead remove_dead = nullptr;  ///< nullptr: only the rows are removed. Requires: no random probe
@@ -105,7 +104,7 @@ public:
         require(instance);
         return table_.entities()[instance.row];
     }
-    /// Ends the program if there is no such row: the instance is nil, or older than a structural call.
+    /// Ends the program if the instance is nil, or if a structural call has made it invalid.
     void require(Instance instance) const {
         if (SHOAL_UNLIKELY(instance.row >= table_.num_rows() || !instance.known.is_right_for(table_.row_versions())))
             refuse_row(instance);
@@ -116,11 +115,11 @@ public:
     std::uint32_t num_rows() const { return table_.num_rows(); }
     /// The number of rows without the holes.
     std::uint32_t num_owned() const { return table_.num_rows() - table_.num_holes(); }
-    /// Grows with every row that is added, removed or moved by a call of this class: while it stays the same, data
-    /// derived from rows is valid.
+    /// Increases when a call of this class adds, removes or moves rows. While it stays the same, data derived from rows
+    /// is valid.
     std::uint64_t num_structural_changes() const { return num_structural_changes_; }
-    /// Returns the owners by the value of their string id (see owners_by_value.h). The first call makes the lists.
-    /// Requires: the component has one field, which is a string id. Thread: any, between structural calls.
+    /// Returns the owners grouped by the value of their string id (see owners_by_value.h). The first call creates the
+    /// object. Requires: the component has one field, which is a string id. Thread: any, between structural calls.
     SHOAL_API OwnersByValue& owners_by_value();
 
     // --- adding --------------------------------------------------------------------------------------------------
@@ -132,7 +131,7 @@ public:
 
     /// Makes room for add() of these entities. Errors: as for add().
     SHOAL_API Status reserve_for(std::span<const Entity> entities);
-    /// The same for a store in which a command changes nothing but rows: see Store::prepare_values().
+    /// The same for a store in which commands change only rows: see Store::prepare_values().
     SHOAL_API Result<bool> prepare_values(std::span<const Entity> entities, bool removes);
 
     /// Gives each living entity a row with one of these values, or sets the value of its row: see Store::add_values().
@@ -141,17 +140,17 @@ public:
 
     /// Makes room for `count` more rows, for entities with indices up to `highest_index`. Errors: as above.
     SHOAL_API Status reserve(std::size_t count, std::uint32_t highest_index);
-    /// The same for entities that live now or are created next.
+    /// The same for entities that are alive or are created next.
     SHOAL_API Status reserve(std::size_t count);
-    /// Gives a row to a living entity that has none, and returns the row; with `many`, adds a row before the others.
-    /// Elements hold arbitrary bytes until the caller fills them. Requires: room is reserved, and nothing is stale (see
-    /// remove_stale).
+    /// Gives a row to a living entity that has none, and returns the row; with `many`, adds a row before its other
+    /// rows. Elements hold arbitrary bytes until the caller fills them. Requires: room is reserved, and nothing is
+    /// stale (see remove_stale).
     SHOAL_API std::uint32_t append(Entity entity);
     /// Gives each entity a row, in the order of the span, if all are alive and none of their indices has a row.
     /// Otherwise returns false and changes nothing. Requires: room is reserved; the index is paged; no `many`.
     SHOAL_API bool append_all(std::span<const Entity> entities);
-    /// Appends one row for a living entity that has none, if neither table nor index needs memory; else returns
-    /// kNilRow.
+    /// Appends a row for an entity. Returns kNilRow if the entity is dead or already has a row, or if memory would be
+    /// needed.
     SHOAL_INLINE std::uint32_t try_append(Entity entity) {
         require_unlocked("add()");
         if (SHOAL_UNLIKELY(!plain_index_ || !table_.has_room() || !entities_.alive(entity))) return kNilRow;
@@ -167,34 +166,33 @@ public:
 
     /// Adds a batch: see Store::spawn.
     SHOAL_API Status spawn(const SpawnBatch& batch);
-    /// The first half of spawn(): asserts what Store::spawn requires, removes rows that older entities have left behind
-    /// at the indices of the new entities, and makes room. Errors: an owner already has a row; no memory. No row is
-    /// added.
+    /// The first half of spawn(): asserts what Store::spawn requires, removes rows that older entities with the same
+    /// indices have left behind, and makes room. Errors: an owner already has a row; no memory. No row is added.
     SHOAL_API Status reserve_batch(const SpawnBatch& batch);
     /// The second half: adds one row per component and copy, copy by copy, with its owner, its columns, and references
     /// to the entities of its copy. Requires: reserve_batch(); no identity index.
     SHOAL_API RowRange append_batch(const SpawnBatch& batch);
 
-    /// Shows rows in a store's own memory, in place of the rows that were shown before, and indexes them. For stores in
+    /// Shows rows in a store's own memory instead of the rows that were shown before, and indexes them. For stores in
     /// plugins. Rows with a new owner are marked as written. From then on, no other call of this class may add or
     /// remove rows, so OwnedRowsOptions::remove_dead must be set.
     /// Shape: owners, next: by row; next is the next row of the same entity, and empty unless the schema is `many`;
     /// columns: see Table::show(). Errors: no memory for the index; an entity has two rows, or a row has no owner, or
-    /// the rows of an entity are not one chain. Then no row is shown.
+    /// the rows of an entity are not one chain. On an error, no row is shown.
     /// Lifetime of owners and columns: until the next call. Cost: compares the owners; with `many`, writes all links.
     SHOAL_API Status show(std::span<Entity> owners, std::span<std::byte* const> columns,
                           std::span<const std::uint32_t> next);
 
     // --- removing ------------------------------------------------------------------------------------------------
 
-    /// Removes all rows of these entities and returns how many there were. Other entities are skipped. The span may be
-    /// this table's own.
+    /// Removes all rows of these entities and returns how many were removed. Entities without a row are skipped. The
+    /// span may be the owners column of this table.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
     SHOAL_API void remove_row(std::uint32_t row);
-    /// Removes rows that an older entity with the index of `entity` has left behind. Returns whether `entity` itself
-    /// has a row.
+    /// Removes rows that an older entity with the same index as `entity` has left behind. Returns whether `entity`
+    /// itself has a row.
     SHOAL_API bool remove_stale(Entity entity);
-    /// Removes everything and keeps the memory.
+    /// Removes all rows but keeps the memory.
     SHOAL_API void clear();
     /// Whether remove_plain() may be called.
     bool has_plain_rows() const { return table_.is_packed(); }
@@ -220,10 +218,10 @@ public:
         const bool is_at_settle = options_.death == DeathPolicy::kAtSettle;
         if (!is_at_settle || entities_.death_position(cursor_) != entities_.deaths_end()) remove_by_policy(context);
     }
-    /// The second half: frees memory and opens a stamp.
+    /// The second half: frees memory and starts a new stamp.
     SHOAL_API void settle_table(const SettleContext& context);
-    /// Removes all rows, frees all memory and stops following deaths, for a store that was replaced
-    /// but to which paths and queries may still refer.
+    /// Removes all rows, frees all memory and stops following deaths. For a store that was replaced, but to which paths
+    /// and queries may still refer.
     SHOAL_API void retire();
     /// Removes rows of dead entities, found by random probes, until four consecutive probes find living entities or
     /// `max_removed` rows are removed.
@@ -233,10 +231,10 @@ public:
 
     // --- saving --------------------------------------------------------------------------------------------------
 
-    /// Writes all rows, and which deaths were not yet processed.
+    /// Writes all rows, and which deaths are not yet processed.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Replaces all rows by the rows that save() wrote. Errors: no memory, or the data does not fit; there are then no
-    /// rows. Requires: the entity manager was loaded; the rows are in this object's own memory (see show()).
+    /// Replaces all rows by the rows that save() wrote. Errors: no memory, or the data does not fit; the rows are then
+    /// empty. Requires: the entity manager was loaded; the rows are in this object's own memory (see show()).
     SHOAL_API Status load(SnapshotReader& from);
 
     // --- locks ---------------------------------------------------------------------------------------------------
@@ -259,7 +257,7 @@ public:
 
     // --- reports -------------------------------------------------------------------------------------------------
 
-    /// For the functions of Store.
+    /// Implementations for the functions of Store.
     SHOAL_API std::span<const Schema* const> schemas() const;
     SHOAL_API OwnedColumns find_columns(const Schema& component);
     SHOAL_API std::span<const Table* const> tables() const;
@@ -304,14 +302,14 @@ private:
     std::uint32_t num_locks_ = 0;       // one for each loop, and kPassesRun for each world whose passes run
     std::uint64_t num_structural_changes_ = 0;
     bool plain_index_ = false;                                // the index is paged, and there is one row per entity
-    Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows, at the time of counted_at_
+    Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows, as of counted_at_
     std::uint64_t counted_at_ = ~std::uint64_t(0);
     PagePool& pool_;
     OwnersByValue* owners_by_value_ = nullptr;
     Shown* shown_ = nullptr;  // nullptr: the rows are in this object's own memory
 };
 
-/// Keeps the rows of stores where they are: while a lock exists, structural calls end the program. Lifetime: the list
+/// Keeps the rows of stores in place: while a lock exists, structural calls end the program. Lifetime: the list
 /// outlives the lock. Thread: any; locks may be nested and may overlap.
 class RowLock {
 public:

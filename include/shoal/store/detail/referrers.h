@@ -1,6 +1,5 @@
 #pragma once
-// The entities that refer to another entity through a field, for loops. A RelationIndex (relation_index.h) returns
-// them.
+// The entities that refer to one entity through a field, as a range. A RelationIndex (relation_index.h) returns them.
 // Lifetime: until the index is refreshed. Thread: any, between refreshes.
 
 #include "shoal/entity/entity.h"
@@ -46,7 +45,6 @@ public:
         friend class Referrers;
         Iterator(const detail::ReferenceLink* links, std::uint32_t at, Entity target)
             : links_(links), at_(at), target_(target) {
-            // References to an older entity with the index of the target are in the same list.
             while (at_ != 0 && links_[at_].target != target_) at_ = links_[at_].next;
         }
 

@@ -9,10 +9,10 @@
 //     by target      e7 -> missile e20 <-> missile e31        a list for each target
 //                    e9 -> missile e22
 //
-// refresh() brings the lists up to date, using a ComponentMirror; the field is written like any other field. World does
-// this when it settles, for every field that is declared a relation: see Relations::referrers().
+// The field is written like any other field; refresh() then updates the lists, using a ComponentMirror. World does this
+// when it settles, for every field that is declared a relation: see Relations::referrers().
 // Lifetime: store and entities outlive it. Thread: refresh() and clear_references() count as structural calls of the
-// store; make const calls from any thread between them. Cost: 16 bytes for each entity index up to the highest referrer
+// store; between them, any thread may make const calls. Cost: 16 bytes for each entity index up to the highest referrer
 // (24 with 64-bit ids), 4 up to the highest target, and a mirror of the field.
 
 #include "shoal/entity/entity_manager.h"
@@ -34,19 +34,19 @@ public:
     std::uint32_t field() const { return field_; }
     Relation relation() const { return component().fields()[field_].relation; }
 
-    /// Brings the lists up to date with the rows, and appends dead targets of new references. Ids that were
-    /// never given out count as null.
+    /// Updates the lists from the rows, and appends the dead targets of new references. Ids that were never created
+    /// count as null.
     SHOAL_API void refresh(Array<Entity>& dead_targets);
     /// Returns the entities that refer to an entity, dead or alive.
     SHOAL_API Referrers referrers(Entity target) const;
-    /// Forgets the reference of an entity, for example of an entity that has died.
+    /// Forgets the reference of an entity, for example after its death.
     SHOAL_API void forget(Entity referrer);
-    /// Makes the references to an entity null, in the rows too. After a refresh(), a row that refers to the entity
-    /// again counts as changed.
+    /// Sets all references to an entity to null, in the lists and in the rows. The caller then calls refresh(), so that
+    /// a later write of the same reference counts as a change.
     SHOAL_API void clear_references(Entity target);
     /// Whether rows were cleared since the last refresh().
     bool has_cleared() const { return has_cleared_; }
-    /// Forgets the references of dead entities, and appends dead targets. Cost: O(indices).
+    /// Forgets the references of dead entities, and appends the dead targets of other references. Cost: O(indices).
     SHOAL_API void find_dead(Array<Entity>& dead_targets);
     /// Writes the lists, whose order depends on the order in which references were made.
     SHOAL_API void save(SnapshotWriter& to) const;

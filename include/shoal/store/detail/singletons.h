@@ -1,6 +1,7 @@
 #pragma once
-// Singletons: components of which a directory of stores has only one, such as the wind. All singletons belong to one
-// entity, and each is the only row of a manager, so they are saved, reported and observed like any other component.
+// Singletons are component types of which a directory of stores has only one component, such as the wind. All
+// singletons belong to one entity, and each is the only row of a manager, so they are saved, reported and observed like
+// any other component.
 //
 //     SHOAL_COMPONENT((Wind, singleton), force)
 //
@@ -26,8 +27,9 @@ class Singletons {
 public:
     explicit Singletons(ComponentDirectory& directory) : directory_(directory) {}
 
-    /// Returns the manager of a singleton, which has one row. Makes the manager and the row if necessary. Requires: the
-    /// schema is `singleton`, and no store keeps the type in another layout; no passes run while something is made.
+    /// Returns the manager of a singleton, which has one row. Creates the manager and the row if necessary. Requires:
+    /// the schema is `singleton`, and no store keeps the type in another layout; no passes run if something must be
+    /// created.
     SHOAL_API ComponentManager& require(const Schema& component);
     /// The same for reading. Requires: the singleton exists, because a call, a query or a blob named it.
     SHOAL_API const ComponentManager& require(const Schema& component) const;
@@ -46,7 +48,7 @@ public:
     }
     /// Gives a manager its row, if it has none. Errors: its schema allows several rows; ids or memory run out.
     SHOAL_API Status make_row(ComponentManager& manager);
-    /// Returns the entity that has the singletons; null before there is a singleton.
+    /// Returns the entity that has the singletons; null if there are none yet.
     Entity entity() const { return entity_; }
 
     /// Forgets the entity if it has died.
@@ -57,8 +59,8 @@ public:
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Errors: the saved entity is not alive.
     SHOAL_API Status load(SnapshotReader& from);
-    /// Gives defaults to singletons that the state does not have. Errors: a singleton has several rows, or the row of a
-    /// dead entity.
+    /// Creates singletons that the state does not have, with their defaults. Errors: a singleton has several rows, or
+    /// the row of a dead entity.
     SHOAL_API Status finish_load(SnapshotReader& from);
 
 private:

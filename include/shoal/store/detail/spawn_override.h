@@ -5,11 +5,11 @@
 //     options.overrides.push_back({"hull/lamp", "light.range", 9, 1});  // in copy 1 alone
 //     return world.spawn(level, options);
 //
-// When all components of the spawn exist, the overrides are set one after the other in the same way as by World::set(),
-// even in disabled components. A singleton has one value, so an override of that value applies whichever copy it names.
-// Fields that are not in the resource, such as "transform.world", which is computed from other fields, cannot be
-// overridden. If an override names nothing, or its value does not fit, this is an error before anything is spawned.
-// Entities without overrides cost nothing. A reload keeps overridden values (see reload/reloader.h). Thread: values.
+// After all components of the spawn are added, the overrides are applied in order, as by World::set(), but also to
+// disabled components. A singleton has only one value, so its override applies no matter which copy it names. Fields
+// that are not in the resource, such as "transform.world", which is computed from other fields, cannot be overridden.
+// If an override names nothing, or its value does not fit, nothing is spawned, and the call returns an error. Entities
+// without overrides cost nothing. A reload keeps overridden values (see reload/reloader.h). Thread: values.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/table/detail/any_value.h"
@@ -21,15 +21,15 @@ namespace shoal {
 
 struct SpawnOverride {
     static constexpr std::uint32_t kAllCopies = 0xFFFFFFFF;
-    std::string entity;               ///< its GUID path in the resource, or else its name, if no other entity has it
+    std::string entity;               ///< its GUID path in the resource, or else its name if that is unique
     std::string field;                ///< as World::set() names it: "light.range", "tag[1].tag"
     AnyValue value{};                 ///< numbers and texts are converted as World::set() does
-    std::uint32_t copy = kAllCopies;  ///< which of the copies that are spawned together gets the value
+    std::uint32_t copy = kAllCopies;  ///< the number of the copy that gets the value
 };
 /// Returns a copy that may outlive the schema with which the value was read.
 SHOAL_API SpawnOverride copy_to_keep(const SpawnOverride& given);
 /// Checks whether a snapshot can hold an override. Errors: the override has no value, or an array that stays in the
-/// resource, or bytes that are not a value of its type; a text is not UTF-8. The message says which.
+/// resource, or bytes that are not a value of its type; a text is not UTF-8. The message says what is wrong.
 SHOAL_API Status check_override(const SpawnOverride& given);
 /// Writes overrides to a snapshot. Refuses overrides that check_override() refuses.
 SHOAL_API void save_overrides(class SnapshotWriter& to, std::span<const SpawnOverride> overrides);

@@ -20,8 +20,8 @@ struct SpawnOverride;
 /// The change that a command makes to the texts of an entity.
 enum class TextChange : std::uint8_t { kName, kTag, kUntag };
 
-/// What commands need besides stores: an object, such as a world, that spawns, copies, keeps texts, and finds the blobs
-/// and stores to which saved commands refer.
+/// The object, such as a world, that spawns and copies for commands, keeps names and tags, and finds the blobs and
+/// stores to which saved commands refer.
 class CommandHost {
 public:
     /// Spawns copies of a blob. `firsts` are alive and still empty: they become blob entity 0 of each copy. Entities
@@ -38,7 +38,7 @@ public:
     /// Errors: the text cannot be a tag; no memory; another text has the same hash. Nothing has changed.
     virtual Status change_text(TextChange change, Entity entity, std::string_view text) = 0;
 
-    /// Errors: a store would not accept these images or poses, although all are valid values.
+    /// Errors: a store would not accept these images or poses, although they are valid values.
     virtual Status check_images(const Schema& schema, std::span<const std::byte> images) const = 0;
     virtual Status check_poses(std::span<const RootPose> poses) const = 0;
     /// Returns the name under which find_blob() finds a blob, or an empty name.
@@ -51,14 +51,14 @@ protected:
 
 class WaitingCommands {
 public:
-    /// Returns the commands that wait in a directory; the first call makes the object. Thread: any. (The command room
-    /// implements it.)
+    /// Returns the commands that wait in a directory; the first call creates the object. Thread: any. (Defined in
+    /// src/command.)
     SHOAL_API static WaitingCommands& of_directory(ComponentDirectory& directory);
     WaitingCommands(const WaitingCommands&) = delete;
     WaitingCommands& operator=(const WaitingCommands&) = delete;
 
-    /// Returns the commands of the pass that the calling thread runs, or the commands from outside of passes. Thread:
-    /// any.
+    /// Returns the commands of the pass that the calling thread runs. Outside of passes, returns the commands that
+    /// belong to no pass. Thread: any.
     virtual Commands& here() = 0;
 
     /// From now on, commands that spawn, copy, name and tag use `host`, which outlives this object; nullptr: such
@@ -81,7 +81,7 @@ public:
               &sum);
         return sum;
     }
-    /// Returns the position, from 1, of the first pass whose commands wait; 0: none.
+    /// Returns the position, from 1, of the first pass with waiting commands; 0: none.
     std::uint32_t first_waiting_pass() {
         std::uint32_t first = 0;
         count(
@@ -97,17 +97,18 @@ public:
     /// "added", "removed", "spawned", "copied", "called" or "set". `count`: the number of entities.
     virtual void count(void (*visit)(void* context, std::uint32_t pass, std::string_view kind, std::uint64_t count),
                        void* context) = 0;
-    /// Appends the component types that the commands name, some of them several times. After the component type of a
-    /// field to set, appends the schema of the field's value, which has the same name. Lifetime: as long as the
-    /// commands wait.
+    /// Appends the component types that the commands name, possibly with duplicates. For a command that sets a field,
+    /// appends the component type and then the schema of the field's value, which has the same name. Lifetime: as long
+    /// as the commands wait.
     virtual void list_schemas(Array<const Schema*>& schemas) = 0;
-    /// Returns how many values refer to arrays of `resource`, plus how many commands spawn that resource.
+    /// Returns the number of values that refer to arrays of `resource`, plus the number of commands that spawn that
+    /// resource.
     virtual std::uint64_t count_pins(ResourceId resource) = 0;
-    /// Calls visit(context, element_type, array) with a copy of each read-only array in values. If visit() returns
-    /// true, because it has changed the copy, the copy replaces the array.
+    /// Calls visit(context, element_type, array) with a copy of each read-only array in the values of commands. If
+    /// visit() changes the copy and returns true, the copy replaces the array.
     virtual void visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
                               void* context) = 0;
-    /// Calls visit(context, bytes) for values that may contain ids of texts: string ids and numbers of 32 bits, and all
+    /// Calls visit(context, bytes) for values that may contain ids of texts: string ids, 32-bit numbers, and all
     /// overrides of spawns.
     virtual void visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) = 0;
 

@@ -19,7 +19,7 @@ namespace shoal {
 using Zone = std::uint32_t;
 /// Zones are 0 to kMaxZones - 1. Dense numbers keep zone sets short.
 inline constexpr Zone kMaxZones = 1u << 22;
-/// Stands for "no zone"; as an argument, it leaves the choice to the callee.
+/// Means "no zone"; as an argument, it lets the callee choose.
 inline constexpr Zone kNoZone = 0xFFFFFFFF;
 
 namespace detail {
