@@ -87,7 +87,7 @@ void DeathList::forget_before(std::uint64_t floor) {
     if (begin_ == end_) rewind();
 }
 
-/// Starts an empty list at the front again, and frees pages that it has not needed lately.
+/// Moves an empty list back to the front of its memory, and frees pages that were not needed lately.
 void DeathList::rewind() {
     const auto length = static_cast<std::size_t>(end_ - base_);
     const std::size_t needed = std::max({length, last_length_, kAlwaysKept});

@@ -13,7 +13,7 @@
 namespace shoal {
 namespace {
 
-/// With address space for fewer indices than this, the program ends.
+/// The program ends if there is address space only for fewer indices than this.
 constexpr std::size_t kLeastIndices = std::size_t(1) << 16;
 
 /// How many settles pass before a warning about a reader that does not read deaths.
@@ -22,10 +22,10 @@ constexpr std::uint64_t kManySettles = 1000;
 /// The most batches of deaths that are nested within the callbacks of other batches.
 constexpr std::uint32_t kMostNestedBatches = 1000;
 
-/// The number of ids that are handled together. Ids that died together are mostly reused together.
+/// The number of ids that are processed together. Ids that died together are mostly reused together.
 constexpr std::size_t kRunLength = 512;
 
-/// For the constructor, which has no Status to return.
+/// For the constructor, which cannot return a Status.
 void end_program_unless(const Status& status, const char* what) {
     if (status) return;
     std::fprintf(stderr, "shoal: entity manager: %s: %s\n", what, status.message().data());
@@ -185,7 +185,7 @@ DeathCursor EntityManager::open_death_cursor(std::string_view reader) {
     return deaths_.open(reader);
 }
 
-/// The slowest cursor was last seen to move at settle number settles_at_move_, to first_unread_.
+/// The slowest cursor last moved at settle number settles_at_move_, to first_unread_.
 void EntityManager::note_settle() {
     ++num_settles_;
     if (deaths_.size() == 0 || deaths_.begin() != first_unread_) {
@@ -263,7 +263,7 @@ Status EntityManager::exhausted(std::size_t num_asked) const {
                                 "SHOAL_WIDE_IDS"));
 }
 
-/// Returns how many free indices can be reused one after the other while enough free indices are left.
+/// Returns how many indices can be reused, each while at least minimum_free_ids_ indices are free.
 std::size_t EntityManager::num_recyclable() const {
     return free_list_.size() < minimum_free_ids_ ? 0 : free_list_.size() - minimum_free_ids_ + 1;
 }
@@ -345,7 +345,7 @@ void EntityManager::announce(std::span<const Entity> entities, std::size_t num_d
 }
 
 void EntityManager::tell_callbacks(std::span<const Entity> destroyed) {
-    // Each level uses stack, and a callback that creates entities and destroys them would never end.
+    // Each level uses stack, and a callback that creates and destroys entities would recurse forever.
     SHOAL_ASSERT(
         callback_depth_ < kMostNestedBatches,
         "destruction callbacks destroy entities within each other, too deep or without end; call destroy_next() "

@@ -23,8 +23,8 @@
 namespace shoal {
 
 struct EntityManagerOptions {
-    /// The number of indices that must be free before the oldest one is reused; at least 1. With the default, no id is
-    /// repeated before 256 x 1,024 pairs of create and destroy: 255 x 1,029 >= 256 x 1,024.
+    /// The number of indices that must be free before the oldest one is reused; at least 1. With the default, an id is
+    /// repeated after 255 x 1,029 pairs of create and destroy at the earliest, which is more than 256 x 1,024.
     std::uint32_t minimum_free_ids = 1029;
     /// The number of indices that may be used, 1 to kMaxEntities. When they run out, up to `minimum_free_ids` - 1 of
     /// them are still free.
@@ -33,8 +33,8 @@ struct EntityManagerOptions {
     std::size_t max_death_list = std::size_t(1) << 20;
 };
 
-/// Called with each batch of entities that were destroyed, in the order of their destruction. They are already dead.
-/// Lifetime: `destroyed` is valid until the function returns.
+/// Called with each batch of entities that were destroyed, in the order of their destruction. The entities are already
+/// dead. Lifetime: `destroyed` is valid until the function returns.
 using DestructionFunction = void (*)(void* context, std::span<const Entity> destroyed);
 
 /// A registered destruction callback. 0 is none.
@@ -51,8 +51,8 @@ public:
     EntityManager(const EntityManager&) = delete;
     EntityManager& operator=(const EntityManager&) = delete;
 
-    /// Fills `out` with new entities: first on indices that have been free long enough, oldest first, then on fresh
-    /// ones. Errors: too few indices are left. Nothing is created, and `out` is unchanged.
+    /// Fills `out` with new entities: first with indices that have been free long enough, oldest first, then with fresh
+    /// indices. Errors: too few indices are left. Nothing is created, and `out` is unchanged.
     SHOAL_API Status create(std::span<Entity> out);
     /// Cost: a few instructions while fewer than `minimum_free_ids` indices are free.
     SHOAL_INLINE Result<Entity> create() {
@@ -72,7 +72,7 @@ public:
     /// Calls do not nest, however long the chain of deaths is. Outside of callbacks it is the same as destroy().
     SHOAL_API void destroy_next(std::span<const Entity> entities);
 
-    /// Returns whether `entity` is alive. Any bits may be passed. Thread: any thread at any time. Cost: one look-up.
+    /// Returns whether `entity` is alive. Any bits are allowed. Thread: any thread at any time. Cost: one look-up.
     SHOAL_INLINE bool alive(Entity entity) const {
         return is_of(entity,
                      [](const Generation* place) SHOAL_INLINED { return __atomic_load_n(place, __ATOMIC_RELAXED); });
@@ -82,8 +82,8 @@ public:
         return is_of(entity, [](const Generation* place) SHOAL_INLINED { return *place; });
     }
 
-    /// Returns whether all of `entities` are alive and have consecutive ids, as those created in one call mostly do.
-    /// True for an empty span. Thread: the structural thread. Cost: a fraction of calling alive() for each.
+    /// Returns whether all of `entities` are alive and have consecutive ids, as entities from one create() call usually
+    /// do. True for an empty span. Thread: the structural thread. Cost: a fraction of calling alive() for each.
     SHOAL_API bool is_living_run(std::span<const Entity> entities) const;
 
     /// Registers a function that is called with `context` for each batch of deaths from now on, after the callbacks
@@ -107,7 +107,8 @@ public:
     std::uint64_t deaths_before_reuse() const { return minimum_free_ids_ * std::uint64_t(kGenerationMask); }
     /// The position of a cursor in the list of deaths, for saves.
     std::uint64_t death_position(DeathCursor cursor) const { return deaths_.position(cursor); }
-    /// Puts a cursor at a position that death_position() returned for a save. Errors: there are fewer deaths.
+    /// Puts a cursor at a position that death_position() returned for a save. Errors: the position is past the last
+    /// death.
     SHOAL_API Status set_death_position(DeathCursor cursor, std::uint64_t position);
 
     /// Writes which entities are alive, the order in which ids will be reused, and the deaths that some cursor has not
@@ -117,18 +118,19 @@ public:
     /// at the end, until the stores restore their own state. Errors: there are too many entities for this manager, or
     /// the data is inconsistent; nothing has changed. Requires: no destruction is in progress.
     SHOAL_API Status load(SnapshotReader& from);
-    /// Errors: the snapshot has ids of another width or layout than this program.
+    /// Errors: the ids in the snapshot have another width or layout than the ids of this program.
     SHOAL_API static Status check_ids(SnapshotReader& from);
 
-    /// Worlds call these when they begin and stop using these entities: only a sole user may load them.
+    /// Worlds call these functions when they begin and stop using these entities. Only a world that is their sole user
+    /// may load them.
     SHOAL_API void add_world();
     SHOAL_API void remove_world();
     std::uint32_t num_worlds() const { return num_worlds_; }
-    /// Worlds call it when their passes begin and end: in between, calls that change something end the program. Thread:
-    /// any.
+    /// Worlds call this when their passes begin and end. In between, calls that change something end the program.
+    /// Thread: any.
     SHOAL_API void hold(bool hold);
     bool is_held() const { return hold_.is_held(); }
-    /// In checked builds, worlds call it after each settle: it warns once if deaths stay unread for 1,000 calls.
+    /// Worlds call this after each settle in checked builds. It warns once if deaths stay unread for 1,000 calls.
     SHOAL_API void note_settle();
 
     /// The living entities that queries skip.
@@ -202,8 +204,8 @@ private:
     SHOAL_INLINE bool is_of(Entity entity, const Load& load) const {
         if constexpr (kMayLackIndices)
             if (SHOAL_UNLIKELY(entity.index() >= generations_.capacity())) return false;
-        // Compares generation and spare bits as one number: with a spare bit set, it equals no stored generation. The
-        // branch is almost never taken, and cheaper than arithmetic that keeps a stored 0 from matching.
+        // Compares generation and spare bits as one number, because a number with a spare bit equals no stored
+        // generation. The branch is almost never taken, and is cheaper than arithmetic that excludes a stored 0.
         const EntityBits expected = entity.id >> kIndexBits;
         if (SHOAL_UNLIKELY(expected == 0)) return false;
         return load(generations_.data() + entity.index()) == expected;

@@ -1,6 +1,6 @@
 #pragma once
-// Follows the deaths of entities, for code that keeps ids outside of the stores: the id of a dead entity is reused
-// later for another entity.
+// Follows the deaths of entities, for code that keeps ids outside of the stores. Such code must drop the ids of dead
+// entities, because they are reused later.
 // Thread: the structural thread of the entity manager.
 
 #include "shoal/entity/entity_manager.h"
@@ -18,7 +18,7 @@ public:
 
     /// Whether no entity has died since the last pass_all().
     bool is_at_end() const { return entities_.death_position(cursor_) == entities_.deaths_end(); }
-    /// Whether too many entities have died for the list to be complete: only alive() shows which ones.
+    /// Whether the list is incomplete because too many entities have died. Only alive() then shows which ones are dead.
     bool fell_behind() const { return entities_.deaths(cursor_).fell_behind; }
     /// Returns the entities that have died since the last pass_all() and for which keeps(entity) is true, ascending.
     /// Requires: !fell_behind().

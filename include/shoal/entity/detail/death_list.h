@@ -1,15 +1,15 @@
 #pragma once
-// The entities that died, in order, for readers that look later. Each reader has a cursor. The list drops entries that
-// all cursors have passed, and keeps nothing while there are no cursors.
+// The entities that died, in order, for readers that process them later. Each reader has a cursor. The list drops
+// entries that all cursors have passed, and keeps no entries while there are no cursors.
 //
 //     position   0 ........ begin ............... end       64 bits, never reused
 //                  forgotten |  kept, side by side |
 //                                 ^      ^         ^
 //                              cursors of three stores
 //
-// A cursor that is more than `max_entries` late falls behind: the list drops the entries it has not read, and its
-// reader must call alive() for each of its entities. After a burst of deaths, the list frees pages once it has stayed
-// short for a while.
+// A cursor with more than `max_entries` unread entries falls behind: the list drops these entries, and the reader must
+// call alive() for each of its entities. After a burst of deaths, the list frees pages when it has stayed short for a
+// while.
 // Thread: the structural thread of the entity manager that owns the list.
 
 #include "shoal/base/detail/page_memory.h"
@@ -50,7 +50,7 @@ public:
     SHOAL_API DeathCursor open(std::string_view reader = "a store");
     SHOAL_API void close(DeathCursor cursor);
 
-    /// Returns whether append() keeps anything: whether an open cursor has not fallen behind.
+    /// Whether append() keeps entries: at least one cursor is open and has not fallen behind.
     bool is_followed() const { return is_followed_; }
     SHOAL_API void append(std::span<const Entity> dead);
 
@@ -71,7 +71,7 @@ public:
     /// Puts a cursor at `position`, or marks it as behind if entries were dropped. Requires: position <= end().
     SHOAL_API void set_position(DeathCursor cursor, std::uint64_t position);
 
-    /// Writes the entries that some cursor has not passed. After load(), all cursors are at the end, until
+    /// Writes the entries that at least one cursor has not passed. After load(), all cursors are at the end, until
     /// set_position().
     SHOAL_API void save(SnapshotWriter& to) const;
     SHOAL_API Status load(SnapshotReader& from);

@@ -5,8 +5,8 @@
 //                      ^       ^
 //                    free    oldest
 //
-// When the ring is full, its capacity doubles in place: the ids before `oldest` move after the last one. Pages that
-// were used once are kept.
+// When the ring is full, its capacity doubles in place: the ids before `oldest` move after the last one. Used pages are
+// never freed.
 // Thread: the structural thread of the entity manager that owns the list.
 
 #include "shoal/base/detail/page_memory.h"
@@ -18,7 +18,7 @@ namespace shoal {
 
 class FreeList {
 public:
-    /// Reserves address space for `max_ids`, or for less if address space is short, but at least for `minimum`.
+    /// Reserves address space for `max_ids`, or for fewer if address space is short, but at least for `minimum`.
     /// Errors: not even `minimum` fits.
     SHOAL_API Status reserve(std::size_t max_ids, std::size_t minimum);
 

@@ -7,8 +7,8 @@
 //     inactive                       1  1  1  0  0     at least one of them
 //
 // An entity manager has one InactiveEntities, and removes dead entities from it. Each store that reports inactive
-// entities is a speaker, so that several worlds may share the entities. Transforms also follow: they are notified of
-// the entities that became active or inactive by themselves, and report the entities below these.
+// entities is a speaker, so that several worlds may share the entities. Transforms are also followers: they are
+// notified of entities that became active or inactive by themselves, and report the entities below these.
 // Thread: the structural thread makes changes, which end the program while passes run; any thread may read between
 // changes.
 
@@ -49,7 +49,7 @@ public:
     /// Removes all entities, without notification.
     SHOAL_API void forget_all();
 
-    /// Calls visit(RowRange) for each run of rows whose owners are not inactive. Shape: owners: by row.
+    /// Calls visit(RowRange) for each run of rows without inactive owners. Shape: owners: by row.
     template <class Visit>
     void for_each_active(std::span<const Entity> owners, RowRange rows, Visit&& visit) const {
         for (std::uint32_t row = rows.begin; row < rows.end;) {

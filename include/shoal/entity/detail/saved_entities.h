@@ -1,5 +1,5 @@
 #pragma once
-// Ids of entities in a snapshot, which may be damaged: ids that no entity manager can create are an error.
+// Reads ids of entities from a snapshot that may be corrupt. Ids that no entity manager can create are an error.
 // Thread: the reader's.
 
 #include "shoal/entity/entity.h"
