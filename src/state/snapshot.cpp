@@ -37,7 +37,7 @@ std::uint32_t per_block_of(std::uint32_t element_bytes) {
 }  // namespace
 
 /// Bytes that several states may share: a whole block, or packed pieces over another block. The headers of blocks are
-/// in one array, apart from the bytes of the blocks, because each state goes through all headers.
+/// in one array, apart from the bytes of the blocks, because each state visits all headers.
 struct alignas(64) SnapshotBlock {
     std::byte* memory;
     SnapshotBlock* under;     // the block below the pieces; nullptr: the block is whole
@@ -223,7 +223,7 @@ public:
         for (const Slab& slab : slabs_) release(slab);
         destroy_owned(kSnapshotOwner, this);
     }
-    /// The object is kept from state to state with its memory, because new pages in each frame might cost more than the
+    /// The object and its memory are kept between states, because new pages in each frame might cost more than the
     /// copies.
     SnapshotColumns& columns() { return columns_; }
 
@@ -584,8 +584,8 @@ void SnapshotColumns::finish(const SnapshotLoop& loop) {
     added_.clear(), gaps_.clear(), plans_.clear(), new_.clear();
 }
 
-/// No other state uses these blocks now, and each block is visited once, so threads may count the users of a block
-/// without atomics.
+/// No other state is written at the same time, and each block is visited once, so threads may count the users of a
+/// block without atomics.
 void SnapshotColumns::make_plans(const SnapshotLoop& loop) {
     std::size_t num_bytes = 0;
     for (const Added& added : added_)

@@ -11,16 +11,15 @@
 //     void Clock::save(SnapshotWriter& to) const { to.value("ticks", ticks_); }
 //     Status Clock::load(SnapshotReader& from) { return from.value("ticks", ticks_); }
 //
-// A Snapshot may share blocks with the snapshot written before it: blocks of columns that were not written since then,
-// according to their marks, and blocks of other parts that are equal. If only a few elements of a block were written,
-// the new block consists of pieces of 8 elements over the earlier block. So the second of two states uses memory only
-// for the differences.
+// A Snapshot may share blocks with the previous snapshot: blocks of columns that were not written since then, according
+// to their marks, and equal blocks of other parts. If only a few elements of a block were written, the new block
+// consists of pieces of 8 elements over the earlier block. So a second state uses memory only for its differences from
+// the first.
 //
 //     first state     [ a a a a a a a a ]
 //     second state          [b]     [b]       two pieces over the first block
 //
-// The data may come from a file that was made to do harm. The reader checks sizes; the code that calls the reader
-// checks values.
+// The data may come from a malicious file. The reader checks sizes; the code that calls the reader checks values.
 // Thread: one thread at a time for all states that share blocks.
 
 #include "shoal/base/detail/bits.h"
@@ -53,7 +52,7 @@ SHOAL_API std::uint64_t max_snapshot_bytes(std::uint64_t num_bytes);
 
 /// One array of a state. Blocks of large elements have fewer elements: see elements_per_block.
 struct SnapshotPart {
-    std::string_view path;  ///< such as "body/rows/field/position". Lifetime: the state's
+    std::string_view path;  ///< such as "body/rows/field/position". Lifetime: the state
     std::uint32_t element_bytes = 0;
     std::uint32_t elements_per_block = 0;
     std::uint64_t num_elements = 0;
@@ -98,8 +97,8 @@ public:
     bool empty() const { return parts_.empty(); }
     std::size_t num_parts() const { return parts_.size(); }
     SHOAL_API SnapshotPart part(std::size_t number) const;
-    /// Returns the number of the part with this path, or num_parts(). A part of an older program is found by its
-    /// current path, and a current part by its older path.
+    /// Returns the number of the part with this path, or num_parts(). A part that an older program wrote is found by
+    /// its current path, and a current part by its older path.
     SHOAL_API std::size_t find(std::string_view path) const;
     /// Returns the path, or the beginning of a path, that a part had in older programs; empty if the path is the same.
     SHOAL_API static std::string older_path(std::string_view path);
@@ -131,7 +130,7 @@ public:
     void set_max_bytes(std::uint64_t max_bytes) { max_bytes_ = max_bytes; }
     /// Makes a string table keep the texts of its current ids until the state is cleared or destroyed.
     SHOAL_API void take_lease(TextLease& lease);
-    /// Removes all parts. As long as another state that shares blocks exists, the memory is kept for such states.
+    /// Removes all parts. While another state shares blocks with this one, the memory is kept for these states.
     SHOAL_API void clear();
 
 private:
@@ -163,10 +162,10 @@ private:
     std::uint64_t number_ = 0;  // the number of states before this one; each shares blocks with its predecessor
 };
 
-/// The path of the part that is written or read, from outside in.
+/// The path of the part that is written or read, outermost name first.
 class SnapshotPath {
 public:
-    /// While the scope exists, names are relative to `name`; empty: names stay as they were.
+    /// While the scope exists, names are relative to `name`. An empty `name` changes nothing.
     class Scope {
     public:
         Scope(SnapshotPath& path, std::string_view name) : path_(path), num_bytes_(path.text_.size()) {
@@ -239,8 +238,8 @@ public:
     /// Writes a part of plain elements. `source` is for share(); 0: none.
     SHOAL_API void elements(std::string_view name, const void* data, std::uint32_t element_bytes,
                             std::uint64_t num_elements, std::uint64_t source = 0);
-    /// Writes a part with the content that it has in the earlier state, if the earlier part was written with the same
-    /// `source`. Returns whether that is so; then the bytes are not needed.
+    /// Shares the part with the earlier state if it was written there with the same `source`. Returns whether it did;
+    /// the bytes are then not needed.
     SHOAL_API bool share(std::string_view name, std::uint64_t source);
     /// Writes the values of an Array, a vector or a span.
     template <class Values>
@@ -256,8 +255,8 @@ public:
     void text(std::string_view name, std::string_view text) { elements(name, text.data(), 1, text.size()); }
     SHOAL_API void copy(std::string_view name, const Snapshot& from, const SnapshotPart& part);  ///< copies a part of
                                                                                                  ///< another state
-    /// The same for a column. `source` names the array and its history. If a block has another source, its marks mean
-    /// nothing, and the blocks are compared.
+    /// The same for a column. `source` names the array and its history. If an earlier block has another source, the
+    /// marks are ignored, and the blocks are compared.
     SHOAL_API void column(std::string_view name, const void* data, std::uint32_t element_bytes,
                           std::uint64_t num_elements, const WrittenSince& written, std::uint64_t source,
                           std::span<const SnapshotGap> gaps = {});
@@ -310,8 +309,8 @@ private:
 class SnapshotReader {
 public:
     /// `from` outlives the reader. `is_trusted`: this program has written `from`, which has not been changed since.
-    /// `present`: nullptr, or the state of the object that will be overwritten; that state was written just now and
-    /// shares blocks with `from`, which column() skips.
+    /// `present`: nullptr, or a state of the object that was written just before the object is overwritten. column()
+    /// skips the blocks that `present` shares with `from`.
     explicit SnapshotReader(const Snapshot& from, bool is_trusted = true, const Snapshot* present = nullptr)
         : from_(from), present_(present), is_trusted_(is_trusted) {}
     SnapshotReader(const SnapshotReader&) = delete;
@@ -321,7 +320,7 @@ public:
     /// Copies the blocks of large columns in a loop. Lifetime: the reader's.
     void use_loop(const SnapshotLoop& loop) { loop_ = loop; }
     /// Makes finish_columns() copy the columns that are read from now on, in one loop. Their destinations must not be
-    /// read before.
+    /// read before that call.
     SHOAL_API void gather_columns();
     SHOAL_API void finish_columns();
     [[nodiscard]] SnapshotPath::Scope in(std::string_view name) { return {path_, name}; }
@@ -332,10 +331,11 @@ public:
     SHOAL_API Result<std::uint64_t> count(std::string_view name, std::uint32_t element_bytes);
     /// Copies all elements of a part. Errors: as for count(); the number of elements differs.
     SHOAL_API Status elements(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements);
-    /// Reads into an array; allocates only after the count was checked.
+    /// Reads into an array. Allocates only after the count is checked.
     SHOAL_API Status bytes(std::string_view name, Array<std::byte>& to, std::uint32_t element_bytes,
                            std::uint64_t num_elements);
-    /// Counts memory for data that is made from a part. Errors: the state would take more than Snapshot::max_bytes().
+    /// Counts the memory of data that is built from a part. Errors: the state would take more than
+    /// Snapshot::max_bytes().
     SHOAL_API Status take_memory(std::string_view name, std::uint64_t num_bytes);
     /// Returns the bytes that are left for take_memory().
     SHOAL_API std::uint64_t left_memory() const;
