@@ -14,7 +14,7 @@ static_assert(kElementsPerSnapshotBlock % kRowsPerStampBlock == 0 && kRowsPerCha
 constexpr std::size_t kMarksPerBlock = kRowsPerStampBlock / kRowsPerChangeMark;
 constexpr std::uint32_t kBlocksPerSnapshotBlock = kElementsPerSnapshotBlock / kRowsPerStampBlock;
 constexpr std::size_t kMarksAtOnce = 16;     // numbers of marks are multiples of this, so that loops need no remainder
-constexpr std::uint64_t kStepsOfBase = 128;  // when base is increased, marks of this many last stamps stay
+constexpr std::uint64_t kStepsOfBase = 128;  // when base is increased, marks of the last 128 stamps stay
 
 std::size_t num_blocks_of(std::uint64_t num_rows) {
     return static_cast<std::size_t>((num_rows + kRowsPerStampBlock - 1) / kRowsPerStampBlock);
@@ -197,7 +197,7 @@ void ChangeStamps::save(SnapshotWriter& to, std::uint32_t num_rows) const {
     Array<std::uint64_t> used{Owner("table")};  // [rows, column 0, ...][block]
     used.reserve((num_columns_ + 1) * num_used);
     for (std::uint32_t block = 0; block < num_used; ++block) used.push_back(placed(block));
-    // Stamps of a column from before the rows of the block were placed mean nothing; blocks that were empty keep such
+    // A column stamp that is older than the block's rows means nothing. Blocks that were empty for a time have such
     // stamps.
     for (std::uint32_t c = 0; c < num_columns_; ++c)
         for (std::uint32_t block = 0; block < num_used; ++block)

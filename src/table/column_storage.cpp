@@ -2,16 +2,15 @@
 // filled at once, as by a spawn, is in a block of large pages that it shares with other tables: a page fault costs 1.4
 // us for 4 KiB and 0.1 ms for 2 MiB, seven times less for the same memory, provided that all of that memory is used.
 //
-// In a range each column has a frame that starts on a 2 MiB boundary, so that large pages can serve the column from its
-// first row on; the column itself starts up to three cache lines and three pages later, at another distance in each of
-// 16 frames, so that the first rows of all columns do not fall into the same cache sets:
+// In a range, each column has a frame that starts on a 2 MiB boundary, so that the column can use large pages from its
+// first row on. The column itself starts up to three cache lines and three pages later, at a different distance in each
+// of 16 frames, so that the first rows of all columns do not fall into the same cache sets:
 //
 //     |<- frame of column 0 ------------>|<- frame of column 1 ---------------->|
 //     |column 0 ...                      | 64 B |column 1 ...                   |
 //
 // Only a few cache lines are used for this, because they cost memory: a column may waste one page and 5 % of its rows,
-// and needs more than one page beyond its rows only if the rows leave less room in their last page than the stagger
-// takes.
+// and needs more than one page beyond its rows only if the stagger does not fit into the rest of their last page.
 
 #include "shoal/table/detail/column_storage.h"
 
@@ -25,12 +24,12 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kPromotionBytes = std::size_t(64) << 10;     // of rows; larger tables get a range
-constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // less does not justify a page of 2 MiB
+constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // less is not worth a page of 2 MiB
 constexpr std::size_t kLargeColumnBytes = std::size_t(16) << 20;   // from this size on, the last page may be large
 constexpr std::size_t kStaggerLines = 4;                           // starts within a page, one cache line apart
 constexpr std::size_t kStaggerPages = 4;
 constexpr std::size_t kMaxStaggerBytes = kStaggerPages * kPageBytes;
-constexpr std::uint32_t kRowsAhead = 64;  // rows made ready beyond the requested rows, plus 1 in 64 of these
+constexpr std::uint32_t kRowsAhead = 64;  // rows made ready beyond the requested rows, plus 1/64 of these
 constexpr std::uint32_t kPatience = 8;    // calls of settle before pages are freed
 
 std::size_t column_bytes(std::uint32_t rows, std::uint32_t element_bytes) {
@@ -398,7 +397,7 @@ void ColumnStorage::release() {
     note_addresses();
 }
 
-/// Bytes of the range that are backed by memory once `rows` rows were written.
+/// Bytes of the range that are backed by memory after `rows` rows were written.
 std::size_t ColumnStorage::committed_bytes(std::uint32_t rows) const {
     std::size_t bytes = 0;
     for (std::size_t c = 0; rows > 0 && c < columns_.size(); ++c) {

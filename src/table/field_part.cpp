@@ -59,7 +59,7 @@ private:
     Status enter_field(std::string_view field_name) {
         const int found = schema_.find_field(field_name);
         if (found < 0) {
-            const std::string hint = has_only_matrix()  // "rotation" is close to "position" only in its letters
+            const std::string hint = has_only_matrix()  // else the hint for "rotation" would be "position"
                                          ? concat("it has ", schema_.fields()[0].name, ", and its position")
                                          : hint_for(field_name, field_names(schema_));
             return Status::error(concat(quoted(schema_.name()), " has no field ", quoted(field_name), "; ", hint));

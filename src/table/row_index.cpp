@@ -14,7 +14,7 @@ constexpr std::size_t kSmallestHash = 64;
 constexpr std::size_t kNumIndices = static_cast<std::size_t>(kMaxEntities) + 1;
 constexpr std::size_t kMaxClearedBytes = std::size_t(64) << 20;  // more memory than this is freed rather than zeroed
 
-constexpr std::size_t kLeastBlockBytes = std::size_t(256) << 10;  // smaller blocks do not justify a page of 2 MiB
+constexpr std::size_t kLeastBlockBytes = std::size_t(256) << 10;  // smaller blocks are not worth a page of 2 MiB
 constexpr std::size_t kDenseShare = 8;  // a block is used if at least 1 in kDenseShare indices is reserved at once
 
 constexpr std::size_t kMaxSpread = 4;  // the most indices per entity for which one loop over all indices is used

@@ -193,7 +193,7 @@ Status RowLinks::validate(std::uint32_t num_rows, std::string_view table) const 
         }
     }
     if (num_linked != num_enumerated) return broken(table, "a child is missing from its parent's list", 0);
-    // From the roots down, each row is reached once, except the rows of a cycle.
+    // A walk from the roots reaches each row once, except the rows of a cycle.
     std::uint32_t num_reached = 0;
     for (std::uint32_t root = 0; has_tree_ && root < num_rows; ++root)
         for (std::uint32_t row = parent[root] == kNilRow ? root : kNilRow; row != kNilRow;) {

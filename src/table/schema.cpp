@@ -189,7 +189,7 @@ struct SchemaMaker {
                            [value](const EnumeratorDefinition& e) { return e.value == value; });
     }
 
-    /// An enum without a default gets 0, or its first value if no name stands for 0.
+    /// An enum without a default gets 0, or its first value if 0 has no name.
     static void choose_enum_default(Field& field) {
         if (field.type != FieldType::kEnum || !field.default_value.empty() || is_enumerator(field, 0)) return;
         const std::int64_t value = field.enumerators.front().value;

@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::uint32_t kCachedRows = 1u << 16;  // fewer rows are in the cache, and prefetching them costs time
+constexpr std::uint32_t kCachedRows = 1u << 16;  // fewer rows stay in the cache, so prefetching only costs time
 constexpr std::size_t kEntitiesAhead = 32;
 
 }  // namespace

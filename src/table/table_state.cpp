@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-/// Those rows of a block whose owners were placed at `since` or later.
+/// The rows of a block whose owners were placed at `since` or later.
 SnapshotMarks placed_in_table(const void* table, std::uint32_t, std::uint32_t block, std::uint64_t since) {
     return static_cast<const Table*>(table)->placed_since(block, since);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Declaring a component: one macro per struct, in the struct's own namespace.
+// Declares a component type with one macro per struct, in the struct's own namespace.
 //
 //     struct Body {
 //         float mass = 1;
@@ -7,17 +7,17 @@
 //     };
 //     SHOAL_COMPONENT(Body, (mass, unit("kg"), range(0, 1e9)), (position, unit("m"), split), velocity, acceleration)
 //
-// A field stands alone or with attributes in parentheses: unit(text), range(least, greatest), split, relation. The
+// A field is listed alone or with attributes in parentheses: unit(text), range(least, greatest), split, relation. The
 // struct can have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), enableable, many), mass). An
 // enableable component may be disabled: Disabled{Body{}}. Defaults are the values of a default-constructed struct. A
 // component has up to 64 fields. Nothing is registered globally: the description is a function found by
-// argument-dependent look-up. `&Body::mass` names a field, `all_fields<Body>` all of them.
+// argument-dependent look-up. `&Body::mass` names a field, and `all_fields<Body>` names all fields.
 //
 // A declaration that omits a member does not compile: tables would lose its value. If that is intended, list the member
-// as (scratch, ignored): it is then not a field. Structs with constructors, base classes or private members are not
+// as (scratch, ignored), so that it is not a field. Structs with constructors, base classes or private members are not
 // checked.
 //
-// A member whose struct was itself declared before is described field by field: `volume.aabbox.min` in text, and
+// A member whose type was declared in the same way is described field by field: `volume.aabbox.min` in text, and
 // nested<&Volume::aabbox, &Aabbox::min> in code.
 //
 //     template <class Of>
@@ -104,7 +104,8 @@ inline constexpr bool kIsIgnored<IgnoredMember<Value>> = true;
 /// How many initialisers a member needs: one, or one for each element of a C array.
 template <class Value>
 inline constexpr std::size_t kNumInitialisers = sizeof(Value) / sizeof(std::remove_all_extents_t<Value>);
-/// The same by member. For a struct within a component, its first field has the number for the whole struct.
+/// The same for a declared member. For a struct within a component, the first field has the number for the whole
+/// struct.
 template <class Member>
 inline constexpr std::size_t kNumInitialisersOf = kNumInitialisers<typename MemberTraits<Member>::Value>;
 template <class Described>
@@ -119,8 +120,8 @@ struct AnyMemberOf {
         requires(!std::is_base_of_v<Value, T>)
     operator Value() const noexcept;
 };
-/// Whether members that need `kNumInitialisers` are all members of T: one more initialiser would not compile. True for
-/// structs with constructors or base classes, which cannot be checked.
+/// Whether `kNumInitialisers` initialise all members of T: one more would not compile. Also true for structs with
+/// constructors or base classes, which cannot be checked.
 template <class T, std::size_t kNumInitialisers>
 constexpr bool has_no_more_members() {
     if constexpr (!std::is_aggregate_v<T> || kNumInitialisers > 256) {
@@ -147,7 +148,7 @@ struct HeadWithIgnored : Head {
 };
 template <class T>
 concept DescribedComponent = requires { shoal_describe(ComponentTag<T>{}); };
-/// The same as a constant: if a static_assert on a concept fails, compilers explain the concept at length.
+/// The same as a constant for static_assert: if a concept fails there, compilers explain the concept at length.
 template <class T>
 inline constexpr bool kIsDescribed = DescribedComponent<T>;
 template <DescribedComponent T>
@@ -234,7 +235,7 @@ struct Description {
     static constexpr std::uint32_t kNumColumns = kNumFields == 0 ? 0 : kWhole ? 1 : (0 + ... + Fields::kNumColumns);
     /// Whether no field is opaque, so that all values are plain bytes.
     static constexpr bool kIsPlain = ((FieldTraits<ValueOf<Fields::kMember>>::type != FieldType::kOpaque) && ...);
-    /// Bytes of an element of column `column`. Requires: not kept whole.
+    /// Bytes of an element of column `column`. Requires: the component is not kept whole.
     static constexpr std::size_t column_bytes(std::uint32_t column) {
         std::size_t bytes = 0;
         std::uint32_t first = 0;
@@ -345,7 +346,7 @@ using ComponentOfGiven = typename GivenTraits<Given>::Component;
 
 }  // namespace detail
 
-/// A component, or a disabled one.
+/// A component type T, or Disabled<T>.
 template <class Given>
 concept GivenComponent = DescribedComponent<detail::ComponentOfGiven<Given>>;
 /// Whether a component type is declared `singleton`: a world has only one component of it.
@@ -394,7 +395,7 @@ ComponentDefinition make_definition() {
     return make_of<T, ComponentDefinition>(make_described_definition);
 }
 
-/// Returns the schema of T, made at the first call. Requires: as above.
+/// Returns the schema of T, which the first call creates. Requires: as above.
 template <DescribedComponent T>
 const Schema& schema_of() {
     static const Schema schema = make_of<T, Schema>(make_described_schema);
@@ -412,7 +413,7 @@ const Schema& schema_of() {
 #define SHOAL_PP_ENUMERATOR_(value, ...) \
     ::shoal::Enumerator { SHOAL_PP_FIRST(__VA_OPT__(__VA_ARGS__, ) #value), static_cast<std::int64_t>(Self::value) }
 
-/// Each attribute has its own declaration, so that it hides a name of the program such as `split` or `range`.
+/// A using-declaration for each attribute hides names of the program such as `split` or `range`.
 #define SHOAL_USE_ATTRIBUTES               \
     using ::shoal::attributes::unit;       \
     using ::shoal::attributes::range;      \
@@ -446,7 +447,7 @@ const Schema& schema_of() {
                   "SHOAL_COMPONENT leaves out a member of the struct (list it, or write (member, ignored) if " \
                   "that is meant)");
 
-/// For a struct template. `parameters` are the template's, in parentheses; a type with a comma also needs them:
+/// For a struct template. `parameters` are the template's, in parentheses; a type with a comma also needs parentheses:
 /// ((Pair<A, B>), name(...)).
 #define SHOAL_COMPONENT_TEMPLATE(parameters, head, ...)                                                          \
     template <SHOAL_PP_SPREAD(SHOAL_PP_ALL, parameters)>                                                         \

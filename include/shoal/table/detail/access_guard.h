@@ -1,7 +1,7 @@
 #pragma once
-// Finds undeclared reads and writes of a pass, in checked builds. A table asks the guard of the
-// calling thread, if there is one, before a column is marked as written; managers, databases and fields by name ask the
-// guard before they read. So do other objects that passes share.
+// Finds undeclared reads and writes of a pass, in checked builds. A table asks the calling thread's guard, if any,
+// before it marks a column as written. Managers, databases, fields by name and other objects that passes share ask it
+// before they read.
 // Thread: each thread has its own guard; several threads may use a guard at once.
 
 #include "shoal/base/detail/config.h"

@@ -87,7 +87,7 @@ private:
 
     ValueType type_;
     alignas(8) std::byte small_[kInlineBytes] = {};
-    Array<std::byte> large_{Owner("any value")};  // more than kInlineBytes
+    Array<std::byte> large_{Owner("any value")};  // for more than kInlineBytes
 };
 
 }  // namespace shoal

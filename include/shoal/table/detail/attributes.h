@@ -79,7 +79,7 @@ struct FieldNote {
     bool has_range = false;
     double minimum = 0, maximum = 0;
     constexpr void nest(const char* group) {
-        shorthand = false;  // the attribute only applied to the struct by itself
+        shorthand = false;  // shorthand applies only where the struct is the component
         if (groups[2] != nullptr) name = nullptr;
         groups[2] = groups[1], groups[1] = groups[0], groups[0] = group;
     }

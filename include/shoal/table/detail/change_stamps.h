@@ -1,6 +1,6 @@
 #pragma once
-// When the columns of a table were last written: exactly for each block of 1,024 rows, and for recent writes also for
-// each 8 rows.
+// Records when the columns of a table were last written: for each block of 1,024 rows and, for recent writes, also for
+// each group of 8 rows.
 //
 //     rows             0..7 8..15 ...             a mark of one byte for each 8 rows: a write costs only one store
 //     column 0 ...     m    m     m               m: written at stamp base + m; 0: not since
@@ -34,7 +34,7 @@ class ChangeStamps {
 public:
     explicit ChangeStamps(std::size_t num_columns) : num_columns_(num_columns) {}
 
-    /// Sets the stamp of writes from now on. Requires: the stamp is not less than before.
+    /// Sets the stamp of writes from now on. Requires: stamp >= now().
     void set_now(std::uint64_t stamp) {
         if (SHOAL_UNLIKELY(stamp - base_ - 1 >= kMaxMark)) move_base(stamp);
         now_ = stamp;
@@ -64,7 +64,7 @@ public:
         return true;
     }
     /// The same for all `num_rows` rows of a table, in columns that exist; `columns_end` points past the last column.
-    /// Returns false, and marks nothing, unless there are several rows, all in one block.
+    /// If there are fewer than two rows, or more than one block, returns false and marks nothing.
     SHOAL_INLINE bool mark_only_block(const std::uint16_t* columns_end, std::size_t num_columns,
                                       std::uint32_t num_rows) {
         if (num_rows - 2 >= kRowsPerStampBlock - 1) return false;
@@ -88,8 +88,8 @@ public:
     SHOAL_API std::uint64_t written(std::uint32_t column, std::uint32_t block) const;
     /// Returns the stamp at which rows were last added to a block or moved into it.
     SHOAL_API std::uint64_t placed(std::uint32_t block) const;
-    /// Returns which rows of a block of a snapshot were, or may have been, written at `since` or later. Such a block
-    /// covers several blocks here. placed_since() does the same for rows that were added or moved.
+    /// Returns which rows of a block of a snapshot were, or may have been, written at `since` or later. A snapshot
+    /// block covers several blocks of the table. placed_since() does the same for rows that were added or moved.
     SHOAL_API SnapshotMarks written_since(std::uint32_t column, std::uint32_t snapshot_block,
                                           std::uint64_t since) const;
     SHOAL_API SnapshotMarks placed_since(std::uint32_t snapshot_block, std::uint64_t since) const;

@@ -15,9 +15,9 @@
 //         velocity *= 1 - drag * dt;
 //     }
 //
-// Code that needs a T in memory needs a copy: a `T&`, a template that deduces T, a member function of T.
-// `T value = velocity;` copies the value. A SplitReference cannot be copied, because the copy would refer to the
-// row, whereas `auto old = velocity;` copies the value of a `T&`.
+// Code that needs a T in memory, such as a `T&`, a template that deduces T, or a member function of T, first makes a
+// copy: `T value = velocity;`. A SplitReference cannot be copied, because the copy would refer to the row, whereas
+// `auto old = velocity;` copies the value of a `T&`.
 //
 // `all_fields<T>` stands for the component T itself. A component that is kept whole is viewed like a field; other
 // components are assembled:
@@ -92,7 +92,7 @@ class SplitReference : public RowLanes<kLanesOf<T>> {
 public:
     SHOAL_INLINE SplitReference(float* const (&lanes)[kNumLanes], std::size_t row)
         : SplitReference(lanes, row, std::make_index_sequence<kNumLanes>()) {}
-    SplitReference(const SplitReference&) = delete;  // `auto old = p` would be the row, not its old value
+    SplitReference(const SplitReference&) = delete;  // `auto old = p` would refer to the row, not keep its old value
 
     SHOAL_INLINE T get() const {
         float values[kNumLanes];
@@ -113,7 +113,7 @@ public:
     SHOAL_INLINE operator T() const { return get(); }  // NOLINT: it stands for a T
     SHOAL_INLINE const SplitReference& operator=(const T& value) const { return set(value), *this; }
     SHOAL_INLINE const SplitReference& operator=(const SplitReference& other) const { return set(other.get()), *this; }
-    // The default is for lists of values: p += {0, 0, 1}.
+    // The default argument allows lists of values: p += {0, 0, 1}.
     template <class U = T>
         requires requires(T& to, const U& by) { to += by; }
     SHOAL_INLINE const SplitReference& operator+=(const U& value) const {
@@ -234,7 +234,7 @@ public:
     }
 
     std::size_t size() const { return size_; }
-    /// Reading returns a const value: writing to it by mistake, which would not change the row, does not compile.
+    /// Reading returns a const value, so that assigning to it, which would not change the row, does not compile.
     SHOAL_INLINE auto operator[](std::size_t row) const
         -> std::conditional_t<std::is_const_v<T>, T, SplitReference<Value>> {
         require_current();
@@ -287,8 +287,7 @@ public:
     static constexpr std::uint32_t kNumColumns = DescriptionOf<Value>::kNumColumns;
 
     Column() = default;
-    /// This has no loop, because the compiler must see early that the columns are distinct, so that loops over rows
-    /// vectorise.
+    /// Without a loop, the compiler sees early that the columns are distinct, and vectorises loops over rows.
     template <class Columns, std::size_t... kIndices>
     SHOAL_INLINE Column(Columns&& columns, std::index_sequence<kIndices...>, std::size_t size)
         : columns_{columns(static_cast<std::uint32_t>(kIndices))...}, size_(size) {}
@@ -409,7 +408,7 @@ SHOAL_INLINE Column<T, FieldLayout<kMember>::kLayout> make_column(Columns&& colu
     }
 }
 
-/// The same for views that programs get, which checked builds watch. The component's columns begin at `first`.
+/// The same for views that programs receive, which checked builds watch. The component's columns begin at `first`.
 template <auto kMember, class T, class Columns>
 SHOAL_INLINE auto make_column(Columns&& columns, std::size_t struct_offset, std::size_t num_rows, const auto& table,
                               std::uint32_t first) {

@@ -4,9 +4,9 @@
 //     rows in use   num_rows() <= rows that may be written without a call <= rows that the memory has room for
 //
 // A small table is in a block of a slab that it shares with others. At 64 KiB of rows it is promoted to a range of
-// address space of its own; from then on growing copies nothing and moves no address. An empty table that reserves
-// 256 KiB to 16 MiB of rows at once gets a block in 2 MiB pages, and is promoted when it outgrows that. The room of a
-// column is a multiple of 64 bytes, so a vector loop may run past the last row to the end of the room.
+// address space of its own; from then on, columns grow in place. An empty table that reserves 256 KiB to 16 MiB of rows
+// at once gets a block in 2 MiB pages, and is promoted when it outgrows that block. The room of a column is a multiple
+// of 64 bytes, so a vector loop may run past the last row to the end of the room.
 // Rows are only elements here: callers that move them repair the index, links and stamps.
 // Thread: as for the table.
 
@@ -58,9 +58,9 @@ public:
     std::uint32_t* links(std::uint32_t link) const {
         return reinterpret_cast<std::uint32_t*>(columns_[schema_->num_columns() + 1 + link].data);
     }
-    /// Grows when columns move in memory. Never 0.
+    /// Increases when columns move in memory. Never 0.
     std::uint64_t placement() const { return placement_; }
-    /// Invalidates kept addresses, although columns stay where they are.
+    /// Invalidates kept addresses, although the columns have not moved.
     void renew_placement() { ++placement_, versions_.views_changed(); }
     const detail::RowVersions& row_versions() const { return versions_; }
     void rows_changed() { versions_.rows_changed(); }  ///< must be called when a row loses its owner
@@ -81,8 +81,8 @@ public:
         num_rows_ += count;
         return first;
     }
-    /// Shows rows in foreign memory, in place of the rows that were shown before: first the owners, then the schema
-    /// columns, then the links. Requires: this storage never held rows of its own; nothing is opaque.
+    /// Shows rows in foreign memory instead of the rows that were shown before. Requires: this storage never held rows
+    /// of its own; nothing is opaque.
     SHOAL_API void show(std::uint32_t num_rows, Entity* owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
     /// Drops the last rows. Requires: their opaque elements were destroyed.
@@ -102,13 +102,13 @@ public:
     }
     /// Moves a row, owner and links included, to a free row.
     SHOAL_API void move_row(std::uint32_t from, std::uint32_t to);
-    /// Copies rows, owners and links included. Requires: nothing is opaque; no row that is written is read, unless both
-    /// sides are consecutive.
+    /// Copies rows, owners and links included. Requires: nothing is opaque; no row is both read and written, unless
+    /// both lists are consecutive.
     SHOAL_API void copy_rows(RowList from, RowList to);
     /// Swaps the elements of two rows, owners and links included.
     SHOAL_API void swap_rows(std::uint32_t a, std::uint32_t b);
     /// Moves row from[i] to rows.begin + i, owners and links included. Shape: `copy` has room for as many
-    /// elements of any column as there are rows. Requires: nothing is opaque; `from` has each of `rows` once.
+    /// elements of any column as there are rows. Requires: nothing is opaque; `from` lists each of `rows` once.
     SHOAL_API void permute(RowRange rows, std::span<const std::uint32_t> from, std::byte* copy);
     std::size_t most_element_bytes() const { return most_element_bytes_; }
 
@@ -119,8 +119,8 @@ public:
 
     // --- memory and health ---------------------------------------------------------------------------------------
 
-    /// Must be called once a frame: frees pages that were not needed for several calls, and returns whether any were
-    /// freed.
+    /// Must be called once per frame. Frees pages that were not needed for several calls, and returns whether it freed
+    /// any.
     SHOAL_API bool settle();
     /// Frees all memory that is not needed, at once.
     SHOAL_API void shrink();

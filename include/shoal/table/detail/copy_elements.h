@@ -1,6 +1,6 @@
 #pragma once
 // Copies elements of columns. The size of an element is known only at run time, but it is usually one of a few sizes,
-// and the compiler makes separate code for each of these. No other code in the library branches on the size of an
+// and the compiler generates separate code for each of these. No other code in the library branches on the size of an
 // element.
 //
 //     copy_element      one element
@@ -151,7 +151,7 @@ public:
     }
 
     /// Calls copy.operator()<kBytes>(addresses[i], bytes) for each column i; kBytes is 0 for an unusual size. `ends`
-    /// are the ends in the array: computing them would cost three instructions for each size.
+    /// are the ends of the sizes in the array, because computing them here would cost three instructions for each size.
     template <class Address, class Copy>
     SHOAL_INLINE void for_each(const Address* addresses, const Ends<Address>& ends, Copy&& copy) const {
         const Address* address = addresses;

@@ -1,6 +1,6 @@
 #pragma once
-// What is wrong with a member that names a field, found before the layout of the field is used, so that compilers
-// report one error without its consequences. Code that looks fields up, or sets them, has a message for each mistake.
+// Checks a member that names a field before the layout of the field is used, so that compilers report one error without
+// its consequences. Code that looks up or sets fields has a message for each mistake.
 // Thread: values at compile time.
 
 #include "shoal/table/detail/column.h"

@@ -7,7 +7,7 @@
 //
 // Source: the loop is the __VA_OPT__ technique of D. Mazières, "Recursive macros with C++20 __VA_OPT__", 2021.
 
-// With this, an error in a declaration is reported where it is, and not again for each of a hundred nested macros.
+// Makes compilers report an error in a declaration once, instead of again for each of a hundred nested macros.
 #pragma GCC system_header
 
 #define SHOAL_PP_PARENS ()

@@ -41,7 +41,7 @@ public:
         if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged)) return find_in(entries(), entity);
         return find_other(entity);
     }
-    /// The same in the entries of a paged index, so that a loop keeps their address in registers.
+    /// The same, given the entries of a paged index, so that a loop keeps their address in a register.
     SHOAL_INLINE static std::uint32_t find_in(std::span<const EntityBits> entries, Entity entity) {
         if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return kNilRow;
         return row_in(entries[entity.index()], entity);
@@ -74,12 +74,11 @@ public:
     /// Requires: index < entries().size().
     EntityBits& entry(std::uint32_t index) { return flat_[index]; }
 
-    /// Returns true if nothing is kept for the indices of some entities and one loop can find this out: indices of
-    /// entities that are made together are usually close together. Otherwise returns false. Requires: the index is
-    /// paged.
+    /// Whether no index in `range` has an entry. Returns false if the range is too long for one loop over all of its
+    /// indices; entities that are created together usually have close indices. Requires: the index is paged.
     SHOAL_API bool is_free(IndexRange range, std::size_t num_entities) const;
-    /// Whether nothing is kept for the entity indices from `lowest` to `highest`. Requires: a paged index.
-    /// Cost: a vectorised loop, whereas a look-up per entity takes as long as copying its component.
+    /// Whether no entity index from `lowest` to `highest` has an entry. Requires: a paged index. Cost: a vectorised
+    /// loop, whereas a look-up per entity takes as long as copying its component.
     SHOAL_API bool is_free(std::uint32_t lowest, std::uint32_t highest) const;
     /// Gives consecutive rows from `first_row` on to the leading entities, up to the first entity that is dead
     /// according to `living`, an EntityManager, or whose index has an entry. Calls note(span, are_run) for the entities
@@ -89,7 +88,7 @@ public:
     std::uint32_t set_leading(std::span<const Entity> entities, const Living& living, std::uint32_t first_row,
                               Note&& note);
 
-    /// Whether there is an entry of a paged index for each of `entities`, used or not.
+    /// Whether a paged index has an entry, used or empty, for each of `entities`.
     SHOAL_API bool covers(std::span<const Entity> entities) const;
 
     /// Calls visit(i, row) for each of `entities` in order; the row is kNilRow if there is none. With `far`, entries
@@ -121,8 +120,8 @@ public:
             set_other(entity, row);
     }
 
-    /// Returns the entry to write for `entity` if nothing is kept for its index and there is room, else nullptr.
-    /// Requires: the index is paged; the entity is not null.
+    /// Returns the entry to write for `entity` if there is room and the entry is empty, otherwise nullptr. Requires:
+    /// the index is paged; the entity is not null.
     EntityBits* free_entry(Entity entity) {
         if (SHOAL_UNLIKELY(entity.index() > max_index_)) return nullptr;
         EntityBits* const entry = flat_ + entity.index();
@@ -150,7 +149,7 @@ private:
         bool is_used() const { return static_cast<bool>(entity); }
     };
 
-    static constexpr std::size_t kRunLength = 512;  // entities looked at together: their entries stay in the cache
+    static constexpr std::size_t kRunLength = 512;  // entities processed together: their entries stay in the cache
 
     SHOAL_API bool set_run(std::span<const Entity> entities, std::uint32_t first_row);
     /// Pure, so that loops need not reload what they read before the call.

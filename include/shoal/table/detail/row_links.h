@@ -40,8 +40,8 @@ public:
 
     /// Clears the links of added rows.
     SHOAL_API void clear(RowRange rows);
-    /// Unlinks a row that will be removed: its children become roots, and the chain closes. Returns the next row of its
-    /// chain.
+    /// Unlinks a row that will be removed: its children become roots, and its neighbours in the chain are linked.
+    /// Returns the next row of its chain.
     SHOAL_API std::uint32_t leave(std::uint32_t row);
     /// Redirects all links to `from` to `to`, where the caller then copies the row. Requires: no link leads to `to`.
     SHOAL_API void move(std::uint32_t from, std::uint32_t to);

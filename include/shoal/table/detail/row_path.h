@@ -30,21 +30,21 @@ public:
     void follow(const TakePlan& plan) { plan_ = &plan, placements_ = 0; }
     /// Looks the addresses up. If the rows of a table are not plain, returns false and keeps no addresses.
     SHOAL_API bool look_up(Table& from, Table& to);
-    /// Whether the addresses are valid. Placements only grow, so the sum is the same only if neither has changed.
+    /// Whether the addresses are valid. Placements never decrease, so the sum is the same only if neither has changed.
     SHOAL_INLINE bool is_known(const Table& from, const Table& to) const {
         return from.placement() + to.placement() == placements_;
     }
 
     /// Moves a row as Table::take() does and returns its new row. The caller writes the index entry of its owner.
-    /// Without kDrops the plan drops no columns. Requires: is_known(), to.has_room(); `owner` owns the row.
+    /// Requires: is_known(), to.has_room(); `owner` owns the row; without kDrops, the plan drops no columns.
     template <bool kDrops>
     SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner) const {
         return take(from, to, row, owner, [this](std::size_t at, std::size_t last, std::size_t to_row) SHOAL_INLINED {
             copy<kDrops>(at, last, to_row);
         });
     }
-    /// The same; copy(row, last, to_row) copies the elements of the row, and then the elements of the last row into its
-    /// place.
+    /// The same, but copy(row, last, to_row) copies the elements of the row, and then moves the last row's elements
+    /// into its place.
     template <class Copy>
     SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner, Copy&& copy) const {
         const std::uint32_t to_row = to.append_one(owner);
@@ -70,8 +70,7 @@ private:
     }
 
     const TakePlan* plan_ = nullptr;
-    std::uint64_t placements_ = 0;  // the sum of both tables' placements when the addresses were looked up; 0: they
-                                    // were not
+    std::uint64_t placements_ = 0;  // the sum of both tables' placements when the addresses were looked up; 0: not yet
     Array<Column> columns_{Owner("row path")};  // in the order of the plan: kept, then dropped
     ColumnsBySize::Ends<Column> kept_ends_, dropped_ends_;
 };

@@ -5,8 +5,7 @@
 //     a table    rows     grows when rows are removed or moved: a row number may then mean another row
 //                views    grows then too, and when columns move in memory: an address may then be of something else
 //
-// Adding rows to columns that stay where they are changes neither, so rows and views that were looked up before are
-// still valid.
+// Adding rows changes neither number while the columns stay in place, so earlier rows and views remain valid.
 // Thread: as for the table.
 
 #include "shoal/base/detail/config.h"
@@ -22,7 +21,7 @@ struct FieldLayout;
 
 namespace shoal::detail {
 #if SHOAL_CHECKED
-/// Ends the program: a view of a field (-1: of a component) is older than the last change of the rows.
+/// Ends the program because a view of a field (-1: of a component) is older than the last change of the rows.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_stale_view(const Schema& component, int field);
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_stale_batch();
 template <auto kMember>

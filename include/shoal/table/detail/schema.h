@@ -25,7 +25,7 @@ inline constexpr std::uint32_t kMaxFields = 64;
 /// Returns "kept", "cleared" or "dies_too", as in schema files; "none" for a field that is not a relation.
 SHOAL_API std::string_view relation_name(Relation relation);
 
-/// A component's identity: the XXH3-64 hash of its name. Never an address, RTTI or registration order.
+/// A component's identity: the XXH3-64 hash of its name. It never depends on an address, RTTI or registration order.
 using ComponentId = StringId;
 
 /// One enumerator of a definition made at run time.
@@ -130,7 +130,7 @@ public:
         return field.struct_offset - columns_[field.first_column].struct_offset;
     }
 
-    /// The struct image: one component with all fields at their struct_offset. Defaults are one such image.
+    /// The struct image: one component with all fields at their struct_offset. The defaults have this form.
     std::uint32_t struct_bytes() const { return struct_bytes_; }
     std::uint32_t struct_alignment() const { return struct_alignment_; }
     SHOAL_API std::span<const std::byte> default_image() const;

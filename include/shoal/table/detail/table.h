@@ -10,8 +10,8 @@
 // the columns, the links between rows, the stamps of the last writes, and the row index that is attached to it. A table
 // moves a row in all of these parts at once. Code that writes to a column marks the rows that it has written:
 // per column and block of 1,024 rows, the table keeps the stamp of the last write. The destructor of an opaque value
-// runs after its row was removed, when the table is consistent, so it may remove other rows. The destructor of a
-// moved-from value must not change tables, nor must the assignment of a value.
+// runs after its row was removed, when the table is consistent, so it may remove other rows. Destructors of moved-from
+// values and assignments of values must not change tables.
 // Thread: structural calls from one thread at a time; between them columns may be read from any thread, and written
 // by several threads as long as no two of them write to the same cache line.
 
@@ -86,7 +86,8 @@ public:
     SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
         return SHOAL_CHECKED == 0 && rows.end <= num_rows() && stamps_.mark_block(column, rows);
     }
-    /// The same for all rows, in columns that exist. Returns false unless there are several rows, all in one block.
+    /// The same for all rows, in columns that exist. Returns false if there are fewer than two rows, or more than one
+    /// block.
     SHOAL_INLINE bool mark_only_block(const std::uint16_t* columns_end, std::size_t num_columns) {
         return SHOAL_CHECKED == 0 && stamps_.mark_only_block(columns_end, num_columns, num_rows());
     }
@@ -99,7 +100,8 @@ public:
     const PhysicalColumn& physical_column(std::uint32_t column) const { return storage_.physical_column(column); }
     /// Whether `address` is in the memory of the columns, which any structural call may change.
     bool contains(const void* address) const { return storage_.contains(address); }
-    /// Grows when columns move in memory or is_plain() changes; while it stays the same, addresses are valid. Never 0.
+    /// Increases when columns move in memory or is_plain() changes. While it stays the same, addresses are valid. Never
+    /// 0.
     std::uint64_t placement() const { return storage_.placement(); }
     const detail::RowVersions& row_versions() const { return storage_.row_versions(); }
 
@@ -114,7 +116,7 @@ public:
     /// Appends rows owned by `owners` and returns the first. Elements hold arbitrary bytes (opaque ones are
     /// default-constructed) until the caller fills them; the index is not updated. Requires: room is reserved.
     SHOAL_API std::uint32_t append(std::span<const Entity> owners);
-    /// Appends one row; as above, but requires room only if has_room() is false.
+    /// The same for one row. Requires: has_room().
     std::uint32_t append_one(Entity owner) {
         SHOAL_ASSERT(has_room(), "a row was appended that was not reserved");
         const std::uint32_t row = storage_.extend(1);
@@ -135,15 +137,15 @@ public:
         if (SHOAL_LIKELY(is_packed_ && from.is_packed_)) return take_packed(from, row, plan);
         return take(from, RowRange{row, row + 1}, plan);
     }
-    /// With an identity index: gives row owner.index() its owner. Rows before that row without an owner are holes:
-    /// their owner is null, and their fields keep harmless values. The elements of the new row hold arbitrary bytes
-    /// (opaque ones are default-constructed) until the caller fills them. Requires: room is reserved, also in the
-    /// index; the row is a hole, or past the last row.
+    /// With an identity index: sets the owner of row owner.index(). Earlier rows without an owner are holes: their
+    /// owner is null, and their fields keep harmless values. The elements of the new row hold arbitrary bytes (opaque
+    /// ones are default-constructed) until the caller fills them. Requires: room is reserved, also in the index; the
+    /// row is a hole, or past the last row.
     SHOAL_API void occupy(Entity owner);
     std::uint32_t num_holes() const { return num_holes_; }
 
-    /// Shows rows in the caller's memory, in place of the rows that were shown before, for stores that do not keep
-    /// tables themselves. Index, links and stamps are not updated: the caller maintains them.
+    /// Shows rows in the caller's memory instead of the rows that were shown before. For stores that keep their rows
+    /// themselves. Index, links and stamps are not updated: the caller maintains them.
     /// Shape: owners: by row; columns: one per Schema::columns(), aligned to 64 bytes, with room up to the next 64
     /// bytes; links: next and previous of each row if the table has chains. Requires: this table never had rows of its
     /// own; the memory stays valid until the next call.
@@ -158,7 +160,8 @@ public:
     bool is_packed() const { return is_packed_; }
 
     /// Removes a row; the last row moves into its place, or, with an identity index, a hole stays (trailing holes are
-    /// removed). Its links and its index entry are removed: its children become roots, and the chain closes.
+    /// removed). Its links and its index entry are removed: its children become roots, and its neighbours in the chain
+    /// are linked.
     SHOAL_INLINE void remove(std::uint32_t row) {
         if (SHOAL_UNLIKELY(!is_packed_)) return remove_unpacked(row);
         SHOAL_ASSERT(row < num_rows(), "the row does not exist");
@@ -182,7 +185,7 @@ public:
     /// Removes all rows of dead entities and returns how many rows were removed; if rows are packed, the others keep
     /// their order. Requires: the table has an index.
     SHOAL_API std::uint32_t remove_dead(const EntityManager& entities);
-    /// Removes rows, none named twice; the last remaining rows move into their places. The index is updated for moved
+    /// Removes rows, each listed once; the last remaining rows move into their places. The index is updated for moved
     /// rows only: the caller removes the entries of the removed owners. Requires: is_plain(); the index is paged, or
     /// there is none.
     SHOAL_API void remove_rows(RowList rows);
@@ -236,7 +239,7 @@ public:
 
     // --- stamps --------------------------------------------------------------------------------------
 
-    /// Sets the stamp of writes from now on. Requires: the stamp is not less than before.
+    /// Sets the stamp of writes from now on. Requires: the stamp never decreases.
     void set_stamp(std::uint64_t stamp) { stamps_.set_now(stamp); }
     std::uint64_t stamp() const { return stamps_.now(); }
     /// Returns the stamp of the last write to a block of 1,024 rows of a column, added and moved rows included.
@@ -265,7 +268,7 @@ public:
 
     // --- memory and health ---------------------------------------------------------------------------------------
 
-    /// Must be called once a frame: frees pages that the last few calls found unused.
+    /// Must be called once per frame. Frees pages that the last few calls found unused.
     void settle_memory() {
         if (storage_.settle()) note_places();
     }

@@ -51,7 +51,7 @@ struct BadValue {
     const char* problem = "";          ///< such as "a bool that is neither 0 nor 1"
     explicit operator bool() const { return place != nullptr; }
 };
-/// Whether some bytes are not a value of the field, so that find_bad_value() can find any.
+/// Whether the field has invalid bit patterns, so that find_bad_value() can find bad values.
 inline bool can_be_bad(const Field& field) {
     return field.type == FieldType::kBool || field.type == FieldType::kEnum || field.type == FieldType::kFixedString;
 }

@@ -38,7 +38,7 @@ ValueType value_type_of() {
     return {info.type, info.element_type, info.array_length, info.value_bytes, {}};
 }
 
-/// What is needed to write a value as text, besides its bytes.
+/// The names that are needed to write a value as text.
 class SHOAL_API ValueNames {
 public:
     /// Returns the text of a string id or a resource id, or an empty text. Lifetime: the object that has the text.
