@@ -32,8 +32,8 @@ void end_program_unless(const Status& status, const char* what) {
     std::abort();
 }
 
-/// Writes one generation to [first, first + count). Every store is atomic, because other threads may call alive() at
-/// the same time. Stores whole words where possible, which is as fast as memset.
+/// Writes one generation to [first, first + count). Every write is atomic, because other threads may call alive() at
+/// the same time. Writes whole words where possible, which is as fast as memset.
 void store_generations(Generation* first, std::size_t count, Generation generation) {
     using Word [[gnu::may_alias]] = std::uint64_t;
     constexpr std::size_t kPerWord = sizeof(Word) / sizeof(Generation);
@@ -151,7 +151,7 @@ bool EntityManager::is_living_run(std::span<const Entity> entities) const {
     const Entity first = entities.front();
     if (!alive(first) || entities.size() > next_index_ - first.index()) return false;
     if (!are_consecutive(entities)) return false;
-    // Only this thread writes generations, so it may read many at a time.
+    // Only this thread writes generations, so it may read several at a time.
     const Generation* const generations = generations_.data() + first.index();
     Generation differ = 0;
     for (std::size_t i = 0; i < entities.size(); ++i) differ |= generations[i] ^ first.generation();
@@ -238,7 +238,7 @@ MemoryUse EntityManager::memory_use() const {
     return use;
 }
 
-/// While passes run, and once after they ran, create() calls this even if there are fresh indices.
+/// While passes run, and on the first call after they ran, create() calls this even if there are fresh indices.
 Entity EntityManager::take_one() {
     require_free("create()");
     const StructuralCall call(busy_);
@@ -294,12 +294,12 @@ void EntityManager::create_fresh(std::span<Entity> out) {
     next_index_ += out.size();
 }
 
-/// Ends the lives of the entities that are alive, and queues their ids for reuse. Returns how many were alive.
+/// Marks the living entities as dead, and queues their ids for reuse. Returns how many were alive.
 std::size_t EntityManager::retire(std::span<const Entity> entities) {
     const std::size_t num_free_ids = free_list_.size();
     free_list_.make_room(std::min<std::size_t>(entities.size(), num_alive()));
     for (std::span<const Entity> rest = entities; !rest.empty();) {
-        // If there is no room for more ids, no entity is left alive, so the others are only counted.
+        // If there is no room for more ids, no entity is left alive, so the rest are only counted.
         const std::span<Entity> next_lives = free_list_.free_run();
         const std::size_t length = next_lives.empty() ? rest.size() : std::min(rest.size(), next_lives.size());
         const std::span<const Entity> run = rest.first(length);

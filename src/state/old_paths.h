@@ -5,7 +5,7 @@
 
 namespace shoal {
 
-/// The beginning of a path. The first row that matches is used.
+/// The beginning of a path. The first entry that matches is used.
 struct OldWord {
     std::string_view now, then;
 };

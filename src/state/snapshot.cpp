@@ -24,7 +24,7 @@ constexpr std::size_t kWithoutMemory = 0, kHeadersAtOnce = 128;
 constexpr std::size_t kFetchDistance = 16;  // how many blocks ahead headers are prefetched
 constexpr std::uint32_t kMostLayers = 16;   // the most layers of pieces over one block
 constexpr std::size_t kMaxLayeredBytes = std::size_t(1) << 30;
-constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // of blocks in a loop, which take a few microseconds
+constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // of one step of a loop, which takes a few microseconds
 constexpr std::size_t kPlanBytes = 128;                      // the weight of a block in a loop that only looks at marks
 
 std::uint64_t hash_path(std::string_view path) { return hash_text(path); }
@@ -134,7 +134,7 @@ void clear_gaps(std::byte* data, std::size_t num_bytes, std::span<const Snapshot
         for (const SnapshotGap& gap : gaps) std::memset(data + element + gap.begin, 0, gap.num_bytes);
 }
 
-/// Calls function(begin, end) for ranges of 0 to `count`, whose bytes together are `num_bytes`. A small amount is
+/// Calls function(begin, end) for ranges of 0 to `count`, whose bytes together are `num_bytes`. A small amount takes
 /// one call.
 template <class Function>
 void for_blocks(const SnapshotLoop& loop, std::size_t count, std::size_t num_bytes, Function&& function) {
@@ -243,8 +243,9 @@ public:
         block.is_lent = true;
         return block;
     }
-    /// Ends a use of each block, and reuses the array for the blocks below them. This is done layer by layer, so that
-    /// headers are prefetched while others are released; following each chain downwards would wait for every header.
+    /// Releases one use of each block, and reuses the array for the blocks below them. This is done layer by layer, so
+    /// that headers are prefetched while others are released; following each chain downwards would wait for every
+    /// header.
     void give_back(std::span<SnapshotBlock*> blocks) {
         while (!blocks.empty()) {
             std::size_t num_under = 0;

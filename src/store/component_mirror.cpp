@@ -142,7 +142,7 @@ void ComponentMirror::visit_texts(void (*visit)(void* context, const Field& fiel
     }
 }
 
-/// Remembers the current contents of rows: rows that are already remembered, or all rows after these.
+/// Remembers the current contents of rows. `rows` are already remembered, or are all rows after the remembered rows.
 void ComponentMirror::take_rows(Picture& picture, RowRange rows) {
     const ComponentTable& at = picture.table;
     const Entity* const owners = at.table->entities().data();
@@ -384,7 +384,7 @@ std::span<const Entity> ComponentMirror::owners_of(const RowSpan& run) const {
     return std::span<const Entity>(pictures_[run.picture].owners).subspan(run.row, run.count);
 }
 
-/// Separates components that moved to another row from those that were added or removed.
+/// Separates components that moved to another row from components that were added or removed.
 void ComponentMirror::match_moves() {
     if (gone_.empty() && came_runs_.size() == 1) {  // nothing has to be copied, as after one call for many entities
         added_ = owners_of(came_runs_[0]);

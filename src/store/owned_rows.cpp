@@ -494,7 +494,7 @@ void OwnedRows::remove_listed_deaths() {
     entities_.advance(cursor_, dead.end);
 }
 
-/// Removes the rows that random probes have not found, before other entities get the ids of their owners.
+/// Before ids are reused, removes the rows of dead entities that random probes have not found.
 void OwnedRows::remove_before_reuse() {
     const std::uint64_t num_deaths = entities_.deaths_end();
     if (num_deaths != entities_.death_position(cursor_)) entities_.advance(cursor_, num_deaths);

@@ -1,4 +1,4 @@
-// Rows that entities own, in a snapshot.
+// Saves and loads the rows that entities own.
 
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"

@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kAhead = 48;  // how far ahead of the copy elements are prefetched
+constexpr std::size_t kAhead = 48;  // how far ahead elements are prefetched
 
 template <bool kListedTo, bool kListedFrom>
 void copy_by_size(std::byte* to, RowList to_rows, ElementSource from, RowList from_rows, std::size_t bytes) {

@@ -64,7 +64,7 @@ bool RowIndex::is_free(IndexRange range, std::size_t num_entities) const {
 
 bool RowIndex::is_free(std::uint32_t lowest, std::uint32_t highest) const {
     const std::span<const EntityBits> entries = this->entries();
-    // Above max_index_ nothing was ever set, and reading entries there could cost memory: 32 GiB with 64-bit ids.
+    // No entry above max_index_ was ever set, and reading entries there could cost memory: 32 GiB with 64-bit ids.
     const std::size_t num_used = std::min<std::size_t>(max_index_ + std::size_t(1), entries.size());
     const std::size_t begin = std::min<std::size_t>(lowest, num_used);
     const std::size_t end = std::min<std::size_t>(highest + std::size_t(1), num_used);
@@ -73,7 +73,7 @@ bool RowIndex::is_free(std::uint32_t lowest, std::uint32_t highest) const {
     return any == 0;
 }
 
-/// Sets the rows of entities with consecutive ids if nothing is kept for any of them; otherwise returns false.
+/// Sets the rows of entities with consecutive ids if none of their indices has an entry; otherwise returns false.
 /// The loops are vectorised, whereas setting entities one by one costs a look-up for each entity.
 bool RowIndex::set_run(std::span<const Entity> entities, std::uint32_t first_row) {
     if (!is_free(entities.front().index(), entities.back().index())) return false;

@@ -277,7 +277,7 @@ std::uint32_t Table::remove_dead(const EntityManager& entities) {
 
 namespace {
 
-/// Returns which of the rows from `first` to `end` - 1 are among the removed ones, as bits from 0 on.
+/// Returns which of the rows from `first` to `end` - 1 are removed, as bits from 0 on.
 BitSet removed_from_tail(std::span<const std::uint32_t> removed, std::uint32_t first, std::uint32_t end) {
     BitSet tail{Owner("table")};
     tail.clear(end - first);

@@ -1,4 +1,4 @@
-// Rows of a table in a snapshot.
+// Saves and loads the rows of a table.
 
 #include "shoal/base/text.h"
 #include "shoal/state/snapshot.h"
@@ -183,7 +183,7 @@ Status Table::load_rows(SnapshotReader& from, std::uint64_t source) {
     return stamps_.load(from, num_rows());
 }
 
-/// Errors: bytes are not a value of their field.
+/// Errors: some bytes are not a valid value of their field.
 Status Table::check_values(SnapshotReader& from) const {
     for (const Field& field : schema().fields()) {
         if (field.opaque != nullptr || field.num_columns != 1 || num_rows() == 0) continue;

@@ -27,14 +27,14 @@ Status Table::validate() const {
     return validate_chains();
 }
 
-/// Whether a newer entity with the same index has taken the entry of `owner`, which is dead and waits to be collected.
+/// Whether a newer entity with the same index has taken the entry of `owner`, which is dead but not yet removed.
 bool Table::is_displaced(Entity owner) const {
     const std::uint32_t row = index_->find_any_generation(owner);
     return row < num_rows() && entities()[row] != owner && entities()[row].index() == owner.index();
 }
 
-/// Whether every row has an owner that the index maps to that row. This has no branch per row. False may also mean that
-/// an owner is displaced.
+/// Whether every row has an owner that the index maps to that row. The loop has no branch per row. False may also mean
+/// that an owner is displaced.
 bool Table::has_exact_index() const {
     if (!is_packed_ || !index_->covers(entities())) return false;
     const std::span<const EntityBits> entries = std::as_const(*index_).entries();

@@ -114,9 +114,9 @@ public:
     /// Writes which entities are alive, the order in which ids will be reused, and the deaths that some cursor has not
     /// passed.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Replaces the state with what save() wrote. No callback runs. All entities count as active, and all cursors are
-    /// at the end, until the stores restore their own state. Errors: there are too many entities for this manager, or
-    /// the data is inconsistent; nothing has changed. Requires: no destruction is in progress.
+    /// Replaces the state with what save() wrote. No callbacks are called. All entities count as active, and all
+    /// cursors are at the end, until the stores restore their own state. Errors: there are too many entities for this
+    /// manager, or the data is inconsistent; nothing has changed. Requires: no destruction is in progress.
     SHOAL_API Status load(SnapshotReader& from);
     /// Errors: the ids in the snapshot have another width or layout than the ids of this program.
     SHOAL_API static Status check_ids(SnapshotReader& from);
@@ -216,7 +216,7 @@ private:
     std::uint64_t end_index_ = 0;
     std::uint32_t minimum_free_ids_ = 0;
 
-    // On a cache line of its own: the structural thread writes it while other threads call alive().
+    // On its own cache line, because the structural thread writes it while other threads call alive().
     alignas(kCacheLineBytes) std::uint64_t next_index_ = 1;
     std::uint64_t fresh_end_ = 0;  // end_index_; or 0 while indices are recycled, and from hold() to the next change
     PassHold hold_;

@@ -37,9 +37,9 @@ class SnapshotColumns;
 struct SnapshotBlock;
 class TextLease;
 
-/// The elements of a part that are kept together.
+/// The number of elements of a part that are kept together.
 inline constexpr std::uint32_t kElementsPerSnapshotBlock = 4096;
-/// The elements of a block that share one mark, and are copied together.
+/// The number of elements of a block that share one mark and are copied together.
 inline constexpr std::uint32_t kElementsPerSnapshotMark = 8;
 
 /// Larger elements are rejected when they are written or read.
@@ -105,8 +105,8 @@ public:
     /// The bytes of one block of a part. If the block consists of pieces, they are assembled in `room`.
     SHOAL_API std::span<const std::byte> block(const SnapshotPart& part, std::size_t number,
                                                Array<std::byte>& room) const;
-    /// Returns the elements of a block that may differ from those of a block of another state: none if both states
-    /// share the block, and all if the blocks are unrelated.
+    /// Returns the elements of a block that may differ from the block of another state: none if both states share the
+    /// block, and all if the blocks are unrelated.
     SHOAL_API SnapshotMarks difference(const SnapshotPart& part, std::size_t number, const Snapshot& other,
                                        const SnapshotPart& other_part, std::size_t other_number) const;
     /// Returns the bytes of a block.
@@ -224,7 +224,7 @@ public:
     /// Makes the state refer to columns that are written from now on, instead of copying them.
     /// Lifetime: the columns' bytes outlive the state. Requires: there is no earlier state.
     SHOAL_API void borrow_columns();
-    /// Compares and copies the blocks of large columns in a loop. Lifetime: the writer's.
+    /// Compares and copies the blocks of large columns in a loop. Lifetime: the context of `loop` outlives the writer.
     void use_loop(const SnapshotLoop& loop) { loop_ = loop; }
     /// Makes finish_columns() compare and copy the columns that are written from now on, in one loop.
     /// Lifetime: until then, the bytes of the columns and their WrittenSince stay valid and unchanged, and the state is
@@ -263,7 +263,7 @@ public:
     /// Whether a block of the last written column may have elements that differ from the earlier state.
     SHOAL_API bool may_be_new(std::uint32_t block, const WrittenSince& written) const;
 
-    /// Reports that something cannot be saved; `why` says what, and what to do. The first report is kept.
+    /// Reports that something cannot be saved; `why` names it and says what to do. The first report is kept.
     SHOAL_API void refuse(std::string_view why);
     /// Errors: something was refused; the message names the path of the part.
     const Status& status() const { return status_; }
@@ -317,7 +317,7 @@ public:
     SnapshotReader& operator=(const SnapshotReader&) = delete;
 
     bool is_trusted() const { return is_trusted_; }
-    /// Copies the blocks of large columns in a loop. Lifetime: the reader's.
+    /// Copies the blocks of large columns in a loop. Lifetime: the context of `loop` outlives the reader.
     void use_loop(const SnapshotLoop& loop) { loop_ = loop; }
     /// Makes finish_columns() copy the columns that are read from now on, in one loop. Their destinations must not be
     /// read before that call.

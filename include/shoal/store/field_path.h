@@ -14,7 +14,7 @@
 //     if (value) std::puts(value->to_text().c_str());      // [1.0 2.0 3.0]
 //     return position->write(bodies[1], Vec3{4, 5, 6});
 //
-// A world makes paths; World::get() and World::set() read and write single values.
+// A world creates paths; World::get() and World::set() read and write single values.
 // Writing goes through the store: setting a transform moves its children. The requirements of the store's setters apply
 // here too: do not overwrite a tag, because TagManager would not notice. Ranges in a schema limit only values in
 // sources and are not checked here. Values that a store computes, such as "world_pose.matrix" and "child_of.parent",
@@ -40,7 +40,7 @@ public:
     ComponentId component() const { return component_; }
     Store& store() const { return *store_; }
     const FieldPart& part() const { return part_; }
-    std::uint32_t index() const { return index_; }  ///< of the component, with `many`
+    std::uint32_t index() const { return index_; }  ///< the number of the component, with `many`
     const ValueType& type() const { return part_.type; }
     template <PlainValue T>
     bool is() const {

@@ -5,7 +5,7 @@
 //
 //     spawner  --SpawnBatch-->  store  --rows-->  tables  --statistics-->  reports
 //
-// Thread: structural calls (spawn, drop, settle) from one thread at a time, as for their world.
+// Thread: structural calls (spawn, drop, settle) from one thread at a time, like the calls of a world.
 
 #include "shoal/base/detail/page_memory.h"
 #include "shoal/base/detail/row_range.h"
@@ -120,9 +120,9 @@ struct SettleStatistics {
 /// What a store may use while it settles.
 struct SettleContext {
     Random* random = nullptr;        ///< the world's generator, seeded
-    std::uint64_t stamp = 0;         ///< the stamp of writes from now on; grows with every settle
+    std::uint64_t stamp = 0;         ///< the stamp of writes from now on; every settle increases it
     Executor* executor = nullptr;    ///< the world's executor; nullptr: the calling thread alone
-    SettleCounts* counts = nullptr;  ///< the store adds what it does; nullptr: nothing is counted
+    SettleCounts* counts = nullptr;  ///< the store adds its counts here; nullptr: nothing is counted
 };
 
 /// Where queries find the fields of a component type in a store that keeps them all in one table.
@@ -173,7 +173,7 @@ struct ComponentChange {
 struct ChangeCounts {
     std::uint32_t num_changed = 0;   ///< entities that gained or lost a component, or whose component was set
     std::uint32_t num_left_out = 0;  ///< values that were not added; a line in the log says why
-    bool has_begun = false;          ///< something was changed
+    bool has_begun = false;          ///< whether something was changed
 };
 
 /// Whether a store may still refuse a change for which it has made room.
@@ -208,8 +208,8 @@ public:
     virtual std::span<const Schema* const> schemas() const = 0;
     /// Further component types that the store shows to queries, such as computed types. Lifetime: as above.
     virtual std::span<const Schema* const> shown_schemas() const { return {}; }
-    /// Where queries find a component type that the store keeps or shows. Requires: if the store keeps the type, the
-    /// schema has the store's layout. Lifetime: the store.
+    /// Returns where queries find a component type that the store keeps or shows. Requires: if the store keeps the
+    /// type, the schema has the store's layout. Lifetime: the store.
     virtual OwnedColumns find_columns(const Schema&) { return {}; }
 
     /// Appends the tables with rows of a component type. Lifetime: until the next structural call.
@@ -254,8 +254,9 @@ public:
     /// made.
     SHOAL_API virtual Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
                                     ChangeCounts& counts);
-    /// Makes room for such a change(), before other stores are also changed, and returns whether the store may still
-    /// refuse it. Errors: the store would refuse a change; nothing has changed. By default, calls prepare_values().
+    /// Makes room for a change() with these arguments, before other stores are also changed. Returns whether the store
+    /// may still refuse it. Errors: the store would refuse a change; nothing has changed. By default, calls
+    /// prepare_values().
     SHOAL_API virtual Result<ChangePromise> prepare_change(std::span<const Entity> entities,
                                                            std::span<const ComponentChange> changes);
     /// The same as change() for new entities, which are put into `zone` if the store has zones; kNoZone: the
@@ -282,9 +283,9 @@ public:
     virtual bool places_whole_entities() const { return false; }
 
     /// Called after a query's loop that wrote columns of a component type whose OwnedColumns have
-    /// `is_source`. The columns were marked as written; rows stay where they are until the call returns. Shape: bit i
-    /// of `columns` stands for column i of the table, so queries write only the first 64 columns; no row is named
-    /// twice. `executor`: the loop's executor, or nullptr. Thread: the loop's; nothing else uses the store.
+    /// `is_source`. The columns were marked as written; rows do not move until the call returns. Shape: bit i of
+    /// `columns` stands for column i of the table, so queries write only the first 64 columns; no row is listed twice.
+    /// `executor`: the loop's executor, or nullptr. Thread: the loop's; nothing else uses the store.
     virtual void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows, Executor* executor) {
         static_cast<void>(columns), static_cast<void>(rows), static_cast<void>(executor);
     }
@@ -342,8 +343,8 @@ public:
     /// Adds state that is not in the tables to a hash of the state.
     virtual std::uint64_t hash_beside_tables(std::uint64_t hash) const { return hash; }
 
-    /// One entry per component type, in the order of schemas(). Writes at most `out.size()`; returns how many there
-    /// are.
+    /// Writes one entry per component type, in the order of schemas(), but at most out.size(). Returns the number of
+    /// component types.
     virtual std::size_t statistics(std::span<StoreStatistics> out) const = 0;
 
 protected:

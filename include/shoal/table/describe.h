@@ -120,8 +120,8 @@ struct AnyMemberOf {
         requires(!std::is_base_of_v<Value, T>)
     operator Value() const noexcept;
 };
-/// Whether `kNumInitialisers` initialise all members of T: one more would not compile. Also true for structs with
-/// constructors or base classes, which cannot be checked.
+/// Whether `kNumInitialisers` initialisers cover all members of T: one more would not compile. Also true for structs
+/// with constructors or base classes, which cannot be checked.
 template <class T, std::size_t kNumInitialisers>
 constexpr bool has_no_more_members() {
     if constexpr (!std::is_aggregate_v<T> || kNumInitialisers > 256) {

@@ -23,7 +23,7 @@ namespace shoal {
 class SnapshotReader;
 class SnapshotWriter;
 
-/// A reader's cursor in a death list. 0: none.
+/// A reader's cursor in a death list; number 0 means none.
 struct DeathCursor {
     std::uint32_t number = 0;
 };
@@ -91,7 +91,7 @@ private:
     PageArray<Entity> entries_;  // the slot for a position is position - base_
     std::size_t max_entries_ = 0;
     std::uint64_t base_ = 0, begin_ = 0, end_ = 0;
-    Array<std::uint64_t> positions_{Owner("death list")};  // this and the next: by cursor number - 1
+    Array<std::uint64_t> positions_{Owner("death list")};  // this and the next member: by cursor number - 1
     Array<std::string_view> readers_{Owner("death list")};
     bool is_followed_ = false;
     std::size_t num_touched_ = 0;  // slots whose pages may be committed

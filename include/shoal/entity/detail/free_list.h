@@ -69,7 +69,7 @@ private:
 
     PageArray<Entity> slots_;
     std::size_t capacity_ = 0;  // of the ring, at most slots_.capacity()
-    std::size_t oldest_ = 0;    // a slot
+    std::size_t oldest_ = 0;    // the slot of the oldest id
     std::size_t num_ids_ = 0;
     std::size_t num_touched_ = 0;  // slots written so far
 };

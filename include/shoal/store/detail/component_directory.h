@@ -170,7 +170,7 @@ public:
     SHOAL_API void hold(bool holds);
     bool is_held() const { return is_held_; }
 
-    /// The stamp of the writes to the stores. Each settle starts a new stamp.
+    /// The stamp that writes to the stores get. Each settle starts a new stamp.
     std::uint64_t stamp() const { return stamp_; }
     /// For code that settles or loads the stores. Requires: no passes run.
     void set_stamp(std::uint64_t stamp) { stamp_ = stamp; }

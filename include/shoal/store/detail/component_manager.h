@@ -46,7 +46,7 @@ public:
     /// the capacity is reached; nothing has changed.
     Status reserve(std::size_t count) { return rows_.reserve(count); }
 
-    /// Removes all components of these entities and returns how many rows were removed. Entities without one are
+    /// Removes all components of these entities and returns how many rows were removed. Entities without components are
     /// skipped.
     std::uint32_t remove(std::span<const Entity> entities) { return rows_.remove(entities); }
     /// Removes one instance. Requires: the instance is not nil.

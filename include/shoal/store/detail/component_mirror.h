@@ -29,7 +29,7 @@ namespace shoal {
 
 class ComponentMirror {
 public:
-    /// The rows to which the first comparison compares: the current rows, or no rows.
+    /// The baseline of the first comparison: the current rows, or no rows.
     enum class Start : std::uint8_t { kRowsOfNow, kNoRows };
 
     SHOAL_API ComponentMirror(Store& store, const Schema& component, Start start = Start::kRowsOfNow);

@@ -12,8 +12,8 @@
 //     random probe    when the world settles: looks at random rows until four in a row have living owners. Costs almost
 //                     nothing when few entities die
 //
-// A ComponentManager is a store that consists only of such rows. A store that keeps more (links between
-// rows, a block in another table, a sum) holds an OwnedRows as a member and forwards the functions of Store to it, as
+// A ComponentManager is a store that consists only of an OwnedRows. A store that keeps more (links between rows, a
+// block in another table, a sum) holds an OwnedRows as a member and forwards the functions of Store to it, as
 // OwnershipManager, TransformManager, ModelPoseManager and examples/06_own_manager.cpp do. A store that must remove
 // other data together with its rows sets OwnedRowsOptions::remove_dead and removes both itself.
 //
@@ -72,7 +72,7 @@ struct OwnedRowsOptions {
     const Schema* row_schema = nullptr;
     bool tree = false;                 ///< rows link to parents, children and siblings
     RemoveDead remove_dead = nullptr;  ///< nullptr: only the rows are removed. Requires: no random probe
-    bool follows_deaths = true;        ///< false: the store itself removes rows of dead entities, and never settles
+    bool follows_deaths = true;        ///< false: the store removes rows of dead entities itself, and never settles
     void* store = nullptr;             ///< the first argument of remove_dead
     const char* kind = "a store";      ///< Store::kind() of the store
 };
@@ -174,8 +174,8 @@ public:
     SHOAL_API RowRange append_batch(const SpawnBatch& batch);
 
     /// Shows rows in a store's own memory instead of the rows that were shown before, and indexes them. For stores in
-    /// plugins. Rows with a new owner are marked as written. From then on, no other call of this class may add or
-    /// remove rows, so OwnedRowsOptions::remove_dead must be set.
+    /// plugins. Rows with a new owner are marked as written. Afterwards, no other call of this class may add or remove
+    /// rows, so OwnedRowsOptions::remove_dead must be set.
     /// Shape: owners, next: by row; next is the next row of the same entity, and empty unless the schema is `many`;
     /// columns: see Table::show(). Errors: no memory for the index; an entity has two rows, or a row has no owner, or
     /// the rows of an entity are not one chain. On an error, no row is shown.
@@ -231,10 +231,10 @@ public:
 
     // --- saving --------------------------------------------------------------------------------------------------
 
-    /// Writes all rows, and which deaths are not yet processed.
+    /// Writes all rows, and the position in the list of deaths.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Replaces all rows by the rows that save() wrote. Errors: no memory, or the data does not fit; the rows are then
-    /// empty. Requires: the entity manager was loaded; the rows are in this object's own memory (see show()).
+    /// Replaces all rows with the rows that save() wrote. Errors: no memory, or the data does not fit; no rows are
+    /// left. Requires: the entity manager was loaded; the rows are in this object's own memory (see show()).
     SHOAL_API Status load(SnapshotReader& from);
 
     // --- locks ---------------------------------------------------------------------------------------------------
@@ -246,11 +246,10 @@ public:
     void hold(bool hold) { __atomic_fetch_add(&num_locks_, hold ? kPassesRun : 0u - kPassesRun, __ATOMIC_RELAXED); }
     /// Whether rows are locked or held. Thread: any.
     bool is_held() const { return __atomic_load_n(&num_locks_, __ATOMIC_RELAXED) != 0; }
-    /// Asserts that no loop runs over the rows: for calls that move rows and are allowed in passes.
+    /// For calls that move rows and are allowed in passes: asserts that no loop runs over the rows.
     /// `call` is the name of the call, for the message.
     SHOAL_API void require_no_loop(const char* call) const;
-    /// Asserts that rows may be added and removed now: for structural calls of a store that do not go through this
-    /// class.
+    /// For structural calls of a store that bypass this class: asserts that rows may be added and removed now.
     void require_unlocked(const char* call) const {
         if (SHOAL_UNLIKELY(is_held())) refuse_change(call);
     }

@@ -57,14 +57,14 @@ private:
 
     OwnedRows& source_;
     PagePool& pool_;
-    Schema member_;  // of the rows of one value
+    Schema member_;  // the schema of the rows of one value
     DestructionCallback callback_;
     bool is_guarded_ = false;
     std::uint64_t num_deaths_ = 0;  // batches of entities destroyed since the first call of living()
     std::uint64_t built_at_;        // num_structural_changes() of the source when the lists were made
     Array<List> lists_{Owner("owners by value")};
     HashMap<StringId, std::uint32_t> list_by_value_{Owner("owners by value")};  // index in lists_
-    Array<Entity> owners_{Owner("owners by value")};                            // list after list
+    Array<Entity> owners_{Owner("owners by value")};                            // all lists, one after the other
     HashMap<StringId, OwnedRows*> rows_by_value_{Owner("owners by value")};
 };
 

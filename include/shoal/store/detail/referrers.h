@@ -19,8 +19,8 @@ struct ReferenceLink {
 
 }  // namespace detail
 
-/// The entities that refer to one target, in an unspecified order that is the same in every run. Algorithms of the
-/// standard library can iterate over them.
+/// The entities that refer to one target, in an unspecified order that is the same in every run. Standard library
+/// algorithms can iterate over them.
 class Referrers {
 public:
     class Iterator {

@@ -41,10 +41,10 @@ public:
     SHOAL_API Referrers referrers(Entity target) const;
     /// Forgets the reference of an entity, for example after its death.
     SHOAL_API void forget(Entity referrer);
-    /// Sets all references to an entity to null, in the lists and in the rows. The caller then calls refresh(), so that
-    /// a later write of the same reference counts as a change.
+    /// Sets all references to an entity to null, in the lists and in the rows. Call refresh() afterwards, so that a
+    /// later write of the same reference counts as a change.
     SHOAL_API void clear_references(Entity target);
-    /// Whether rows were cleared since the last refresh().
+    /// Whether clear_references() has changed rows since the last refresh().
     bool has_cleared() const { return has_cleared_; }
     /// Forgets the references of dead entities, and appends the dead targets of other references. Cost: O(indices).
     SHOAL_API void find_dead(Array<Entity>& dead_targets);

@@ -8,8 +8,8 @@
 // After all components of the spawn are added, the overrides are applied in order, as by World::set(), but also to
 // disabled components. A singleton has only one value, so its override applies no matter which copy it names. Fields
 // that are not in the resource, such as "transform.world", which is computed from other fields, cannot be overridden.
-// If an override names nothing, or its value does not fit, nothing is spawned, and the call returns an error. Entities
-// without overrides cost nothing. A reload keeps overridden values (see reload/reloader.h). Thread: values.
+// If an override names a missing entity or field, or its value does not fit, the call is an error and spawns nothing.
+// Entities without overrides cost nothing. A reload keeps overridden values (see reload/reloader.h). Thread: values.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/table/detail/any_value.h"
@@ -33,7 +33,7 @@ SHOAL_API SpawnOverride copy_to_keep(const SpawnOverride& given);
 SHOAL_API Status check_override(const SpawnOverride& given);
 /// Writes overrides to a snapshot. Refuses overrides that check_override() refuses.
 SHOAL_API void save_overrides(class SnapshotWriter& to, std::span<const SpawnOverride> overrides);
-/// Reads what save_overrides() wrote. Errors: the data is not a list of overrides; `to` is empty.
+/// Reads what save_overrides() wrote. Errors: the data is not a list of overrides; `to` is then empty.
 SHOAL_API Status load_overrides(class SnapshotReader& from, Array<SpawnOverride>& to);
 
 }  // namespace shoal

@@ -98,8 +98,8 @@ public:
     virtual void count(void (*visit)(void* context, std::uint32_t pass, std::string_view kind, std::uint64_t count),
                        void* context) = 0;
     /// Appends the component types that the commands name, possibly with duplicates. For a command that sets a field,
-    /// appends the component type and then the schema of the field's value, which has the same name. Lifetime: as long
-    /// as the commands wait.
+    /// appends the component type and then the schema of the field's value, which has the same name. Lifetime: until
+    /// the commands are carried out or dropped.
     virtual void list_schemas(Array<const Schema*>& schemas) = 0;
     /// Returns the number of values that refer to arrays of `resource`, plus the number of commands that spawn that
     /// resource.
@@ -112,7 +112,7 @@ public:
     /// overrides of spawns.
     virtual void visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) = 0;
 
-    /// Writes the waiting commands, as "commands". Refuses commands that cannot be saved.
+    /// Writes the waiting commands under the name "commands". Refuses commands that cannot be saved.
     virtual void save(SnapshotWriter& to) = 0;
     /// Replaces the waiting commands with what save() wrote, which may be corrupt. `saved`: schemas of component types
     /// that no store keeps. Errors: the data does not fit; no commands wait then.

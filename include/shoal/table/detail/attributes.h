@@ -1,5 +1,5 @@
 #pragma once
-// The attributes of fields and components in a declaration, beyond C++ types:
+// The attributes that a declaration can give to fields and components:
 //
 //     SHOAL_COMPONENT((Body, version(2), whole), (mass, unit("kg"), range(0, 1e9)), position)
 //
@@ -15,7 +15,7 @@ namespace shoal {
 
 /// Whether a reference to an entity is a relation, and what happens to the reference when its target dies.
 enum class Relation : std::uint8_t {
-    kNone,     ///< only a reference
+    kNone,     ///< a plain reference
     kKept,     ///< the reference stays, and refers to a dead entity
     kCleared,  ///< the reference becomes null
     kDiesToo   ///< the entity that refers to the target dies too

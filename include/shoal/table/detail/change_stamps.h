@@ -80,7 +80,7 @@ public:
     /// Marks all columns. Requires: as above.
     SHOAL_INLINE void mark_row(std::uint32_t row) { row_marks_[row / kRowsPerChangeMark] = mark_; }
     SHOAL_API void mark_rows(RowRange rows);
-    /// By row / kRowsPerChangeMark, for loops over many rows that write mark_of_now() themselves.
+    /// The marks by row / kRowsPerChangeMark, for loops over many rows that write mark_of_now() themselves.
     ChangeMark* row_marks() { return row_marks_; }
     ChangeMark mark_of_now() const { return mark_; }
 
@@ -98,7 +98,7 @@ public:
         return (num_columns_ + 1) * (num_blocks_ * sizeof(std::uint64_t) + num_marks_ * sizeof(ChangeMark));
     }
 
-    /// Write and read the stamps of `num_rows` rows. Requires: stamps are kept for the rows.
+    /// These functions write and read the stamps of `num_rows` rows. Requires: stamps are kept for the rows.
     SHOAL_API void save(SnapshotWriter& to, std::uint32_t num_rows) const;
     SHOAL_API Status load(SnapshotReader& from, std::uint32_t num_rows);
 

@@ -159,7 +159,7 @@ public:
     SHOAL_INLINE decltype(auto) operator*() const { return view_[row_]; }
     RowIterator& operator++() { return ++row_, *this; }
     RowIterator operator++(int) { return {view_, row_++}; }
-    /// Requires: iterators of the same view.
+    /// Requires: both iterators are of the same view.
     bool operator==(const RowIterator& other) const { return row_ == other.row_; }
 
 private:

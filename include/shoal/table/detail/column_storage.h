@@ -7,7 +7,7 @@
 // address space of its own; from then on, columns grow in place. An empty table that reserves 256 KiB to 16 MiB of rows
 // at once gets a block in 2 MiB pages, and is promoted when it outgrows that block. The room of a column is a multiple
 // of 64 bytes, so a vector loop may run past the last row to the end of the room.
-// Rows are only elements here: callers that move them repair the index, links and stamps.
+// Here, a row is only its elements; callers that move rows update the index, links and stamps.
 // Thread: as for the table.
 
 #include "shoal/base/detail/page_memory.h"
@@ -122,7 +122,7 @@ public:
     /// Must be called once per frame. Frees pages that were not needed for several calls, and returns whether it freed
     /// any.
     SHOAL_API bool settle();
-    /// Frees all memory that is not needed, at once.
+    /// Immediately frees all memory that is not needed.
     SHOAL_API void shrink();
     SHOAL_API MemoryUse memory_use() const;
     /// How often the rows were copied to a range of their own, or to a larger range after a reservation was cut down.
@@ -151,7 +151,7 @@ private:
     void move_opaque(std::uint32_t from, std::uint32_t to);
 
     std::uint32_t num_rows_ = 0;      // the members that loops and single rows need come first, side by side
-    std::uint32_t ready_rows_ = 0;    // rows that may be written without asking for memory
+    std::uint32_t ready_rows_ = 0;    // rows that may be written without requesting memory
     std::uint32_t touched_rows_ = 0;  // at least this many rows of the range have committed pages
     std::uint32_t capacity_ = 0;      // rows that the memory has room for
     Entity* owners_ = nullptr;

@@ -1,13 +1,13 @@
 #pragma once
-// Checks a member that names a field before the layout of the field is used, so that compilers report one error without
-// its consequences. Code that looks up or sets fields has a message for each mistake.
+// Checks the member that names a field, before the field's layout is used, so that compilers report one error without
+// follow-up errors. Code that looks up or sets fields has a message for each mistake.
 // Thread: values at compile time.
 
 #include "shoal/table/detail/column.h"
 
 namespace shoal::detail {
 
-/// What is wrong with a member that names a field. The first mistake that applies is reported.
+/// The mistake in a member that names a field. The first mistake that applies is reported.
 enum class FieldMistake : std::uint8_t {
     kNone,
     kUndeclared,  ///< a component type without SHOAL_COMPONENT

@@ -31,7 +31,7 @@ struct FixedString {
 };
 
 /// A read-only array of `count` values at `offset` bytes from the start of the blob of `resource`. The elements are
-/// never copied: a row that holds such an array pins the blob. See ResourceLibrary::view.
+/// never copied: a row with the array pins the blob. See ResourceLibrary::view.
 struct BlobArrayBase {
     ResourceId resource;
     std::uint64_t offset = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Rows that a call has just made, for the function that writes their values. The function writes straight to the
-// columns, so no structs have to be made and copied.
+// The rows that a call has just created, passed to the function that writes their values. The function writes straight
+// to the columns, so no structs have to be made and copied.
 //
 //     const auto swim_apart = [&](const NewRows& rows) {
 //         const Column position = rows.column<&Position::value>();

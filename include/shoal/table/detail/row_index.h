@@ -134,7 +134,7 @@ public:
     /// Removes all entries; keeps memory unless `release`.
     SHOAL_API void clear(bool release = false);
 
-    /// Units: bytes; entries in use count as `used`, and touched pages, as far as known, as `committed`.
+    /// Units: bytes; `used` counts entries in use, and `committed` counts touched pages, as far as known.
     SHOAL_API MemoryUse memory_use() const;
 
     SHOAL_API ~RowIndex();

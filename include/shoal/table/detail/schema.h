@@ -9,7 +9,7 @@
 //     whole                  component {m0 xyz0} {m1 xyz1} {m2 xyz2}
 //
 // A schema comes from a C++ struct (describe.h) or from a definition made at run time (a schema file, a plugin).
-// Thread: immutable once made; any thread.
+// Thread: immutable after creation; any thread.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/base/status.h"

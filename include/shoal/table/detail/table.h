@@ -12,8 +12,8 @@
 // per column and block of 1,024 rows, the table keeps the stamp of the last write. The destructor of an opaque value
 // runs after its row was removed, when the table is consistent, so it may remove other rows. Destructors of moved-from
 // values and assignments of values must not change tables.
-// Thread: structural calls from one thread at a time; between them columns may be read from any thread, and written
-// by several threads as long as no two of them write to the same cache line.
+// Thread: structural calls from one thread at a time; between them columns may be read from any thread, and written by
+// several threads if no two of them write to the same cache line.
 
 #include "shoal/table/detail/column_storage.h"
 #include "shoal/table/detail/packed_rows.h"
@@ -257,12 +257,12 @@ public:
 
     // --- saving --------------------------------------------------------------------------------------------------
 
-    /// Writes all rows: owners, columns, links and stamps; columns by the names of their fields. Refuses opaque fields.
-    /// If the writer checks values, also refuses values that load() would not accept.
+    /// Writes all rows: owners, columns (named after their fields), links and stamps. Refuses opaque fields. If the
+    /// writer checks values, also refuses values that load() would not accept.
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Refuses values that save() would refuse, in the column that the writer has written last.
     SHOAL_API void refuse_bad_values(SnapshotWriter& to, std::uint32_t column) const;
-    /// Replaces all rows by the rows that save() wrote. The caller updates the index. Errors: no memory, or the data
+    /// Replaces all rows with the rows that save() wrote. The caller updates the index. Errors: no memory, or the data
     /// does not fit this table; the table is then empty.
     SHOAL_API Status load(SnapshotReader& from);
 
@@ -272,7 +272,7 @@ public:
     void settle_memory() {
         if (storage_.settle()) note_places();
     }
-    /// Frees all memory that is not needed, at once.
+    /// Immediately frees all memory that is not needed.
     SHOAL_API void shrink();
     MemoryUse memory_use() const { return storage_.memory_use(); }
     /// How often the rows were copied: to a range of their own, or to a larger range if the first reservation was too

@@ -1,11 +1,11 @@
 #pragma once
-// How rows move from tables of one schema to tables of another schema: which columns they keep. A plan is made once for
-// two schemas and serves all tables of these schemas; see Table::take().
+// The columns that rows keep when they move from tables of one schema to tables of another schema. A plan is made once
+// for two schemas and serves all tables of these schemas; see Table::take().
 //
 //     from    position  velocity  food             kept     position -> position, velocity -> velocity
 //     to      position  velocity  mass             dropped  food;  mass is new: the caller fills it
 //
-// Thread: immutable once made; any thread.
+// Thread: immutable after creation; any thread.
 
 #include "shoal/table/detail/copy_elements.h"
 #include "shoal/table/detail/schema.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Finds invalid values: bytes from a file that no program could have written as a bool, an enum or a text.
+// Finds invalid values: bytes from a file that are not a valid bool, enum or text.
 // Thread: any.
 
 #include "shoal/entity/entity.h"

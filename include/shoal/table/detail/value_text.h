@@ -52,7 +52,7 @@ protected:
     ~ValueNames() = default;
 };
 
-/// Names with the texts of a string table, which outlives this object, or without texts.
+/// Takes texts from a string table, which outlives this object. Without a table, no text is known.
 class SHOAL_API PlainNames final : public ValueNames {
 public:
     explicit PlainNames(const StringTable* texts = nullptr) : texts_(texts) {}
