@@ -16,7 +16,7 @@ constexpr std::size_t kAlwaysKept = (std::size_t(64) << 10) / sizeof(Entity);
 }  // namespace
 
 Status DeathList::reserve(std::size_t max_entries) {
-    // Twice the size, so that kept entries move to the front only after at least as many were appended.
+    // Twice the size, so that kept entries move to the front only after at least the same number was appended.
     constexpr std::size_t kMost = ~std::size_t(0);
     const std::size_t num_slots = max_entries > kMost / 2 ? kMost : 2 * max_entries;
     if (Status status = entries_.reserve(num_slots, num_slots); !status) return status;

@@ -551,7 +551,7 @@ std::string_view SnapshotPath::with(std::string_view name) {
 
 namespace {
 
-/// Whether the bytes of a block equal those at `data`, except in gaps. `room` is used for blocks that cannot be
+/// Whether the bytes of a block equal the bytes at `data`, except in gaps. `room` is used for blocks that cannot be
 /// compared in place.
 bool is_equal(const SnapshotBlock& block, const std::byte* data, std::span<const SnapshotGap> gaps,
               std::size_t element_bytes, Array<std::byte>& room) {

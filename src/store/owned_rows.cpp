@@ -290,8 +290,8 @@ Status OwnedRows::reserve_batch(const SpawnBatch& batch) {
     return reserve(batch.entity_index.size() * batch.num_copies, range.highest);
 }
 
-/// Removes rows that older entities with the indices of the new entities have left behind. Errors: a new entity already
-/// has a row.
+/// Removes rows that older entities with the same indices as the new entities have left behind. Errors: a new entity
+/// already has a row.
 Status OwnedRows::require_free(const SpawnBatch& batch) {
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
         for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
@@ -536,7 +536,7 @@ CollectCounts OwnedRows::collect(Random& random, std::uint32_t max_removed) {
     return counts;
 }
 
-/// Draws one of the rows that have an owner, each with the same probability. Requires: there is such a row.
+/// Draws one of the rows that have an owner, each with the same probability. Requires: at least one row has an owner.
 std::uint32_t OwnedRows::draw_row(Random& random) {
     const std::span<const Entity> owners = table_.entities();
     for (std::uint32_t draw = 0; draw < kMostDraws; ++draw)

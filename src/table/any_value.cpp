@@ -70,7 +70,7 @@ std::string type_hint(std::string_view name, const ValueType& wanted, const Valu
     return is_number(given) && is_number(wanted) ? "; give a whole number" : "";
 }
 
-/// Finds the enumerator that a text names. Errors: there is no such enumerator.
+/// Finds the enumerator that a text names. Errors: the enumerator does not exist.
 Result<std::int64_t> find_enumerator(const ValueType& type, std::string_view text, std::string_view name) {
     Array<std::string_view> names{Owner("any value")};
     for (const EnumeratorDefinition& e : type.enumerators) {

@@ -1,4 +1,4 @@
-// The memory of a table's columns: a block of a slab while the table is small, then a range of its own. A table that is
+// The memory of a table's columns: a block of a slab while the table is small, then its own range. A table that is
 // filled at once, as by a spawn, is in a block of large pages that it shares with other tables: a page fault costs 1.4
 // us for 4 KiB and 0.1 ms for 2 MiB, seven times less for the same memory, provided that all of that memory is used.
 //
@@ -286,8 +286,7 @@ Status ColumnStorage::move_to_block(std::uint32_t rows, std::size_t spare_bytes)
     return {};
 }
 
-/// Moves the rows to a block for `rows` rows in large pages that tables share. Returns false if no such block is
-/// available.
+/// Moves the rows to a block for `rows` rows in large pages that tables share. Returns false if none is available.
 bool ColumnStorage::move_to_shared(std::uint32_t rows) {
     const std::size_t bytes = round_up(block_bytes(columns_, rows), PagePool::kGranuleBytes);
     if (bytes <= kPromotionBytes || bytes > PagePool::kMaxSharedBytes) return false;
@@ -315,7 +314,7 @@ void ColumnStorage::free_block() {
     slab_bytes_ = 0;
 }
 
-/// Moves the rows to a range of their own. If address space is short, halves the reservation, down to what is needed.
+/// Moves the rows to their own range. If address space is short, halves the reservation, down to what is needed.
 Status ColumnStorage::move_to_range(std::uint32_t rows) {
     std::size_t touched_hint = 0;
     std::uint32_t room = max_rows_, spare = std::min(rows / 2, max_rows_ - rows);

@@ -20,7 +20,7 @@ constexpr std::size_t kDenseShare = 8;  // a block is used if at least 1 in kDen
 constexpr std::size_t kMaxSpread = 4;  // the most indices per entity for which one loop over all indices is used
 constexpr std::uint32_t kIndexStep = 1023;
 
-/// Empties the first `num_used` entries of a flat index in address space of its own.
+/// Empties the first `num_used` entries of a flat index in its own address space.
 template <class T>
 void clear_flat(PageArray<T>& entries, std::size_t num_used, bool release) {
     if (entries.capacity() == 0) return;

@@ -139,7 +139,7 @@ void RowLinks::link_trees(std::uint32_t first, std::span<const std::uint32_t> pa
     std::uint32_t* const first_child = &at(LinkColumn::kTreeFirstChild, 0);
     std::uint32_t* const next = &at(LinkColumn::kTreeNext, 0);
     std::uint32_t* const previous = &at(LinkColumn::kTreePrevious, 0);
-    // This goes from the last to the first, so that each child is put before the siblings that are already linked.
+    // The loop runs backwards, so that each child is put before the siblings that are already linked.
     for (std::size_t i = parents.size(); i-- > 0;) {
         if (parents[i] == kNilRow) continue;
         SHOAL_ASSERT(parents[i] < i, "a parent does not come before its child");

@@ -42,8 +42,8 @@ BadRow find_bad_row(const Field& field, const FieldRows& all, RowRange rows, std
 std::string saved_column_name(const Schema& schema, std::uint32_t column) {
     const ColumnDefinition& definition = schema.column(column);
     if (definition.field_index == ColumnDefinition::kWholeComponent) {
-        // The column is named after the first field, because a table of several component types has several such
-        // columns.
+        // The column is named after the first field, because a table of several component types can have several
+        // columns of this kind.
         for (const Field& field : schema.fields())
             if (field.first_column == column) return concat("field/", field.name, "...");
     }

@@ -327,7 +327,7 @@ public:
 
     /// Whether a part exists.
     SHOAL_API bool has(std::string_view name);
-    /// Returns the number of elements of a part. Errors: there is no such part, or its elements have another size.
+    /// Returns the number of elements of a part. Errors: the part does not exist, or its elements have another size.
     SHOAL_API Result<std::uint64_t> count(std::string_view name, std::uint32_t element_bytes);
     /// Copies all elements of a part. Errors: as for count(); the number of elements differs.
     SHOAL_API Status elements(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements);
@@ -359,7 +359,7 @@ public:
     }
     SHOAL_API Result<std::string> text(std::string_view name);  ///< it is also an error if the text is not UTF-8
 
-    /// Returns an error about the data that is read: `what` says what is wrong with the data.
+    /// Returns an error about the data that is read; `what` describes the problem.
     SHOAL_API Status error(std::string_view name, std::string_view what);
 
 private:

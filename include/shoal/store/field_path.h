@@ -18,8 +18,8 @@
 // Writing goes through the store: setting a transform moves its children. The requirements of the store's setters apply
 // here too: do not overwrite a tag, because TagManager would not notice. Ranges in a schema limit only values in
 // sources and are not checked here. Values that a store computes, such as "world_pose.matrix" and "child_of.parent",
-// can be read; writing them is an error that says what to call. The text of an entity is its index and its generation:
-// "12:3", or "null". Lifetime: a path is valid until the store is detached or destroyed.
+// can be read; writing them is an error whose message names the function to call. The text of an entity is its index
+// and its generation: "12:3", or "null". Lifetime: a path is valid until the store is detached or destroyed.
 // Thread: for reading, as for const calls of the store. A pass may write if it declares that it writes the field.
 
 #include "shoal/store/store.h"
@@ -68,7 +68,7 @@ public:
     }
     /// Sets the value and marks it as written. Numbers and texts are converted as by AnyValue::convert().
     /// Errors: as for read(); the value has another type, does not fit, or is the text of a dead entity; the store does
-    /// not accept it. Nothing has changed.
+    /// not accept it. On an error, nothing has changed.
     ///
     /// convert() returns the value that write() would set, without setting it, to check a value before its entity
     /// exists. The result has type(). Errors: the same as for write(), except errors that depend on the entity or on
@@ -83,8 +83,8 @@ public:
     static SHOAL_API Status absence_at(const ComponentRow& at, const EntityManager& entities, Entity entity,
                                        std::string_view component);
     /// Writes field number `number` of a row that store.find_row() returned. `field`: the same field as declared in
-    /// C++. Shape: field.size bytes. Errors: the store has another field there, or does not accept the value. Nothing
-    /// has changed. Requires: the row has the component.
+    /// C++. Shape: field.size bytes. Errors: the store has another field there, or does not accept the value. On an
+    /// error, nothing has changed. Requires: the row has the component.
     static SHOAL_API Status write_at(Store& store, const ComponentRow& at, std::uint32_t number, const Field& field,
                                      const std::byte* value);
 

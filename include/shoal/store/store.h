@@ -206,7 +206,7 @@ public:
     virtual std::string_view kind() const { return "a store"; }
     /// The component types that the store keeps. Lifetime: the store.
     virtual std::span<const Schema* const> schemas() const = 0;
-    /// Further component types that the store shows to queries, such as computed types. Lifetime: as above.
+    /// Other component types that the store shows to queries, such as computed types. Lifetime: as above.
     virtual std::span<const Schema* const> shown_schemas() const { return {}; }
     /// Returns where queries find a component type that the store keeps or shows. Requires: if the store keeps the
     /// type, the schema has the store's layout. Lifetime: the store.
@@ -222,8 +222,8 @@ public:
     /// Adds a component type to schemas(). Errors: the store does not accept further types; it already keeps the type
     /// with another schema.
     SHOAL_API virtual Status take_component(const Schema& component);
-    /// Whether the store only keeps components: a component type that needs a store of its own, such as a transform,
-    /// would have no effect here.
+    /// Whether the store only keeps components: a component type that needs its own store, such as a transform, would
+    /// have no effect here.
     virtual bool only_keeps() const { return false; }
     /// Whether the store has a bit per row that enables and disables enableable components.
     virtual bool can_disable() const { return false; }
@@ -233,7 +233,7 @@ public:
     /// For commands: adds a component of one of schemas() or shown_schemas() to living entities, or sets the component
     /// that they already have. With `many`, adds a further value. Returns how many entities have the component now: the
     /// store may leave out entities that cannot have the value, with a line in the log. Errors: no memory; the store
-    /// does not support this call; `component` has another layout. Nothing has changed.
+    /// does not support this call; `component` has another layout. On an error, nothing has changed.
     virtual Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                              const AddedValues& values);
     /// Makes room for the next add_values() or remove_values(), before a command also changes other stores. Returns
@@ -241,7 +241,7 @@ public:
     /// others. Errors: the store would refuse the change; nothing has changed.
     virtual Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities, bool removes);
     /// Whether remove_one_value() is supported. It removes value number `index` of an entity, whose row is `at`.
-    /// Errors: no memory; not supported. Nothing has changed.
+    /// Errors: no memory; not supported. On an error, nothing has changed.
     virtual bool takes_single_values() const { return false; }
     SHOAL_API virtual Status remove_one_value(const Schema& component, Entity entity, const ComponentRow& at,
                                               std::uint32_t index);
@@ -249,9 +249,8 @@ public:
     virtual Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities);
 
     /// Makes several changes to the same entities, in order, and adds what was done to `counts`. By default, makes the
-    /// changes one after the other with add_values() and remove_values(); override this function if the store can make
-    /// all changes at once more efficiently. Errors: the same as those calls; the changes before the error have been
-    /// made.
+    /// changes one by one with add_values() and remove_values(); override this function if the store can make them all
+    /// at once more efficiently. Errors: the same as for these calls; the changes before the error have been made.
     SHOAL_API virtual Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
                                     ChangeCounts& counts);
     /// Makes room for a change() with these arguments, before other stores are also changed. Returns whether the store
@@ -305,7 +304,7 @@ public:
     /// starts a new stamp.
     virtual void settle(const SettleContext& context) = 0;
 
-    /// The tables with the store's rows, for reports, hashes and pictures; may be empty. Lifetime: until the next
+    /// The tables with the store's rows, for reports, hashes and diagrams; may be empty. Lifetime: until the next
     /// structural call.
     virtual std::span<const Table* const> tables() const = 0;
 
@@ -326,8 +325,8 @@ public:
     SHOAL_API virtual void read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const;
     /// Writes a field, or a part of one, of a row that find_row() returned, and marks it as written. A store that
     /// derives data from its fields overrides this and calls its own setters.
-    /// Shape: part.type.num_bytes(). Errors: the store does not accept the value; the message says why. Nothing has
-    /// changed. Thread: as for the setters of the store, or as for writing to its table.
+    /// Shape: part.type.num_bytes(). Errors: the store does not accept the value; the message says why. On an error,
+    /// nothing has changed. Thread: as for the setters of the store, or as for writing to its table.
     SHOAL_API virtual Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value);
 
     /// Writes everything that the store keeps: rows in their order, and any other state that affects later calls. See
@@ -358,7 +357,7 @@ protected:
 private:
     friend class ComponentDirectory;
     ComponentDirectory* component_directory_ = nullptr;
-    ComponentDirectory* alone_in_ = nullptr;  // nullptr: the store has no directory of its own
+    ComponentDirectory* alone_in_ = nullptr;  // nullptr: the store does not have its own directory
 };
 
 }  // namespace shoal

@@ -73,7 +73,7 @@ public:
 
     /// Adds a store, which keeps its component types from now on.
     /// Errors: another store keeps one of the types, or the owner refuses one; the store is already attached to a
-    /// world; commands wait in the store's own directory. Nothing has changed. Requires: no passes run.
+    /// world; commands wait in the store's own directory. On an error, nothing has changed. Requires: no passes run.
     SHOAL_API Status add(Store& store);
     /// Adds a store and takes ownership of it: end_stores() and destroy() call destroy(object).
     /// Requires: add() accepts it.

@@ -9,7 +9,7 @@
 // in the list of a value only once; its position depends only on the rows. The first rows_of() call for a value creates
 // its rows, which are then updated together with the lists.
 // Lifetime: the source rows. Thread: living() counts as a structural call of the rows; any thread may make the other
-// calls between such calls. Cost: O(rows) after rows were added or removed, and O(result) for each value given to
+// calls between structural calls. Cost: O(rows) after rows were added or removed, and O(result) for each value given to
 // rows_of().
 
 #include "shoal/base/detail/hash_map.h"

@@ -35,7 +35,7 @@ public:
     virtual Result<std::uint32_t> copy(Entity original, std::span<const Entity> firsts,
                                        std::span<const RootPose> poses) = 0;
     /// Names a living entity, or adds or removes a tag; the host keeps the text.
-    /// Errors: the text cannot be a tag; no memory; another text has the same hash. Nothing has changed.
+    /// Errors: the text cannot be a tag; no memory; another text has the same hash. On an error, nothing has changed.
     virtual Status change_text(TextChange change, Entity entity, std::string_view text) = 0;
 
     /// Errors: a store would not accept these images or poses, although they are valid values.
@@ -61,7 +61,7 @@ public:
     /// belong to no pass. Thread: any.
     virtual Commands& here() = 0;
 
-    /// From now on, commands that spawn, copy, name and tag use `host`, which outlives this object; nullptr: such
+    /// From now on, commands that spawn, copy, name and tag use `host`, which outlives this object; nullptr: these
     /// commands are refused.
     void set_host(CommandHost* host) { host_ = host; }
     CommandHost* host() const { return host_; }

@@ -65,7 +65,7 @@ public:
 
     /// Converts the value to another type: a whole number to a number of another type if the result is exact, a double
     /// to a float, a text to an enumerator, an id or a fixed string. Any other value must already have the type.
-    /// Errors: there is no such conversion, or the value does not fit. The message calls the target `name`.
+    /// Errors: the conversion does not exist, or the value does not fit. The message calls the target `name`.
     SHOAL_API Result<AnyValue> convert(const ValueType& type, std::string_view name) const;
 
     /// Returns the value on one line: see value_text.h.

@@ -3,10 +3,10 @@
 //
 //     rows in use   num_rows() <= rows that may be written without a call <= rows that the memory has room for
 //
-// A small table is in a block of a slab that it shares with others. At 64 KiB of rows it is promoted to a range of
-// address space of its own; from then on, columns grow in place. An empty table that reserves 256 KiB to 16 MiB of rows
-// at once gets a block in 2 MiB pages, and is promoted when it outgrows that block. The room of a column is a multiple
-// of 64 bytes, so a vector loop may run past the last row to the end of the room.
+// A small table is in a block of a slab that it shares with others. At 64 KiB of rows it is promoted to its own range
+// of address space; from then on, columns grow in place. An empty table that reserves 256 KiB to 16 MiB of rows at once
+// gets a block in 2 MiB pages, and is promoted when it outgrows that block. The room of a column is a multiple of 64
+// bytes, so a vector loop may run past the last row to the end of the room.
 // Here, a row is only its elements; callers that move rows update the index, links and stamps.
 // Thread: as for the table.
 
@@ -81,8 +81,8 @@ public:
         num_rows_ += count;
         return first;
     }
-    /// Shows rows in foreign memory instead of the rows that were shown before. Requires: this storage never held rows
-    /// of its own; nothing is opaque.
+    /// Shows rows in foreign memory instead of the rows that were shown before. Requires: this storage never held its
+    /// own rows; nothing is opaque.
     SHOAL_API void show(std::uint32_t num_rows, Entity* owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
     /// Drops the last rows. Requires: their opaque elements were destroyed.
@@ -125,7 +125,7 @@ public:
     /// Immediately frees all memory that is not needed.
     SHOAL_API void shrink();
     SHOAL_API MemoryUse memory_use() const;
-    /// How often the rows were copied to a range of their own, or to a larger range after a reservation was cut down.
+    /// How often the rows were copied to their own range, or to a larger range after a reservation was reduced.
     std::uint32_t num_promotions() const { return num_promotions_; }
     bool in_slab() const { return slab_bytes_ != 0; }
     /// Checks that the columns are inside their memory, aligned, and do not overlap.

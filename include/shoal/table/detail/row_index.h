@@ -30,8 +30,8 @@ SHOAL_API IndexRange index_range(std::span<const Entity> entities);
 
 class RowIndex {
 public:
-    /// `pool`, if any, outlives the index; without a pool, the index has address space of its own from the start.
-    /// Errors: if there is no address space for even the smallest index, reserve() fails later.
+    /// `pool`, if any, outlives the index; without a pool, the index has its own address space from the start. Errors:
+    /// if there is no address space for even the smallest index, reserve() fails later.
     SHOAL_API explicit RowIndex(RowIndexKind kind, PagePool* pool = nullptr);
 
     RowIndexKind kind() const { return kind_; }

@@ -50,7 +50,7 @@ public:
     /// Corrects the links after row rows.begin + i has moved to new_rows[i]. Requires: no link leads out of `rows`.
     SHOAL_API void permute(RowRange rows, const std::uint32_t* new_rows);
 
-    /// Puts an unlinked row before the head of a chain, or makes it a chain of its own if `head` is kNilRow.
+    /// Puts an unlinked row before the head of a chain, or makes it a new chain if `head` is kNilRow.
     SHOAL_API void push_chain(std::uint32_t row, std::uint32_t head);
     /// Makes `child` the first child of `parent`, or a root with kNilRow. Requires: `parent` is not a descendant.
     SHOAL_API void link_tree(std::uint32_t child, std::uint32_t parent);

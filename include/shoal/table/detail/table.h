@@ -147,8 +147,8 @@ public:
     /// Shows rows in the caller's memory instead of the rows that were shown before. For stores that keep their rows
     /// themselves. Index, links and stamps are not updated: the caller maintains them.
     /// Shape: owners: by row; columns: one per Schema::columns(), aligned to 64 bytes, with room up to the next 64
-    /// bytes; links: next and previous of each row if the table has chains. Requires: this table never had rows of its
-    /// own; the memory stays valid until the next call.
+    /// bytes; links: next and previous of each row if the table has chains. Requires: this table never had its own
+    /// rows; the memory stays valid until the next call.
     SHOAL_API void show(std::span<Entity> owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
 
@@ -217,8 +217,7 @@ public:
 
     // --- index and links -----------------------------------------------------------------------------------------
 
-    /// Attaches a row index, which the table keeps up to date. The index outlives the table. nullptr detaches the
-    /// index.
+    /// Attaches a row index that outlives the table and that the table keeps up to date; nullptr detaches the index.
     SHOAL_API void attach_index(RowIndex* index);
     RowIndex* index() const { return index_; }
 
@@ -275,8 +274,7 @@ public:
     /// Immediately frees all memory that is not needed.
     SHOAL_API void shrink();
     MemoryUse memory_use() const { return storage_.memory_use(); }
-    /// How often the rows were copied: to a range of their own, or to a larger range if the first reservation was too
-    /// small.
+    /// How often the rows were copied to their own range, or to a larger range if the first reservation was too small.
     std::uint32_t num_promotions() const { return storage_.num_promotions(); }
     bool in_slab() const { return storage_.in_slab(); }
 
