@@ -1,5 +1,5 @@
 #pragma once
-// Reads and sets a field of any entity, named by its C++ member, in whichever store keeps the component.
+// Reads and sets a field of an entity, in whichever store keeps the component. A C++ member names the field.
 //
 //     const Lookup<&PointMass::mass> mass(world.directory());  // finds the store once
 //     for (const Entity entity : hit)
@@ -11,8 +11,8 @@
 //
 // World::get() and World::set() look up a single value: world.get<&PointMass::mass>(entity). A disabled component
 // counts as missing, and so does a component of a dead entity whose rows are not removed yet. For a `many` type, find()
-// returns the first value. set() goes through the store: setting a transform moves its children. See store/field_path.h
-// for fields by name.
+// returns the first value. set() goes through the store: setting a transform moves its children. For access to fields
+// by name, see store/field_path.h.
 // Lifetime: a Lookup is valid until the store is detached or destroyed, even if rows are added, removed or moved. The
 // result of find() is valid until the next structural call.
 // Thread: find() counts as a const call of the store. A pass that calls set() declares that it writes the field, and
@@ -28,22 +28,22 @@ namespace shoal {
 
 namespace detail {
 
-/// Where a component type is kept, without C++ types.
+/// Where a component type is kept. Uses no C++ types.
 class LookupStore {
 public:
-    /// Finds the store; the result has no store if none keeps the component type. Requires: a store that keeps the type
-    /// shows its fields in columns, with the layout of `component`.
+    /// Finds the store; the result has no store if none keeps the component type. Requires: if there is a store, it has
+    /// the fields in columns, with the layout of `component`.
     SHOAL_API static LookupStore find_in(const ComponentDirectory& directory, const Schema& component);
     /// The same for many look-ups. Also makes the store of a built-in component type. Requires: a store keeps the
     /// component type.
     SHOAL_API static LookupStore require_in(ComponentDirectory& directory, const Schema& component);
 
-    /// A row that has the component, which is enabled. Lifetime: until the next structural call.
+    /// A row with an enabled component. Lifetime: until the next structural call.
     struct Row {
         const PhysicalColumn* columns = nullptr;  ///< of the component; nullptr: the entity has no such component
         std::uint32_t row = kNilRow;
-        const Table* table = nullptr;    ///< in checked builds
-        std::uint32_t first_column = 0;  ///< in checked builds
+        const Table* table = nullptr;    ///< only set in checked builds
+        std::uint32_t first_column = 0;  ///< only set in checked builds
     };
     template <bool kCanBeDisabled>
     SHOAL_INLINE Row find(Entity entity) const {
@@ -105,7 +105,7 @@ class Lookup {
 
 public:
     /// Finds the store, as a query over `directory` does. Requires: a store keeps the component type, or is made for it
-    /// on demand; the store shows the fields in columns; if the store has to be made, no passes run.
+    /// on demand; the store has the fields in columns; no passes run if the store must be made.
     explicit Lookup(ComponentDirectory& directory) : Lookup(detail::LookupStore::require_in(directory, schema())) {}
     /// For a single look-up: finds nothing if no store keeps the component type.
     static Lookup once(const ComponentDirectory& directory) {

@@ -1,5 +1,5 @@
 #pragma once
-// Visits rows, selected by the component types that they have, and passes the fields that a pass reads and writes.
+// A query selects rows by their component types and passes fields of each row to a function.
 //
 //     auto moving = query<Write<&Body::position>, Read<&Body::velocity>, Without<Frozen>>(database);
 //     moving.for_each([dt](auto&& p, Vec3 v) { p += v * dt; });                     // on this thread
@@ -8,7 +8,8 @@
 //         draw(batch.entities(), batch.template column<&Body::position>());
 //     });
 //
-// The rows come from stores: a manager is one table, a database is many, and several of them are joined by entity.
+// The rows are in stores: a manager has one table, a database has many. If a query has several stores, it joins them by
+// entity.
 //
 //     query<...>(bodies)                      all rows of a manager
 //     query<...>(bodies, winds)               a term is about the manager of its component
@@ -23,12 +24,12 @@
 //     With<T>             those that have T                     nothing
 //     Without<T>          those that lack T                     nothing
 //
-// A field that is read cannot be written by accident: an `auto&&` of it is const, in any layout. For a split field, the
+// A Read field cannot be written by accident: it is const even as `auto&&`, in any layout. For a split field, the
 // argument is a value that is used like a reference or a pointer (see column.h): `p.x += 1`, `if (wind) v += *wind`.
 //
 // all_fields<T> stands for the whole component in any of these terms: the function gets a `const T&`, a `T&` or a
-// pointer to const T. T may be kept in any layout: if its fields are in columns, only those that the function names are
-// loaded before the call and stored after it.
+// pointer to const T. T may be kept in any layout: if its fields are in columns, only the fields that the function uses
+// are loaded before the call and stored after it.
 //
 //     auto falling = query<Write<all_fields<Body>>, Read<&Wind::force>>(bodies, winds);
 //     falling.for_each([dt](Body& body, Vec3 force) {
@@ -51,8 +52,8 @@
 // It may also require tags, tagged("enemy"), or exclude them, untagged("enemy"): the list of the entities that have a
 // tag is joined like a store. `world.query<>().tagged("enemy")` needs no other term.
 //
-// A query of singletons alone calls its function once, and may write the singletons, Singleton<Write<&T::field>>. No
-// other query may write singletons, because its loops run on several threads.
+// A query that has only Singleton terms calls its function once, and may write the singletons:
+// Singleton<Write<&T::field>>. No other query may write singletons, because its loops run on several threads.
 //
 //     world.query<Write<&Body::velocity>, Read<&WorldPose::matrix>, Without<Frozen>>().for_each(
 //         [](auto&& v, const Matrix3x4& pose) { v += pull_at(pose); });
@@ -64,7 +65,7 @@
 // A disabled component counts as missing. Inactive entities (see components/activity.h) are skipped, unless a query
 // calls with_inactive() or names Inactive. If an entity must be in several stores, a loop visits the rows of the
 // smallest store, the driver, and looks each entity up in the others, in blocks of 256 rows; driver() returns that
-// store. The order of the visited rows depends on the rows alone.
+// store. The order of the visited rows depends only on the rows.
 //
 //     auto pushed = query<Write<&Body::velocity>, Maybe<&Wind::force>>(bodies, winds);
 //     pushed.for_each([](auto&& v, const Vec3* force) {
@@ -74,19 +75,19 @@
 //
 // The function's arguments are, in this order: the EventWriters of writing() (see events.h); a Commands& and the
 // Entity, if the function takes them; one argument per field. If the function takes Commands, the managers that the
-// query names must be in a world or in a ComponentDirectory (see commands.h). A pass may put a const PassContext& first
-// (see world/schedule.h). A manager with an identity index has holes: a function that takes the Entity is not called
-// for holes; other functions are. Keep a query rather than recreating it: it remembers which tables match, and only
-// looks at new tables.
+// query names must be in a world or in a ComponentDirectory (see commands.h). The function of a pass may take a const
+// PassContext& before all of these (see world/schedule.h). A manager with an identity index has holes: a function that
+// takes the Entity is not called for holes; other functions are. Keep a query rather than recreating it: it remembers
+// which tables match, and checks only new tables.
 //
-// While a loop runs, its function may access a field that the query writes only through its argument: the compiler
-// assumes that nothing else reads or writes that column, and Manager::get() or Database::get() may return an old or a
-// new value. Read such values of other rows from a copy, or in a second pass. Other fields may be read in any way.
+// While a loop runs, its function must not access a field that the query writes, except through its argument: the
+// compiler assumes that nothing else reads or writes that column, so Manager::get() or Database::get() may return an
+// old or a new value. To read such a field of other rows, use a copy or a second pass. Other fields may be read in any
+// way.
 //
 // On an executor, the threads share the rows of the driver in runs of 4,096 or more (see grain()), whichever stores are
-// written. In a join, too, no two calls write the same row of any store. One kind of loop stays on the calling thread:
-// one that visits each value of a `many` type and writes another store, because its calls for one entity write the same
-// row.
+// written. Even in a join, no two calls write the same row of a store. A loop that visits each value of a `many` type
+// and writes another store stays on the calling thread, because its calls for one entity write the same row.
 //
 // A query joins at most one database. If a world has several, the terms select one of them.
 //
@@ -114,7 +115,7 @@ struct TagName {
     StringId id;
 };
 
-/// What a batch of a query shows: the table of a database, of a manager, or of either.
+/// The type of a batch's table: in a database, in a manager, or in either.
 template <class Stores>
 struct BatchTableOf {
     using Type = Table;
@@ -168,7 +169,7 @@ public:
         if constexpr (kIsOfSingletons) plan_.see_inactive();
     }
 
-    /// The same query, on the rows of some zones only.
+    /// The same query, limited to the rows of some zones.
     Query in(const ZoneSet& zones) const {
         static_assert(!(Terms::kIsRemoved || ...), "what was removed lies in no zone any more");
         static_assert(kHasDatabase, "zones are a database's; say query<...>(database, managers...)");
@@ -176,15 +177,15 @@ public:
         if constexpr (kHasDatabase) result.plan_.set_zones(zones);
         return result;
     }
-    /// The same, on the rows of the zones that are in `zones` when a loop begins.
+    /// The same, for the zones that are in `zones` when a loop begins.
     Query in(const LiveZones& zones) const {
         Query result = in(zones.now());
         if constexpr (kHasDatabase) result.plan_.set_live_zones(zones);
         return result;
     }
-    /// The same query, but only on blocks of 1,024 rows in which a field that the query reads was written at `stamp` or
-    /// later, or to which rows were added or moved since then. A stamp of 0 means all rows. A joined row is visited if
-    /// this holds in any of its stores; fields of parents and related entities do not count.
+    /// The same query, limited to blocks of 1,024 rows that changed at `stamp` or later: a field that the query reads
+    /// was written, or rows were added or moved there. A stamp of 0 means all rows. In a join, a row is visited if its
+    /// block in any of the stores changed; fields of parents and related entities do not count.
     Query changed_since(std::uint64_t stamp) const {
         constexpr bool kWatches =
             ((Terms::kIsField && !Terms::kWrites && !Terms::kIsOfParent && !Terms::kIsSingleton) || ...);
@@ -202,7 +203,7 @@ public:
     }
     /// The same query, whose loops visit the rows in ascending order of a field's values; rows with equal values stay
     /// in their usual order. The order is kept, and updated when a loop begins. If several threads share the rows, each
-    /// gets a contiguous part of that order. Cost: a walk over the rows before each loop, a merge where the order of
+    /// gets a contiguous part of that order. Cost: a walk over the rows before each loop, a merge if the order of
     /// values has changed, and a look-up for each row.
     /// Requires: the query names the field with Read or Write; it is a number, a bool or an enumeration.
     template <auto kMember>
@@ -221,15 +222,15 @@ public:
             result.plan_.sort_by(Leaf::template field_number<kMember>(), detail::sort_key<kMember>());
         return result;
     }
-    /// The same query, on the entities that have a tag (see components/tag.h). Call it twice to require two tags. The
-    /// list of the tag is one of the stores that are joined: if it is the shortest, it is the driver. A tag that no
+    /// The same query, limited to entities that have a tag (see components/tag.h). Call it twice to require two tags.
+    /// The list of the tag is one of the stores that are joined: if it is the shortest, it is the driver. A tag that no
     /// entity has is not an error.
-    /// Requires: a manager keeps the tags, as is the case unless ComponentDirectory::claim() has set another store.
+    /// Requires: a manager keeps the tags, which is true unless ComponentDirectory::claim() has set another store.
     Query tagged(detail::TagName tag) const {
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         return with_tag(tag.id, false);
     }
-    /// The same query, on the entities that lack a tag. Requires: as above.
+    /// The same query, limited to entities that lack a tag. Requires: as above.
     Query untagged(detail::TagName tag) const {
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         return with_tag(tag.id, true);
@@ -244,7 +245,7 @@ public:
 
     /// The same query; its loops are cut into chunks of at least `rows` rows, rounded up to a multiple of 64. For
     /// functions that take microseconds per row: with the usual 4,096 rows, a small loop stays on one thread. How a
-    /// loop is cut depends on numbers of rows alone, not on the number of workers. Requires: rows > 0.
+    /// loop is cut depends only on numbers of rows, not on the number of workers. Requires: rows > 0.
     Query grain(std::uint32_t rows) const {
         SHOAL_ASSERT(rows > 0, "a chunk has at least one row");
         Query result = *this;
@@ -259,11 +260,11 @@ public:
     /// The number of rows of the driver that match, including disabled ones. A loop visits at most that many. With
     /// Added, Changed or Removed, returns the number of rows that the last loop found. Cost: a step per table.
     std::uint64_t num_rows() const { return plan_.num_rows(); }
-    /// Returns the bytes of the named fields in one row, for computing rates; singletons count only in a query of
-    /// singletons alone.
+    /// Returns the bytes of the named fields in one row, for computing rates. Singletons count only if the query has no
+    /// other terms.
     static constexpr std::size_t bytes_per_row() { return (0 + ... + bytes_of<Terms>()); }
     static constexpr bool writes() { return (Terms::kWrites || ...); }
-    /// What a loop touches; for schedules.
+    /// The accesses of a loop, for schedules.
     Array<Access> accesses() const {
         Array<Access> accesses = plan_.accesses();
         if constexpr (kHasSingletons)
@@ -271,7 +272,7 @@ public:
         return accesses;
     }
 
-    // The checks are in the functions that users call: each call in between adds a line to the compiler's error
+    // The checks are in the functions that users call: each further call level adds a line to the compiler's error
     // message.
 
     /// Calls `function` for each row, and marks the written fields.
@@ -307,8 +308,8 @@ public:
         if constexpr (kFits<Function>) return StartedQuery<Query, Function, false>(*this, executor, function);
     }
 
-    /// Calls `function` with a Batch, and a Commands& before it if it takes one, for all rows, and marks the written
-    /// fields. A batch is a run of consecutive rows of a table, or of a chunk of it. In a join, the rows are
+    /// Calls `function` with a Batch (and a Commands& first, if it takes one) until all rows are visited, and marks the
+    /// written fields. A batch is a run of consecutive rows of a table, or of a chunk of it. In a join, the rows are
     /// consecutive in all stores, so a batch may be a single row.
     template <class Function>
     void for_each_batch(Function&& function) const {
@@ -442,7 +443,7 @@ public:
     StartedQuery& operator=(const StartedQuery&) = delete;
 
     /// Returns when all rows are done, and marks the written fields. If the function throws, the other chunks still
-    /// run, and the exception of the first row that threw is thrown then. The destructor waits too, and logs the
+    /// run; afterwards, wait() throws the exception of the first row that threw. The destructor waits too, but logs the
     /// exception.
     void wait() {
         loop_.finish();

@@ -1,5 +1,5 @@
 #pragma once
-// Queries that are written while the program runs: for consoles, scripts, tools and plugins. They need no C++ types.
+// Queries that are parsed at run time, for consoles, scripts, tools and plugins. They need no C++ types.
 //
 //     Result<TextQuery> hungry = TextQuery::make(world.directory(), "fish, &body, !asleep, fish.hunger >= 2.5");
 //     if (!hungry) return hungry.status();  // 1:15: no store keeps a component "aslep"; did you mean "asleep"?
@@ -21,9 +21,9 @@
 //
 // Commas separate the terms. All must hold, and at least one must name a component or a tag that the visited rows have.
 // A tag with characters that a name cannot have is quoted, #"needs light". `^body` and `$wind` may be compared too.
-// While the world has no `wind`, no row is visited. A comparison is < <= > >= == != between a field, or a part of one,
-// and a number, true, false, a text in quotes or the name of an enumerator without quotes. `health < 10` names the only
-// field of "health", and `world_pose.position.y < 10` compares the position in the matrix of that component
+// While the world has no `wind`, no row is visited. A comparison (< <= > >= == !=) is between a field, or a part of
+// one, and a number, true, false, a text in quotes or the name of an enumerator without quotes. `health < 10` compares
+// the only field of "health", and `world_pose.position.y < 10` compares the position in the matrix of that component
 // (table/detail/field_part.h). A disabled component counts as missing. Inactive entities are skipped, unless a term
 // names "inactive". If an entity has several components of a type, the first one is used.
 //
@@ -40,15 +40,15 @@
 
 namespace shoal {
 
-/// A component type whose columns a text query shows.
+/// A component type whose columns a text query passes.
 struct TextComponent {
-    const Schema* schema = nullptr;  ///< Lifetime: its store's
+    const Schema* schema = nullptr;  ///< Lifetime: the store
     bool has_columns = true;         ///< false: its store keeps the fields in another form
     bool is_optional = false;        ///< rows may lack it
     bool is_written = false;
     bool is_of_parent = false;                          ///< it is the parent's component: see `^body`
     bool is_singleton = false;                          ///< it is a singleton: its columns are the same for all rows
-    std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64 columns: do loops write it?
+    std::uint64_t written_columns = ~std::uint64_t(0);  ///< bit i: do loops write column i? (first 64 columns)
 };
 
 /// One column of a component in the rows of a batch.
@@ -121,7 +121,7 @@ private:
 
     std::span<const TextComponent> components_;
     std::span<const Entity> entities_;
-    std::span<const ComponentRows> places_;  // by component; without `rows`, the first is row first_row + first_row_
+    std::span<const ComponentRows> places_;  // by component; without `rows`, the batch begins at first_row + first_row_
     std::uint32_t first_row_ = 0;
 };
 
@@ -150,15 +150,14 @@ public:
     void write_columns(std::size_t component, std::uint64_t columns);
     /// The store whose rows a loop would visit now.
     const Store& driver() const;
-    /// An upper bound of the number of rows that a loop visits: all rows of the driver, even those that comparisons
-    /// exclude or that are disabled.
+    /// An upper bound on the number of rows that a loop visits: all rows of the driver, even rows that are disabled or
+    /// fail a comparison.
     std::uint64_t num_rows() const;
-    /// What a loop touches; for schedules. Lifetime: the query's.
+    /// The accesses of a loop, for schedules. Lifetime: as long as the query.
     std::span<const Access> accesses() const;
 
-    /// If a loop visits the rows of one table, and leaves out only inactive entities, calls look(context, batch) once
-    /// with all rows of the table. The entities and columns of the loop's batches are then parts of that batch. Marks
-    /// nothing as written.
+    /// If a loop visits all rows of one table, except inactive entities, calls look(context, batch) once with all rows
+    /// of the table. The entities and columns of the loop's batches are parts of that batch. Marks nothing as written.
     void look_at_table(void (*look)(void* context, const TextBatch& batch), void* context) const;
     /// Calls visit(context, batch) for all rows that match, and marks the components that the text writes.
     void for_each_batch(void (*visit)(void* context, const TextBatch& batch), void* context) const;

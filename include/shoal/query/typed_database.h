@@ -9,10 +9,10 @@
 //     sea.query<Write<&Position::value>, Read<&Velocity::value>>().for_each([](Vec3& p, Vec3 v) { p += v; });
 //     static_assert(sea.kNumMatching<Read<&Position::value>> == 2);
 //
-// The view keeps no rows and makes the database's own calls, so both may be used side by side. Which components an
-// entity gains or loses in a call is known only at run time: a call that leads to an archetype that is not listed
-// fails. Calls that bypass the view (of the database, commands, spawning) are not checked; validate() finds such rows.
-// Look-ups are faster than the database's: the numbers of the component types are constants.
+// The view has no rows of its own and calls the database, so both may be used side by side. Which components an entity
+// gains or loses in a call is known only at run time: a call that would lead to an archetype that is not listed fails.
+// Calls that bypass the view (database calls, commands, spawning) are not checked; validate() finds such rows. Look-ups
+// are faster than the database's: the numbers of the component types are constants.
 // Thread: as for the database.
 
 #include "shoal/database/database.h"
@@ -50,7 +50,7 @@ inline constexpr bool kListsOnly = false;
 template <class... Listed, class... Ts>
 inline constexpr bool kListsOnly<Has<Listed...>, Ts...> = (kLists<Listed, Has<Ts...>> && ...);
 
-/// The terms whose components are in the database, if these managers are given with it.
+/// The terms whose components are in the database, if these managers are also given.
 template <class List, class... Ts>
 struct LocalTerms;
 template <class... Terms, class... Ts>
@@ -90,7 +90,7 @@ inline constexpr bool kFits = false;
 template <class List, class... Terms>
 inline constexpr bool kFits<List, TermList<Terms...>> = (fits_term<List, Terms>() && ...);
 
-/// The part that uses no C++ types.
+/// The part of TypedDatabase that uses no C++ types.
 class ListedTypes {
 public:
     explicit ListedTypes(Database& database) : database_(&database) {}
@@ -101,7 +101,7 @@ public:
     SHOAL_API Status check_step(std::span<const Entity> entities, std::span<const ComponentType> components, bool adds);
     SHOAL_API Status validate() const;
 
-    /// Whether the last check was of entities like this one, with the same components.
+    /// Whether the last check was for the same archetype and the same components.
     bool was_checked(DatabaseRow at, TypedKey key) const {
         return at && checked_key_ == key && checked_type_ == at.table->type_number();
     }
@@ -141,7 +141,8 @@ public:
     static constexpr int kNumMatching = (0 + ... + (detail::kFits<Types, detail::TermList<Terms...>> ? 1 : 0));
 
     /// Registers the component types in the order in which the list first names them.
-    /// Requires: the database has no component types yet, or its first ones are the same. Lifetime: the database's.
+    /// Requires: the database has no component types yet, or its first ones are the same. Lifetime: `database` outlives
+    /// this object.
     explicit TypedDatabase(Database& database) : database_(&database), types_(database) { add(Components()); }
 
     Database& database() const { return *database_; }

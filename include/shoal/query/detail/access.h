@@ -17,20 +17,20 @@ inline constexpr std::uint32_t kAllFields = 0xFFFFFFFF;
 
 struct Access {
     const Store* store = nullptr;      ///< nullptr: the object is not a store
-    const void* object = nullptr;      ///< nullptr and no store: everything
+    const void* object = nullptr;      ///< nullptr: the store, or everything without a store
     ComponentId component{};           ///< null: all component types of the store
     std::uint32_t field = kAllFields;  ///< an index into Schema::fields()
     bool writes = false;
     bool in_zones = false;  ///< only rows in some zones
     ZoneSet zones{};
-    const LiveZones* live = nullptr;  ///< in place of `zones`
+    const LiveZones* live = nullptr;  ///< replaces `zones` unless nullptr
 
     const ZoneSet& zones_now() const { return live != nullptr ? live->now() : zones; }
     bool is_everything() const { return store == nullptr && object == nullptr; }
     /// Returns this access, limited to the rows in some zones. Requires: the store is a database.
     SHOAL_API Access in(const ZoneSet& of_rows) const;
-    SHOAL_API Access in(const LiveZones& of_rows) const;  ///< the same, for the zones in the set when passes run
-    /// The same, or this access unchanged if the store is not a database, because only a database has zones.
+    SHOAL_API Access in(const LiveZones& of_rows) const;  ///< the same, for the zones of the set at run time
+    /// Like in(), but returns this access unchanged if the store is not a database: only a database has zones.
     SHOAL_API Access of_query_in(const ZoneSet& of_rows, const LiveZones* of_live_rows) const;
 };
 
@@ -38,7 +38,7 @@ struct Access {
 /// `all_zones`, passes conflict even if they visit different zones.
 SHOAL_API bool conflict(const Access& a, const Access& b, bool all_zones = false);
 
-/// The access of a field. Fields of a component that is kept whole share cache lines: they count as one.
+/// The access of a field. Fields of a component that is kept whole share cache lines, so they count as one field.
 template <auto kMember>
 Access field_access(const Store& store, bool writes) {
     std::uint32_t field = kAllFields;

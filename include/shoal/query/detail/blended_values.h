@@ -1,5 +1,5 @@
 #pragma once
-// Values that a function gets in place of columns:
+// Values that a loop passes to a function instead of references into columns:
 //
 //     LoadedComponent    a component whose fields are in columns: loaded for a call, and stored when it has returned
 //     BlendedValue       for blend(), in a word of rows of which some are disabled: put into the row under a mask
@@ -34,7 +34,7 @@ private:
     Value value_;
 };
 
-/// The type that a function gets for an argument.
+/// Converts an argument to what the function takes.
 template <class View>
 SHOAL_INLINE typename View::Value& given(LoadedComponent<View>&& loaded) {
     return loaded.value();
@@ -58,7 +58,7 @@ struct ArgumentOf {
     using Type = typename decltype(choose())::type;
 };
 
-/// A written value on its way into a row that may be disabled.
+/// A value to be written to a row that may be disabled.
 template <class Field>
 class BlendedValue {
 public:
@@ -67,7 +67,7 @@ public:
 
     SHOAL_INLINE BlendedValue(const View& view, std::size_t row) : value_(view[row]) {}
     SHOAL_INLINE Value& argument() { return value_; }
-    /// `mask` is all ones to store the value, or 0 to keep the row's.
+    /// `mask` is all ones to store the value, or 0 to keep the old value of the row.
     SHOAL_INLINE void put(const View& view, std::size_t row, std::uint32_t mask) const {
         static_assert(std::is_trivially_copyable_v<Value> && !std::is_array_v<Value>,
                       "blend() is for functions that write plain values; call this one without it");
@@ -87,7 +87,7 @@ private:
     Value value_;
 };
 
-/// What a function gets for a field that it only reads; has the same calls as BlendedValue.
+/// The argument for a field that a function only reads. Has the same functions as BlendedValue.
 template <class Argument>
 struct UnblendedValue {
     Argument value;

@@ -1,6 +1,6 @@
 #pragma once
-// The rows of a text query, kept in place for code that fetches one batch after the other instead of being called for
-// each batch, such as a loop in a scripting language.
+// Holds the rows of a text query in place for code that fetches one batch after the other, such as a loop in a
+// scripting language, instead of passing a callback.
 //
 //     HeldRows held(query);  // rows stay where they are from now on
 //     for (std::size_t i = 0; i < held.num_batches(); ++i) {
@@ -13,7 +13,7 @@
 //     a run of rows                        one batch, however many blocks of the loop it spans
 //     short runs, rows in any order        one batch that lists its rows: TextColumn::rows
 //
-// The rows are those that match when the object is made. Until finish(), nothing is marked as written, and stores that
+// The object holds the rows that match when it is made. Until finish(), nothing is marked as written, and stores that
 // compute other values from written components are not notified.
 // Thread: as for the loops of the query. A pass may hold rows while it runs.
 
@@ -31,7 +31,7 @@ public:
     HeldRows& operator=(const HeldRows&) = delete;
 
     std::size_t num_batches() const;
-    /// Requires: index < num_batches(). Lifetime: the object's.
+    /// Requires: index < num_batches(). Lifetime: as long as this object.
     const TextBatch& batch(std::size_t index) const;
     /// Marks the components that the query writes, in all rows, and notifies the stores that compute other values from
     /// these components.

@@ -1,6 +1,6 @@
 #pragma once
-// Mistakes in the terms of a query, checked in an order in which each check may rely on the checks before it, so that
-// the compiler reports one mistake and not its consequences. query() has a message for each.
+// Mistakes in the terms of a query. They are checked in order, and only the first mistake is reported, so that the
+// compiler does not report its consequences too. query() has a message for each mistake.
 //
 // Thread: types, and values at compile time.
 
@@ -12,12 +12,12 @@ namespace shoal::detail {
 
 enum class Mistake : std::uint8_t {
     kNone,
-    kNoTerm,             ///< a component type stands in place of a term
+    kNoTerm,             ///< a component type where a term is expected
     kIncomplete,         ///< a store's header is missing
-    kTwoDatabases,       ///< or more
+    kTwoDatabases,       ///< at least two databases are given
     kNamesNothing,       ///< there are no terms
     kUndeclared,         ///< a component type without SHOAL_COMPONENT
-    kFieldsAreNotPlain,  ///< all_fields of a type whose fields only C++ knows
+    kFieldsAreNotPlain,  ///< all_fields of a type without fields, or with types that field.h lacks
     kNoField,            ///< a member that the declaration does not name
     kNamedTwice,         ///< two terms name the same field
     kNeedsWorld,         ///< a term that only a query over a world may have
@@ -29,15 +29,15 @@ enum class Mistake : std::uint8_t {
     kWritesSingleton,    ///< writes a singleton in a query that also visits rows
     kWritesOfParents,    ///< writes a component that the query also reads from parents
     kWritesComputed,     ///< writes a component that its store computes
-    kBesideWorld,        ///< a directory together with another store
-    kNoManager,          ///< no store that was given keeps the component
+    kBesideWorld,        ///< a directory is given together with another store
+    kNoManager,          ///< none of the given stores has the component
     kNoDriver,           ///< no term selects rows
     kIgnoresDatabase,    ///< a database is given but no term uses it
     kJoinsMany,          ///< joins a store that may have several components for one entity
     kReadsMany,          ///< reads a `many` type together with other fields
 };
 
-/// For conditions of static_assert, because compilers print them.
+/// The condition of a static_assert. Compilers print it, and so the mistake that was found.
 template <Mistake kFound, Mistake kOne>
 inline constexpr bool kIsNot = kFound != kOne;
 
@@ -49,7 +49,7 @@ constexpr bool reads_all_values() {
     return !(((kIsOfWorld || StoreList<Stores>::template kIsOfDatabase<Terms>) && reads_many<Terms>()) || ...);
 }
 
-/// Whether a term follows a field of a `many` type.
+/// Whether a term is Related by a field of a `many` type.
 template <class Term>
 constexpr bool links_many() {
     if constexpr (kHasLink<Term>)
@@ -58,7 +58,7 @@ constexpr bool links_many() {
         return false;
 }
 
-/// Mistakes about fields, in terms whose component types are declared.
+/// Returns the first mistake about fields. Requires: the component types of the terms are declared.
 template <class... Terms>
 constexpr Mistake find_mistake_of_fields() {
     if constexpr (((Terms::kIsNoted && !fields_are_plain<Terms>()) || ...))
@@ -88,7 +88,7 @@ constexpr Mistake find_mistake_of_fields() {
         return Mistake::kNone;
 }
 
-/// Mistakes about stores, in terms without the mistakes above.
+/// Returns the first mistake about stores. Requires: the terms have none of the mistakes above.
 template <class StoresGiven, class... Terms>
 constexpr Mistake find_mistake_of_stores() {
     using List = StoreList<StoresGiven>;
@@ -127,7 +127,7 @@ struct MistakeOf<From<Stores...>, TermList<Terms...>> {
             return Mistake::kBesideWorld;
         } else if constexpr (StoreList<From<Stores...>>::kNumDatabases > 1) {
             return Mistake::kTwoDatabases;
-        } else if constexpr (sizeof...(Terms) == 0 && !kIsOfWorld) {  // a query of a world may name tags
+        } else if constexpr (sizeof...(Terms) == 0 && !kIsOfWorld) {  // a query over a world may name only tags
             return Mistake::kNamesNothing;
         } else if constexpr (!kAreDeclared<Terms...>) {
             return Mistake::kUndeclared;
@@ -146,7 +146,7 @@ constexpr Mistake find_mistake() {
     return MistakeOf<StoresGiven, TermList<Terms...>>::find();
 }
 
-/// What query() returns after a mistake: it accepts all calls of a query, so that the compiler reports nothing else.
+/// query() returns this after a mistake. It accepts all calls of a query, so the compiler reports nothing else.
 struct RefusedQuery {
     template <class Function>
     static constexpr bool kFits = true;

@@ -12,10 +12,10 @@ namespace shoal {
 
 namespace detail {
 
-/// The table that a batch of a query over a world shows.
+/// The table of a batch, if the query is over a world.
 struct TableOfBatch {
     const Table& table;
-    const DatabaseTable* of_database = nullptr;  ///< the same table if the database has it; else nullptr
+    const DatabaseTable* of_database = nullptr;  ///< the same table if it is in the database, else nullptr
 
     std::span<const Entity> entities() const { return table.entities(); }
     const RowVersions& row_versions() const { return table.row_versions(); }
@@ -49,18 +49,20 @@ public:
     std::uint32_t num_rows() const { return rows_.size(); }
     /// Requires: the query is over a database.
     Zone zone() const { return table_.zone(); }
-    /// The table of the rows, for columns that the query does not name, and the position of the rows in it. If the
-    /// query joins stores, this is the database's table, or else the table of the manager whose rows the loop visits.
+    /// The table of the rows, for access to columns that the query does not name. rows() is the batch's range in it. If
+    /// the query joins stores, this is the database's table, or else the table of the manager whose rows the loop
+    /// visits.
     const Table& table() const { return table_; }
     RowRange rows() const { return rows_; }
 
-    /// Shape: num_rows(). A null entity is a hole of a manager with an identity index.
+    /// Shape: num_rows(). A null entity marks a hole of a manager with an identity index.
     std::span<const Entity> entities() const {
         return require_current(), table_.entities().subspan(rows_.begin, rows_.size());
     }
     /// The column of a field that the query names: const, or writable for a Write term.
     /// Shape: num_rows(); 0 for a Maybe field that the rows lack.
-    /// With all_fields<T>: components, which are read and assigned as a whole unless T is kept whole.
+    /// With all_fields<T>, an element is a whole component. If T is not kept whole, an element can only be read or
+    /// assigned as a whole.
     template <auto kMember>
     auto column() const {
         constexpr bool kIsThere = (is_column<kMember, Fields>() || ...);
@@ -79,8 +81,8 @@ public:
         return column;
     }
 
-    /// A bit for each of the rows 64 * word to 64 * word + 63: is it enabled? Only enableable component types disable
-    /// rows. Bits past the last row are 0. Requires: 64 * word < num_rows().
+    /// Bit i is set if row 64 * word + i is enabled. Only rows with an enableable component can be disabled. Bits past
+    /// the last row are 0. Requires: 64 * word < num_rows().
     std::uint64_t rows_of_word(std::uint32_t word) const {
         const std::uint32_t num_left = num_rows() - word * 64;
         const std::uint64_t rows = num_left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << num_left) - 1;
@@ -88,7 +90,7 @@ public:
     }
 
 private:
-    /// The bits of 64 rows from `row` on, which may begin inside a word. Requires: the row exists.
+    /// The bits of 64 rows from `row` on; `row` need not be a multiple of 64. Requires: the row exists.
     std::uint64_t chosen(std::uint32_t row) const {
         const std::uint32_t shift = row % 64;
         const std::uint64_t low = bits_->word(row / 64) >> shift;

@@ -11,8 +11,8 @@
 //     all terms in one store      the function is called for whole tables, or long runs of them
 //     else                        for blocks: a bit for each row that is visited, and by field a list of rows
 //
-// A block whose rows are consecutive in every store is passed as a run. The order of the rows, and where they are cut
-// for several threads, depend on the rows alone.
+// A block whose rows are consecutive in every store is passed as a run. The order of the rows, and where they are
+// divided between threads, depend only on the rows.
 // Thread: as for the query.
 
 #include "shoal/job/detail/failure.h"
@@ -29,42 +29,42 @@ namespace detail {
 struct PlanState;
 struct HeldPlan;
 
-/// The kind of changes that a query visits: changes since its last loop.
+/// The kind of change since its last loop that a query visits.
 enum class Noted : std::uint8_t { kNothing, kAdded, kRemoved, kChanged };
 
 /// What a query needs of one component type.
 struct PlanTerm {
     static constexpr std::uint16_t kNoAny = 0xFFFF, kNoLink = 0xFFFF;
 
-    const Schema* component = nullptr;  ///< Lifetime: that of the store or the program. nullptr: the parent link
+    const Schema* component = nullptr;  ///< Lifetime: the store, or static. nullptr: the parent link
     bool is_field = false;              ///< the columns of the component are shown
     bool writes = false;
     bool is_optional = false;       ///< an entity may lack the component
     bool excludes = false;          ///< an entity must lack the component
     Noted noted = Noted::kNothing;  ///< only entities that have gained, lost or changed the component are visited
-    bool is_link = false;           ///< the column names the entity of the linked terms
-    bool is_each_value = false;     ///< each value that an entity has of the type is visited
+    bool is_link = false;           ///< the column holds the entity that linked terms read
+    bool is_each_value = false;     ///< an entity is visited once for each of its values
     bool is_whole = false;          ///< the columns also hold fields that the query does not name
-    std::uint16_t any_of = kNoAny;  ///< an entity has at least one of the terms with this number
+    std::uint16_t any_of = kNoAny;  ///< an entity must match at least one of the terms with this number
     std::uint16_t link = kNoLink;   ///< the link term that leads to the related entity; kNoLink: not related
     std::uint32_t offset = 0;       ///< where the field begins in its column. Units: bytes
-    std::uint16_t first_column = 0, num_columns = 0;    ///< the shown columns, among the component's
-    std::uint32_t field = kAllFields;                   ///< the field in accesses
-    std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64 columns: is it written?
+    std::uint16_t first_column = 0, num_columns = 0;    ///< the shown columns, as indices in the component
+    std::uint32_t field = kAllFields;                   ///< as in Access::field
+    std::uint64_t written_columns = ~std::uint64_t(0);  ///< bit i: is shown column i written? (first 64 columns)
 
     bool is_related() const { return link != kNoLink; }
     /// Whether loops mark the shown column `column` as written.
     bool writes_column(std::uint32_t column) const { return column >= 64 || (written_columns >> column & 1) != 0; }
 };
 
-/// The sort key of rows: a value in the columns of a field, as a number that grows with the value.
+/// The sort key of rows: `of` turns the value of a field into a number that grows with the value.
 struct SortKey {
     std::uint64_t (*of)(const std::byte* value) = nullptr;
-    std::uint32_t column = 0, offset = 0;  ///< the column among the component's, and bytes in its element
+    std::uint32_t column = 0, offset = 0;  ///< the column's index in the component; bytes into its element
     std::size_t stride = 0;                ///< bytes from row to row
 };
 
-/// A store that a query was given.
+/// A store that was passed to a query.
 struct PlanStore {
     Store* store = nullptr;
     OwnedRows* rows = nullptr;  ///< nullptr: the store is a database
@@ -73,22 +73,22 @@ struct PlanStore {
 /// Where the columns of a field are, for some rows.
 struct FieldColumns {
     Table* table = nullptr;               ///< nullptr: none of the rows has the component
-    std::uint32_t first_column = 0;       ///< of the component
+    std::uint32_t first_column = 0;       ///< of the component in `table`
     std::uint32_t first_row = 0;          ///< row i of the run is row first_row + i of the table, modulo 2^32
     const std::uint32_t* rows = nullptr;  ///< by row of the block; kNilRow: the component is missing. nullptr: a run.
-                                          ///< Related entities always have rows, even if other fields are in a run
+                                          ///< Fields of related entities always use `rows`, even in a run
     const RowIndex* index = nullptr;      ///< a paged index that has the row of each owner; nullptr: use `rows`
-    const std::byte* values = nullptr;    ///< removed components as they were, in place of a table
+    const std::byte* values = nullptr;    ///< the former values of removed components; replaces `table`
     const std::uint64_t* enabled = nullptr;  ///< a bit for each row of the table; nullptr: all rows are enabled
 };
 
-/// Which rows of a table have all of some component types enabled, and none of some others.
+/// The rows of a table in which all required component types are enabled, and no excluded type is.
 struct RowBits {
     const std::uint64_t* const* required = nullptr;
     const std::uint64_t* const* excluded = nullptr;
     std::size_t num_required = 0, num_excluded = 0;
 
-    /// Rows 64 * index to 64 * index + 63. Bits past the last row are arbitrary.
+    /// The bits of rows 64 * index to 64 * index + 63. Bits past the last row are arbitrary.
     SHOAL_INLINE std::uint64_t word(std::uint32_t index) const {
         if (SHOAL_LIKELY(num_required == 1 && num_excluded == 0)) return required[0][index];
         std::uint64_t bits = ~std::uint64_t(0);
@@ -108,7 +108,7 @@ struct FoundRows {
         nullptr;  ///< by field: its first column in `table`, which has all fields; nullptr: use `fields`
     const FieldColumns* fields = nullptr;        ///< by field; used if some fields are elsewhere or missing
     Table* table = nullptr;                      ///< the table of a run's rows
-    const DatabaseTable* of_database = nullptr;  ///< the same, if it belongs to a database
+    const DatabaseTable* of_database = nullptr;  ///< the same table, if it is in a database
     CommandRecorder* commands = nullptr;         ///< the commands of the chunk, if the function takes commands
 };
 
@@ -120,7 +120,7 @@ struct LoopFunction {
     ComponentDirectory* directory = nullptr;   ///< for the function's commands; nullptr: the plan's directory
     bool takes_runs = false;                   ///< it takes batches: rows that are consecutive in every store
     bool skips_disabled = true;                ///< it skips rows by FoundRows::bits, and rows without an owner
-    bool looks_at_each = false;                ///< it skips more rows: it gets blocks, and clears bits of their words
+    bool looks_at_each = false;                ///< it skips rows by clearing bits in the words of blocks
     bool marks = true;                         ///< visited rows are marked as written
     std::uint32_t grain = kUsualRowsPerChunk;  ///< the least number of rows in a chunk
 };
@@ -138,15 +138,15 @@ public:
     QueryPlan& operator=(QueryPlan&& other) noexcept;
     ~QueryPlan();
 
-    // See query.h for what these mean to users.
+    // query.h describes these for users.
     void set_zones(const ZoneSet& zones);
     void set_live_zones(const LiveZones& zones);
     void set_since(std::uint64_t stamp);
     void see_inactive();
     /// Visits the rows in the order of a field's keys. Requires: all visited rows have the field; the plan does not
-    /// visit each value of a type.
+    /// visit each value of a `many` type.
     void sort_by(std::size_t field, const SortKey& key);
-    /// Visits only rows that have a tag, or lack it. Requires: the plan is over a directory.
+    /// Visits only entities that have a tag or, with `excludes`, lack it. Requires: the plan is over a directory.
     void add_tag(StringId tag, bool excludes);
     /// Sets which columns of a field loops write; see PlanTerm::written_columns.
     void write_columns(std::size_t field, std::uint64_t columns);
@@ -156,12 +156,12 @@ public:
     Database& database() const;
     const Store& driver() const;
     std::uint64_t num_rows() const;
-    /// What a loop touches. Shape: by field, and then by link.
+    /// The accesses of a loop. Shape: by field, then by link.
     Array<Access> accesses() const;
     /// The directory of the stores; nullptr: there is none.
     ComponentDirectory* directory() const;
-    /// Returns the table if a loop visits all of its rows, except inactive entities, and if the table is not part of a
-    /// database.
+    /// If a loop visits all rows of one table, except inactive entities, and the table is not in a database, returns
+    /// the table.
     Table* only_table() const;
 
     /// Runs a loop, on several threads if there is an executor and there are enough rows.
@@ -187,7 +187,7 @@ public:
 
 private:
     const PlanState& plan_;
-    Array<Array<std::uint32_t>> told_{Owner("query")};  // by store: the rows to notify the store of
+    Array<Array<std::uint32_t>> told_{Owner("query")};  // by store: the rows that it is notified of
 };
 
 /// A loop that was started on an executor's threads.
@@ -200,7 +200,8 @@ public:
     ~StartedPlan();
     /// Returns when all rows are done, and marks written rows. Does not throw.
     void finish();
-    /// Throws the function's exception; if the function threw for several rows, the exception for the first of them.
+    /// Rethrows the function's exception, if there is one. If the function threw for several rows, the first row
+    /// counts.
     void rethrow() { failure_.rethrow(); }
 
 private:

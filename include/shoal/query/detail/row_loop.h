@@ -19,7 +19,7 @@ namespace shoal::detail {
 template <std::size_t>
 using LanePointer = std::byte*;
 
-/// For loops over a run of rows that all have the fields: the row of every field is the owner's row.
+/// For loops over a run whose rows have all of the fields, each in the same row as its owner.
 struct SameRows {
     static constexpr bool kChooses = false, kMayBlend = false;
     const Entity* owners;
@@ -35,7 +35,7 @@ struct SameRows {
     }
 };
 
-/// The same for runs in which some rows are disabled, with `kMayChoose`, or in which rows lack some of the fields.
+/// For runs in which rows may be disabled (with `kMayChoose`) or lack some of the fields.
 template <bool kMayChoose, class... Fields>
 struct SomeRows : SameRows {
     static constexpr bool kChooses = kMayChoose, kMayBlend = true;
@@ -135,8 +135,8 @@ public:
     template <class Function>
     static constexpr bool kFits = kFitsAlone<Function> || kTakesCommands<Function>;
 
-    /// Returns where the columns of the fields begin, at row `row` of the found rows. Always inlined: in a large source
-    /// with -O3, g++ 12.2 otherwise assumes that lanes are null after they were set; with -fno-ipa-modref it does not.
+    /// Returns where the columns of the fields begin, at row `row` of the found rows. Always inlined because g++ 12.2
+    /// -O3 otherwise assumes, in a large source file, that the lanes are still null; -fno-ipa-modref avoids this too.
     template <bool kMayJoin>
     SHOAL_INLINE static Lanes collect(const FoundRows& found, std::uint32_t row = 0) {
         Lanes lanes;
@@ -267,7 +267,7 @@ private:
         for (std::uint32_t half = 0; half < 2; ++half) {
             const auto half_bits = static_cast<std::uint32_t>(bits >> (half * 32));
             const std::size_t half_first =
-                std::size_t(first) + half * 32;  // 64 bits: the sum does not wrap while rows are added
+                std::size_t(first) + half * 32;  // 64 bits, so that adding `i` below does not wrap
             for (std::uint32_t i = 0; i < 32; ++i)
                 blend_row(lookup, function, half_first + i, 0u - (half_bits >> i & 1u), FieldIndices(), views...);
         }
@@ -339,7 +339,7 @@ struct LeafOf<TermList<Terms...>> {
         static constexpr bool kMayChoose = ((!Terms::kIsOptional && !Terms::kIsAny && may_be_disabled<Terms>()) || ...);
         static constexpr bool kAnyOptional = (FieldTerms_::kIsOptional || ...);
 
-        /// The number of a field that a term names.
+        /// The index of the term that names the field.
         template <auto kMember>
         static constexpr std::size_t field_number() {
             std::size_t number = 0;

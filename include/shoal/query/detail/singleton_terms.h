@@ -6,9 +6,9 @@
 //     the loop calls            (entity, velocity,               mass)
 //     the function gets         (entity, velocity, wind.force,   mass)
 //
-// The rows of the loop are found as if the singletons were not named. Fields that are read are copied when a loop
-// begins, once for each chunk. Only a query of singletons alone writes singletons: such a query visits one row, that of
-// the first singleton.
+// The rows of the loop are found as if the singletons were not named. Fields that are only read are copied once for
+// each chunk, when its loop begins. A query can write singletons only if all of its terms are singletons: it then
+// visits one row, which is the row of the first singleton.
 // Thread: as for the query.
 
 #include "shoal/query/detail/access.h"
@@ -82,7 +82,7 @@ public:
 template <class... Terms>
 class SingletonTerms<TermList<Terms...>> {
 public:
-    /// Values, each found by its term.
+    /// The values of all terms; each is found by the type of its term.
     struct Values : SingletonValue<Terms>... {
         explicit Values(const SingletonTerms& singletons) : Values(singletons, std::index_sequence_for<Terms...>()) {}
         template <std::size_t... kIndices>
@@ -107,7 +107,7 @@ private:
 };
 
 /// The types that a function gets: the first `kNumLeading` of `Arguments`, then the rest with singletons between them.
-/// Each step takes an argument from the front, or none, and appends an argument at the end.
+/// Each step removes at most one argument from the front and appends one at the end.
 template <std::size_t kNumLeading, class Terms, class... Arguments>
 struct WithSingletonsBetween;
 template <class... Arguments>

@@ -1,5 +1,5 @@
 #pragma once
-// The part of a loop that uses no C++ types: its rows, how they are cut for jobs, and the run from start to end.
+// The part of a loop that uses no C++ types: its rows, how they are divided into jobs, and the run from start to end.
 //
 //     parts       [0, n) of a table, or the blocks of 1,024 rows in which a field that is read was written
 //     chunks      cut at multiples of 64 rows; small tables share one; cuts depend on numbers of rows only
@@ -22,9 +22,9 @@ namespace detail {
 /// Rows of one table.
 struct QueryPart {
     Table* table = nullptr;
-    DatabaseTable* of_database = nullptr;  ///< nullptr: a manager has the table
+    DatabaseTable* of_database = nullptr;  ///< nullptr: the table is in a manager
     RowRange rows;
-    const Entity* owners = nullptr;  ///< the owners of rows in another order; then there is no table
+    const Entity* owners = nullptr;  ///< for rows in another order: their owners; there is no table then
 };
 
 /// The inactive entities that a query skips; nullptr: the query skips no entities.
@@ -58,8 +58,8 @@ private:
     std::uint64_t weight_ = 0;
 };
 
-/// Returns the next rows at or after `row` that are in blocks in which one of `columns` was written at `since` or
-/// later, or to which rows were added or moved since then. Empty: there are none.
+/// Returns the next rows, from `row` on, whose blocks changed at stamp `since` or later: one of `columns` was written,
+/// or rows were added or moved there. Empty: there are none.
 SHOAL_API RowRange next_changed(const Table& table, std::span<const std::uint32_t> columns, std::uint64_t since,
                                 std::uint32_t row);
 
@@ -71,7 +71,7 @@ SHOAL_INLINE void mark_column(Table& table, std::uint32_t column, RowRange rows)
         table.mark_written(column, rows);
 }
 
-/// Returns the recorder of a loop that is one chunk. Requires: `directory` is not nullptr.
+/// Returns the command recorder for a loop that has only one chunk. Requires: `directory` is not nullptr.
 SHOAL_API CommandRecorder& open_commands_of_loop(ComponentDirectory* directory);
 
 /// A loop that was started: its chunks and its results.

@@ -26,10 +26,10 @@ struct TermKind {
     bool writes = false;        ///< the function gets a reference
     bool is_optional = false;   ///< the function gets a pointer to const, or null
     bool excludes = false;      ///< the entity lacks the component
-    bool of_parent = false;     ///< the field is of another entity: the parent or a related entity
+    bool of_parent = false;     ///< the field is read from another entity: the parent or a related entity
     bool is_any = false;        ///< the entity has at least one of several component types
     bool is_noted = false;      ///< the entity has gained, lost or changed the component since the last loop
-    bool is_singleton = false;  ///< the field is of a singleton
+    bool is_singleton = false;  ///< the field is in a singleton
 };
 
 template <TermKind kKind>
@@ -60,9 +60,9 @@ struct Write : detail::FieldTerm<kMember, detail::TermKind{.writes = true}> {};
 template <auto kMember>
 struct Maybe : detail::FieldTerm<kMember, detail::TermKind{.is_optional = true}> {};
 
-/// A field of the entity's parent: Parent<Read<&Body::position>>. The function gets a pointer to const; null for roots,
-/// and where the parent lacks the component. For queries over a world. The parent is the one in ChildOf, which the
-/// transforms keep unless the program has made another store for it.
+/// A field of the entity's parent: Parent<Read<&Body::position>>. The function gets a pointer to const, which is null
+/// for roots and if the parent lacks the component. For queries over a world. ChildOf names the parent; the transforms
+/// keep ChildOf unless the program has made another store for it.
 template <class Term>
 struct Parent : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional = true, .of_parent = true}> {
     static_assert(Term::kIsField && !Term::kWrites && !Term::kIsOptional,
@@ -70,8 +70,8 @@ struct Parent : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional =
 };
 
 /// A field of the entity that another field names: Related<&Missile::target, Read<&Ship::position>>. The function gets
-/// a pointer to const; null where the entity has no such component, the field is null, or the entity that it names
-/// lacks the component. For queries over a world. The field need not be declared a relation.
+/// a pointer to const, which is null if the entity lacks the field, the field is null, or the named entity lacks the
+/// component. For queries over a world. The field need not be declared a relation.
 template <auto kLink_, class Term>
 struct Related : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional = true, .of_parent = true}> {
     static constexpr auto kLink = kLink_;
@@ -101,23 +101,24 @@ struct Without : detail::Term<detail::TermKind{.is_field = false, .excludes = tr
 };
 
 /// A component type that the entity has gained since the query's last loop. The first loop visits all entities that
-/// have the component. For queries over a world; a query may have one such term. A copy of a query starts over.
+/// have the component. For queries over a world; a query may have one such term. A copy of a query starts over with a
+/// first loop.
 ///
 ///     world.schedule().add("greet", world.query<Added<Guest>, Read<&Guest::name>>(), greet);
 ///
-/// The query compares the current state with its last loop, whatever happened in between: a component that was added
-/// and removed is not visited, and a component that moved to another table does not count as added. Disabled components
-/// count as missing. Inactive entities are skipped, and their changes while they are inactive are not visited later
-/// either. When a loop begins, it marks all changes that it finds as seen, even if its function throws later. The seen
-/// state is not part of a world's state: when a world goes back or is loaded, the query finds the differences from the
-/// state that it saw last. Observers go back with the world: see react/observers.h.
+/// The query compares the current state with the state in its last loop, whatever happened in between: a component that
+/// was added and removed is not visited, and a component that moved to another table does not count as added. Disabled
+/// components count as missing. Inactive entities are skipped, and changes that are made while they are inactive are
+/// not visited later. When a loop begins, it marks all changes that it finds as seen, even if its function throws
+/// later. The seen state is not part of a world's state: when a world is rolled back or loaded, the query finds the
+/// differences from the state that it saw last. Observers are rolled back with the world: see react/observers.h.
 /// Cost: a mirror of the component type (see component_mirror.h), which compares the blocks of rows that were written.
 template <class T>
 struct Added : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
     using Component = T;
     static constexpr auto kNoted = detail::Noted::kAdded;
 };
-/// A component type that the entity had in the last loop and still has, with a field that has another value now.
+/// A component type that the entity had in the last loop and still has, and of which a field has changed since then.
 /// Otherwise like Added.
 template <class T>
 struct Changed : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
@@ -178,7 +179,7 @@ struct From {};
 
 namespace detail {
 
-/// Whether a function needs an object of its own for each run of rows, which is then kept in registers:
+/// Whether a function uses one object for each run of rows, which the compiler keeps in registers:
 /// with_own_of_range(then) makes the object, and calls then(f) with the function f that uses it.
 template <class Function>
 concept kHasOwnOfRange = requires(Function& function) { function.with_own_of_range([](auto&) {}); };
@@ -202,7 +203,7 @@ struct WithFirst {
     }
 };
 
-/// `T`, as a dependent name, so that the database's types may be incomplete until a template is used.
+/// `T`, as a dependent name, so that the database's types may be incomplete until a template is instantiated.
 template <class User, class T>
 struct Later {
     using Type = T;
@@ -238,8 +239,8 @@ struct WithCommands {
     }
 };
 
-/// The value of a field that may be missing and is stored in several columns: the value is assembled from the columns,
-/// and is used and passed like a pointer to the field.
+/// The value of a field that may be missing and is split into several columns. The value is assembled from the columns;
+/// it is used and passed like a pointer to the field.
 template <class View>
 class OptionalValue : public FoundValue<typename View::Value> {
 public:
@@ -262,7 +263,7 @@ SHOAL_INLINE OptionalOf<View> optional_value(const View& view, std::uint32_t row
     if constexpr (std::is_pointer_v<OptionalOf<View>>) {
         if (row == kNilRow) return nullptr;
         const OptionalOf<View> value = &view[row];
-        if (value == nullptr) __builtin_unreachable();  // lets the compiler drop the function's own test
+        if (value == nullptr) __builtin_unreachable();  // lets the compiler drop the function's null test
         return value;
     } else
         return {view, row};
@@ -318,7 +319,7 @@ constexpr bool names_once() {
     else
         return true;
 }
-/// Whether a term has a link field, by which another entity is found.
+/// Whether a term has a link field, which names another entity.
 template <class Term>
 inline constexpr bool kHasLink = requires { Term::kLink; };
 /// Whether a type is a term.
@@ -344,7 +345,7 @@ constexpr bool names_field() {
     else
         return true;
 }
-/// Whether a term that names all fields has fields, and each can be copied as bytes.
+/// Whether a term does not name all fields, or its component has fields and all of them can be copied as bytes.
 template <class Term>
 constexpr bool fields_are_plain() {
     if constexpr (Term::kIsField && kIsDescribed<typename Term::Component>)
@@ -423,7 +424,7 @@ struct ManyOf<First, Terms...> {
     }
     using Type = typename decltype(choose())::type;
 };
-/// Whether a term reads no `many` type, or reads a field of `Many` that the entity must have.
+/// Whether a term reads no `many` type, or reads a field of `Many` and requires the component.
 template <class Term, class Many>
 constexpr bool reads_none_but() {
     return !reads_many<Term>() || (std::is_same_v<typename Term::Component, Many> && requires_component<Term>() &&
@@ -444,7 +445,7 @@ inline constexpr bool kVisitsEachValue<Term> = [] {
         return false;
 }();
 
-/// Whether a term reads the values that such a query visits.
+/// Whether a term reads the values that a query visits one by one.
 template <class Term, class... Terms>
 inline constexpr bool kIsOfValues = sizeof...(Terms) == 1 || reads_many<Term>();
 
@@ -484,11 +485,11 @@ struct StoreList<From<ComponentDirectory>> {
     static constexpr std::size_t store_of() {
         return 0;
     }
+    /// Whether the component of a term may be in the database.
     template <class Term>
     static constexpr bool kIsOfDatabase =
         !Term::kIsOfParent && !Term::kIsAny &&
-        !(DescriptionOf<typename Term::Component>::kMany && kCanBeDisabled<typename Term::Component>);  ///< true: may
-                                                                                                        ///< be
+        !(DescriptionOf<typename Term::Component>::kMany && kCanBeDisabled<typename Term::Component>);
 };
 
 /// The stores that decide which rows are visited.

@@ -10,8 +10,8 @@
 
 namespace shoal::detail {
 
-/// Appends the plan terms of a term to the array that begins at `first`. `number` distinguishes the term from others;
-/// `is_each_value`: see kVisitsEachValue.
+/// Appends the plan terms of a term to the array that begins at `first`. `number` identifies the term; for
+/// `is_each_value`, see kVisitsEachValue.
 template <class Term>
 void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, bool is_each_value) {
     if constexpr (Term::kIsAny) {
@@ -91,7 +91,7 @@ constexpr std::size_t num_plan_terms() {
         return Term::kIsOfParent ? 2 : 1;  // the link
 }
 
-/// Returns a store in the form that a plan needs.
+/// Returns a store as a plan takes it.
 template <class T>
 PlanStore plan_store(Manager<T>& manager) {
     return {&manager.core(), &manager.core().rows()};

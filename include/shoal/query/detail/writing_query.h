@@ -91,7 +91,7 @@ public:
 
     std::uint64_t num_rows() const { return query_.num_rows(); }
     static constexpr std::size_t bytes_per_row() { return Query::bytes_per_row(); }
-    /// The accesses of a loop: those of the query, and writes to the channels.
+    /// The accesses of a loop: the accesses of the query, and a write to each channel.
     Array<Access> accesses() const {
         Array<Access> accesses = query_.accesses();
         (accesses.push_back(shoal::writes(*static_cast<const detail::ChannelOf<Ts>&>(*this).events)), ...);
