@@ -6,7 +6,8 @@ namespace shoal {
 
 namespace {
 
-/// Whether zones separate the rows of an access. Further values of a `many` type are in one table for all zones.
+/// Whether the rows of an access are separated by zone. Values of a `many` type after the first are in one table for
+/// all zones.
 bool is_kept_in_zones(const Access& access) {
     if (!access.in_zones) return false;
     for (const Schema* schema : access.store->schemas())

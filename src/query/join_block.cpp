@@ -1,4 +1,4 @@
-// Blocks of joins: looks the entities of the driver's rows up in the other stores.
+// Blocks of joins: looks up the entities of the driver's rows in the other stores.
 
 #include "query/join_block.h"
 
@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::uint32_t kFetchDistance = 32;
 constexpr std::size_t kCachedRows = 1 << 16;  // an index of this many rows is mostly in the cache
-constexpr std::size_t kMostFetched = 16;      // columns of one store; the loop itself fetches other columns
+constexpr std::size_t kMostFetched = 16;      // columns of one store; further columns are not prefetched
 
-/// A bit for each of 64 rows: is it not nil? Makes bytes first, which vectorises, and then packs eight bytes at once.
+/// Returns a bit for each of 64 rows, which is set if the row is not nil. Makes bytes first, which vectorises, and then
+/// packs eight bytes at once.
 std::uint64_t rows_had(const std::uint32_t* rows) {
     std::uint8_t had[64];
     for (std::uint32_t i = 0; i < 64; ++i) had[i] = rows[i] != kNilRow;
@@ -25,7 +26,7 @@ std::uint64_t rows_had(const std::uint32_t* rows) {
     return bits;
 }
 
-/// A column whose found rows a loop reads or writes.
+/// A column that a loop uses, and whose found rows are prefetched.
 struct FetchedColumn {
     const std::byte* first = nullptr;
     std::size_t element_bytes = 0;
@@ -51,7 +52,7 @@ void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uin
         entities, columns.empty() ? 0 : kFetchDistance,
         [&](std::size_t i, std::uint32_t row) SHOAL_INLINED {
             found[i] = row;
-            // Row 0 stands for none: prefetching an address outside of the column would walk the page tables.
+            // Without a row, prefetches row 0: prefetching an address outside of the column would walk the page tables.
             const std::size_t fetched = row == kNilRow ? 0 : row;
             if constexpr (kOneColumn)
                 __builtin_prefetch(first.first + fetched * first.element_bytes);
@@ -71,7 +72,7 @@ bool own_run(const OwnedRows& rows, std::uint32_t first, std::span<const Entity>
            __builtin_memcmp(owners.data() + first, entities.data(), entities.size_bytes()) == 0;
 }
 
-/// Writes find(entity) for each of `entities` to `rows`. Neighbours often link to the same entity.
+/// Writes find(entity) for each of `entities` to `rows`. Neighbouring rows often link to the same entity.
 template <class Find>
 void find_linked_rows(std::span<const Entity> entities, std::uint32_t* rows, Find&& find) {
     Entity before;
@@ -247,7 +248,7 @@ void JoinFinder::find_rows_in(std::uint8_t number, JoinBlock& block) const {
         find_rows<false>(store.rows->index(), block.entities(), found, columns);
 }
 
-/// Leaves out entities without a required row, and entities with an excluded row.
+/// Leaves out entities that lack a required row or have an excluded one.
 void JoinFinder::find_in(std::uint8_t number, JoinBlock& block) const {
     const JoinedStore& store = places_.stores[number];
     const std::uint32_t* const found = block.found[number];
@@ -339,14 +340,15 @@ const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint3
     return room;
 }
 
-/// Finds the entities that a field of the rows names, and their rows in the database if some of their fields are there.
+/// Finds the entities that a link field of the rows names, and, if any of their fields is in the database, their rows
+/// there.
 void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
     LinkedRows& linked = block.links[link];
     const std::uint32_t number = plan_.links[link];
     const PlanTerm& term = plan_.terms[number];
     const ComponentType type = plan_.types[number];
     std::uint32_t room[JoinBlock::kRows];
-    // In a store that is not a database, a row without the component holds no entity: see OwnedColumns::needs_parent.
+    // In a store that is not a database, a row without the component has a null link: see OwnedColumns::needs_parent.
     const std::uint32_t* const rows = type ? rows_of_term(block, number, room) : block.found[places_.store_of[number]];
     const std::size_t bytes = term.component->columns()[term.first_column].element_bytes;
     const auto column_in = [&](Table& table, std::uint32_t first) {
@@ -419,7 +421,8 @@ const std::uint32_t* JoinFinder::rows_of_field(const JoinBlock& block, std::size
     return room;
 }
 
-/// Leaves out entities that have none of the component types of an AnyOf term, and returns where the next term begins.
+/// Leaves out entities that have none of the component types of an AnyOf term. Returns the index after the term's
+/// types.
 std::size_t JoinFinder::leave_out_without_any(JoinBlock& block, std::size_t first) const {
     std::size_t end = first;
     while (end < places_.any.size() && places_.any[end].term == places_.any[first].term) ++end;

@@ -1,11 +1,11 @@
 #pragma once
-// Finds the rows of a join, block by block, without C++ types.
+// Finds the rows of a join, block by block. Uses no C++ types.
 //
 //     driver's rows       0 1 2 3 4 5 6 7        a block of 256 rows
 //     another store's     7 8 9 - - 3 4 0        looked up for the whole block, and prefetched
 //     visited             1 1 1 0 0 1 1 1        a bit for each row
 //
-// Thread: any number of finders; a block belongs to one loop.
+// Thread: any number of finders; each loop has its own block.
 
 #include "query/term_stores.h"
 #include "shoal/base/detail/bits.h"
@@ -16,12 +16,12 @@ namespace shoal::detail {
 
 struct PlanState;
 
-/// The entities that a field of a block's rows names, and where they are in the database.
+/// The entities in a link field of a block's rows, and where these entities are in the database.
 struct LinkedRows {
     static constexpr std::uint32_t kRows = 256;
 
-    bool are_in_database = false;    ///< whether some of the entities' fields are in the database
-    DatabaseTable* shown = nullptr;  ///< one of `tables`, while a loop visits them
+    bool are_in_database = false;    ///< whether any field of the entities is in the database
+    DatabaseTable* shown = nullptr;  ///< the table of `tables` that a loop visits now
     DatabaseTable* only = nullptr;   ///< the only table with rows of these entities; nullptr: see `tables`
     Entity entities[kRows];          ///< by row of the block; null: none
     DatabaseTable* tables[kRows];    ///< nullptr: none
@@ -32,7 +32,7 @@ struct LinkedRows {
     }
 };
 
-/// Returns the table if all rows that are in a table are in the same table; otherwise nullptr.
+/// Returns the table if all rows that have a table have the same one; otherwise nullptr.
 inline DatabaseTable* only_table_of(DatabaseTable* const* tables, std::uint32_t num_rows) {
     DatabaseTable* const table = tables[0];
     bool is_only = true;
@@ -40,7 +40,7 @@ inline DatabaseTable* only_table_of(DatabaseTable* const* tables, std::uint32_t 
     return is_only ? table : nullptr;
 }
 
-/// Rows of the driver, and where their entities are in the other stores.
+/// Rows of the driver, and the rows of the same entities in the other stores.
 struct JoinBlock {
     static constexpr std::uint32_t kRows = LinkedRows::kRows;  // the data of one block fits the innermost caches
     static constexpr std::uint32_t kWords = kRows / 64;
@@ -63,7 +63,7 @@ struct JoinBlock {
     }
     bool is_visited(std::uint32_t i) const { return (words[i / 64] >> (i % 64) & 1) != 0; }
     void leave_out(std::uint32_t i) { words[i / 64] &= ~(std::uint64_t(1) << (i % 64)); }
-    /// A bit for each row of word `word`.
+    /// The bits of the rows that the block has in word `word`.
     std::uint64_t rows_of_word(std::uint32_t word) const {
         const std::uint32_t num_left = size() > word * 64 ? size() - word * 64 : 0;
         return num_left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << num_left) - 1;
@@ -74,13 +74,13 @@ struct JoinBlock {
         for (std::uint32_t word = 0; word < kWords; ++word) missing |= ~visited[word] & rows_of_word(word);
         return missing == 0;
     }
-    /// Whether the rows of the block are rows[0], rows[0] + 1, and so on. Shape: the number of rows in the block.
+    /// Whether the rows in a store are of_store[0], of_store[0] + 1, and so on. Shape: the number of rows in the block.
     bool follow_each_other(const std::uint32_t* of_store) const {
         std::uint32_t differs = of_store[0] == kNilRow ? 1 : 0;
         for (std::uint32_t i = 0; i < size(); ++i) differs |= of_store[i] - of_store[0] - i;
         return differs == 0;
     }
-    /// Whether a list is the list of the rows in a store, and these rows were found to be consecutive.
+    /// Whether `of_store` is the block's list for a store, and its rows were found to be consecutive.
     bool are_run(std::uint8_t store, const std::uint32_t* of_store) const {
         return of_store == found[store] && store < 64 && (runs >> store & 1) != 0;
     }
@@ -98,14 +98,14 @@ struct JoinBlock {
             return visit(of_database, static_cast<const std::uint64_t*>(words));
         for_each_of(tables, words, visit);
     }
-    /// Calls visit(table of the rows, words) for each combination of the rows' table and the tables of linked entities;
-    /// `shown` of each link is then the link's table.
+    /// Calls visit(table, words) for each combination of the rows' table and the tables of linked entities. During the
+    /// call, `shown` of each link is the link's table.
     template <class Visit>
     void for_each_combination(Visit&& visit) {
         for_each_table([&](DatabaseTable* table, const std::uint64_t* here) { combine(0, table, here, visit); });
     }
 
-    /// The same in the order of the rows: one call for each range of consecutive rows in the same tables.
+    /// The same in the order of the rows, with one call for each range of consecutive rows that have the same tables.
     template <class Visit>
     void for_each_stretch(Visit&& visit) {
         std::uint64_t here[kWords] = {};
@@ -134,7 +134,7 @@ private:
         while (link < links.size() && !links[link].are_in_database) ++link;
         if (SHOAL_LIKELY(link == links.size())) return visit(table, here);
         if (SHOAL_LIKELY(links[link].only != nullptr)) {
-            links[link].shown = links[link].only;  // the lists of rows show which entities are in no table
+            links[link].shown = links[link].only;  // entities without a table are marked in the lists of rows
             return combine(link + 1, table, here, visit);
         }
         for_each_of(links[link].tables, here, [&](DatabaseTable* of_link, const std::uint64_t* words_of_all) {
@@ -142,8 +142,8 @@ private:
             combine(link + 1, table, words_of_all, visit);
         });
     }
-    /// Calls visit(table, words) for each table that holds some of the rows set in `visited`; `words` has a bit for
-    /// each of these rows. Shape: `tables` by row of the block.
+    /// Calls visit(table, words) for each table with rows in `visited`; `words` has the bits of these rows. Shape:
+    /// `tables` by row of the block.
     template <class Visit>
     static void for_each_of(DatabaseTable* const* tables, const std::uint64_t* visited, Visit&& visit) {
         std::uint64_t left[kWords], here[kWords];

@@ -28,7 +28,7 @@ public:
     void refresh() { mirror_->compare(); }
     /// Shape: the number of entities that were found.
     std::span<const Entity> owners() const;
-    /// The removed components as they were. Shape: a struct image for each entity.
+    /// The values that the removed components had. Shape: a struct image for each entity.
     const std::byte* removed_values() const { return mirror_->removed_values(); }
 
 private:

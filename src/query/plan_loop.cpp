@@ -1,4 +1,5 @@
-// The loops of plans: over whole tables if one store has the components of all terms, else over the blocks of a join.
+// The loops of plans: over whole tables if one store has the components of all terms, otherwise over the blocks of a
+// join.
 
 #include "query/join_block.h"
 #include "query/plan_state.h"
@@ -6,7 +7,7 @@
 namespace shoal::detail {
 namespace {
 
-/// The stamps of the blocks that were asked for last, because most rows are in the same block as the row before.
+/// Caches the stamps of recent blocks, because most rows are in the same block as the row before.
 class RecentStamps {
 public:
     std::uint64_t of(const Table& table, std::uint32_t column, std::uint32_t block) {
@@ -33,7 +34,7 @@ public:
           function_(function),
           sorts_(sorts && !plan.sorted.empty()),
           is_listed_(sorts_ || !plan.noted.empty()),
-          // Batches have no columns for fields that the function looks up, and the loop does not see writes to them.
+          // Batches have no columns for fields that the function looks up, and the loop does not notice writes to them.
           is_alone_(!is_listed_ && plan.is_alone &&
                     !(plan.looks_up &&
                       (plan.since != 0 || function.takes_runs || !function.skips_disabled || plan.has_holes()))) {}
@@ -104,7 +105,7 @@ public:
         if (plan_.since != 0 && writes_others && marks_what_it_watches()) return false;
         return ToldRows::share(plan_.told, places_, driver, writes_others);
     }
-    /// Whether the loop is certainly one chunk; checked without a walk over the parts.
+    /// Whether the loop is known to have only one chunk, without a walk over the parts.
     bool is_small() const {
         return is_alone_ && !places_.has_database() && places_.stores[plan_.alone].rows->num_rows() <= function_.grain;
     }
@@ -195,7 +196,7 @@ private:
         found.fields = fields.data(), found.columns = nullptr;
         run_enabled(part, found);
     }
-    /// Shows the rows whose required components are enabled, and whose excluded ones are not.
+    /// Passes the rows whose required components are enabled and whose excluded components are not.
     SHOAL_INLINE void run_enabled(const QueryPart& part, FoundRows& found) const {
         if (SHOAL_LIKELY((plan_.required.empty() && plan_.excluded.empty()) || part.of_database == nullptr))
             return show_table(part, found);
@@ -225,8 +226,8 @@ private:
         if (!plan_.is_of_database(field)) return places_.first_column[plan_.fields[field]];
         return table == nullptr ? kNoColumn : plan_.first_column(*table, field);
     }
-    /// Sets where the fields are: fields of the database are in the rows' own table, and fields of linked entities in
-    /// the tables that links show.
+    /// Sets where the fields are: database fields are in the rows' own table, and fields of linked entities in the
+    /// `shown` tables of the links.
     void bind(FieldColumns* fields, DatabaseTable* own, std::span<const LinkedRows> links) const {
         for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
             const PlanTerm& field = plan_.field(i);
@@ -267,7 +268,7 @@ private:
             for (std::size_t i = 0; i < num_fields; ++i)
                 block.of_fields[i] = finder.rows_of_field(block, i, block.lists[places_.stores.size() + i]);
             if (plan_.since != 0) leave_out_unchanged(block);
-            struct Mark {  // even if the function throws
+            struct Mark {  // marks even if the function throws
                 const PlanLoop& loop;
                 Block& block;
                 ~Mark() { loop.mark_block(block); }
@@ -374,8 +375,8 @@ private:
         run.rows = {};
         function_.call(function_.context, shown);
     }
-    /// The row of place `i` in the table that a batch shows: the database's table if there is one, or else the
-    /// driver's.
+    /// The row of block row `i` in the table that a batch shows: the table of the database if there is one, otherwise
+    /// the table of the driver.
     std::uint32_t row_in_batch(const Block& block, std::uint32_t i) const {
         const bool shows_database = plan_.looks_up_database() && block.found[places_.database][i] != kNilRow;
         return block.found[shows_database ? places_.database : block.shows][i];
@@ -420,15 +421,15 @@ CommandRecorder* open_commands_if_taken(const PlanState& plan, const LoopFunctio
     return function.takes_commands ? &open_commands_of_loop(directory_of(plan, function)) : nullptr;
 }
 
-/// Whether a loop is of the commonest kind: over whole tables of one store, without skipped rows or notified stores.
+/// Whether a loop is of the most common kind: over whole tables of one store, without skipped rows or notified stores.
 bool is_plain(const PlanState& plan, const LoopFunction& function) {
     return plan.is_plain && plan.since == 0 && function.marks && !function.looks_at_each && function.skips_disabled &&
            plan.places.left_out() == nullptr;
 }
 
-/// Calls the function for a table of a plain loop, and marks what it writes. It does the work of PlanLoop::run_part()
-/// and mark_part(), and little else. It is copied, so that its members are in registers. Most loops write to one
-/// column: for `kWritesOne`, marking a small table is a store and not a loop.
+/// Calls the function for a table of a plain loop, and marks what it writes. This is a short form of
+/// PlanLoop::run_part() and mark_part(). The object is copied, so that its members are in registers. Most loops write
+/// one column: with `kWritesOne`, marking a small table is a single store instruction instead of a loop.
 template <bool kWritesOne>
 struct PlainVisit {
     const LoopFunction& function;
@@ -442,7 +443,7 @@ struct PlainVisit {
     }
     /// Requires: the table has rows.
     SHOAL_INLINE void visit(Table& table, const std::uint16_t* of_fields) const {
-        // Marks before the call, so that nothing is left to do if the function throws.
+        // Marks before the call, so that no work is left if the function throws.
         const std::size_t count = kWritesOne ? 1 : num_written;
         if (SHOAL_UNLIKELY(!table.mark_only_block(of_fields, count))) return visit_large(table, of_fields);
         show(table, of_fields);
@@ -486,7 +487,7 @@ __attribute__((noinline)) void run_plain(const PlanState& plan, const LoopFuncti
         run(PlainVisit<false>{function, found, columns, num_written, num_noted});
 }
 
-/// Calls visit(loop) for the loop of a plan, and for the loop over further values.
+/// Calls visit(loop) for the loop of a plan and, if there is one, for the loop over further values.
 template <class Visit>
 void for_each_loop(const PlanState& plan, const LoopFunction& function, Visit&& visit) {
     visit(PlanLoop(plan, function));
@@ -567,7 +568,7 @@ void StartedPlan::finish() {
     for_each_loop(plan_, function_, [&](const PlanLoop& loop) { loop.finish(executor_); });
 }
 
-/// The plan that a part belongs to.
+/// The plan of a part.
 const PlanState& StartedPlan::plan_of(const QueryPart& part) const {
     for (const PlanState& further : plan_.further)
         if (part.of_database == nullptr && part.table == &further.places.stores[further.driver()].rows->table())

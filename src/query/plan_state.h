@@ -1,5 +1,5 @@
 #pragma once
-// The data of a plan, for the files that make plans and run their loops.
+// The data of a plan, shared by the files that make plans and run their loops.
 
 #include "query/noted_rows.h"
 #include "query/sorted_rows.h"
@@ -19,12 +19,12 @@ inline constexpr std::string_view kParentName = "child_of";    // the name of Ch
 /// Where a component type is kept.
 struct OwningStore {
     Store* store = nullptr;
-    Database* database = nullptr;  ///< the store, if it is a database
+    Database* database = nullptr;  ///< the same store if it is a database
     std::uint32_t component = 0;   ///< the number of the component type in the database
     OwnedColumns columns;          ///< where its columns are, if the store is not a database
 };
 
-/// Finds the store of a component type; the result has no store if none shows the type to queries.
+/// Finds the store of a component type; the result has no store if no store lets queries use the type.
 OwningStore look_up_owning_store(const ComponentDirectory& directory, const Schema& component);
 
 /// A column that a loop writes.
@@ -43,7 +43,8 @@ struct PlanState {
     static const PlanState& of(const QueryPlan& plan) { return *plan.state_; }
     /// Makes a plan of terms whose stores are known.
     static QueryPlan make(std::span<const PlanTerm> terms, std::span<const OwningStore> keepers);
-    /// Visits only rows that have a tag, or lack it; `tags` lists the entities with the tag. Lifetime: the plan.
+    /// Visits only entities that have a tag or, with `excludes`, lack it; `tags` lists the entities with the tag.
+    /// Lifetime: the plan.
     static void add_tag(QueryPlan& plan, Store& tags, StringId tag, bool excludes);
 
     const PlanTerm& field(std::size_t index) const { return terms[fields[index]]; }
@@ -51,7 +52,7 @@ struct PlanState {
     bool is_of_database(std::size_t index) const { return store_of(index) == places.database; }
     Database& database() const { return static_cast<Database&>(*places.stores[places.database].store); }
 
-    /// Applies the changes since the last loop. The calls below require that this was called.
+    /// Applies the changes since the last loop. Must be called before the functions below.
     SHOAL_INLINE void refresh() const {
         if (SHOAL_UNLIKELY(has_lists)) refresh_lists();
         if (!match.empty()) {
@@ -60,7 +61,7 @@ struct PlanState {
         }
         if (SHOAL_UNLIKELY(!further.empty())) refresh_further();
     }
-    /// The visited entities if they are not simply the rows of a store: sorted entities, or the entities of Added,
+    /// The visited entities if they are a list, not the rows of a store: sorted entities, or the entities of Added,
     /// Changed or Removed.
     std::span<const Entity> listed(bool sorts) const {
         return sorts && !sorted.empty() ? sorted[0].owners() : noted[0].owners();
@@ -71,23 +72,23 @@ struct PlanState {
     std::uint64_t num_rows_of(std::uint8_t store) const {
         return store == places.database ? num_database_rows() : places.stores[store].rows->num_rows();
     }
-    /// Whether the only store that decides has rows without an owner.
+    /// Whether the only deciding store has rows without an owner.
     bool has_holes() const { return alone != places.database && places.stores[alone].rows->table().num_holes() != 0; }
     /// Computes facts about the terms and stores that every loop uses.
     void note_shape();
-    /// Returns, by field, its first column in a table of the only store. The written columns come before these.
-    /// Requires: is_alone.
+    /// Returns the first column of each field in a table of the only deciding store. The written columns are stored
+    /// before these. Requires: is_alone.
     const std::uint16_t* columns_of(const DatabaseTable* table) const {
         return table == nullptr ? own_columns.data() + written.size() : columns_of(table->type_number());
     }
-    /// The same in tables of an archetype.
+    /// The same for the tables of an archetype.
     const std::uint16_t* columns_of(std::uint32_t archetype) const {
         return noted_columns.data() + archetype * num_noted() + written.size();
     }
     /// The number of columns that are noted for an archetype.
     std::size_t num_noted() const { return fields.size() + written.size(); }
-    /// The store whose table is shown in batches if entities are listed: the driver that a loop without the list would
-    /// have, or any named store.
+    /// The store whose table batches show if the entities are a list: the store that would be the driver without the
+    /// list, or, if there is none, any named store.
     std::uint8_t shown_store() const {
         for (const JoinedStore& store : places.stores)
             if (store.is_required) return driver();
@@ -108,12 +109,12 @@ struct PlanState {
     void note_archetypes() const;
     void refresh_lists() const;
     void refresh_further() const;
-    /// A bit for each column of a store that the query writes.
+    /// The columns of a store that the query writes, as bits.
     std::uint64_t written_columns(std::uint8_t store) const;
 
     Array<PlanTerm> terms;
     Array<std::uint32_t> fields{Owner("query")};  // the terms that are fields
-    Array<std::uint32_t> links{Owner("query")};   // terms that name the entities of other terms, each once
+    Array<std::uint32_t> links{Owner("query")};   // the terms that name related entities, each once
     TermStores places;
     Array<ComponentType> types{Owner("query")};          // by term; null unless the database has the type
     Array<ComponentType> required{Owner("query")};       // enableable types in the database whose bits must be set
@@ -125,25 +126,26 @@ struct PlanState {
     ComponentDirectory* directory = nullptr;
     Database* any_database = nullptr;  // for zones, if no term uses a database
     ZoneSet zones;
-    const LiveZones* live_zones = nullptr;  // in place of `zones`
+    const LiveZones* live_zones = nullptr;  // replaces `zones`
     bool in_zones = false;
     std::uint64_t since = 0;
-    // Whether one store alone decides which rows are visited, so that whole tables are visited unless rows are sorted;
-    // and whether no field may be missing.
+    // `is_alone`: one store decides which rows are visited, so whole tables are visited unless rows are sorted.
+    // `has_all_fields`: no field may be missing.
     bool is_alone = false, has_all_fields = false, has_lists = false;
     std::uint8_t alone = 0;  // the number of that store
     bool looks_up = false;   // the function looks up, row by row, fields that may be missing in other managers
-    bool is_plain = false;   // run_plain() can run loops whose function needs nothing else
+    bool is_plain = false;   // run_plain() can run the loops of simple functions
     Array<WrittenColumn> written{Owner("query")};
     Array<std::uint16_t> own_columns{Owner("query")};  // like noted_columns, for the only store if it is not a database
-    Array<OwnedRows*> locked{Owner("query")};          // while a loop runs
-    Array<OwnedRows*> also_held{Owner("query")};       // the same, but added by hold()
-    // By store that is notified of written rows; used by the running loop. A query runs one loop at a time.
+    Array<OwnedRows*> locked{Owner("query")};          // locked while a loop runs
+    Array<OwnedRows*> also_held{Owner("query")};       // also locked: added by hold()
+    // One element for each store that is notified of written rows. Used by the running loop; a query runs one loop at a
+    // time.
     mutable Array<ToldRows> told{Owner("query")};
     mutable Array<NotedRows> noted{Owner("query")};    // one element for Added, Removed or Changed
     mutable Array<SortedRows> sorted{Owner("query")};  // one element if rows are sorted
     Array<PlanState> further{
-        Owner("query")};  // one element if a `many` type of the database is visited: a plan for the values after the
+        Owner("query")};  // one element if a `many` type of the database is visited: the plan for all values but the
                           // first
 };
 
@@ -164,7 +166,7 @@ struct HeldPlan {
     const RowLock rows, others;
 };
 
-/// Room for elements, without an allocation if there are few. Elements are uninitialized.
+/// Room for elements, which allocates only if there are many. Elements are uninitialized.
 template <class T, std::size_t kFew>
 class Room {
 public:

@@ -8,7 +8,7 @@
 namespace shoal::detail {
 namespace {
 
-/// The least cost of a table in a loop, in rows.
+/// The minimum cost of a table in a loop. Units: rows.
 constexpr std::uint32_t kLeastWeight = 32;
 
 std::uint32_t weight_of(RowRange rows) { return std::max(rows.size(), kLeastWeight); }

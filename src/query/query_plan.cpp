@@ -48,7 +48,7 @@ OwningStore find_owning_store(ComponentDirectory& directory, const PlanTerm& ter
 }
 
 /// Returns the store that lists the entities of each tag; makes the store if there is none. Requires: the store of tags
-/// makes such lists.
+/// has these lists.
 Store& require_tag_store(ComponentDirectory& directory) {
     const ComponentId tag("tag");
     const Status made = directory.require_built_in(tag);
@@ -61,8 +61,7 @@ Store& require_tag_store(ComponentDirectory& directory) {
     return *store;
 }
 
-/// Returns the component type of the parent link. The transforms keep this type, and are made if necessary, unless
-/// another store was made for the type.
+/// Returns the component type of the parent link. If no store keeps the type, makes the transforms, which keep it.
 const Schema& require_parents(ComponentDirectory& directory) {
     if (const KeptComponent kept = directory.find_kept(ComponentId(kParentName))) return *kept.schema;
     const Status made = directory.require_built_in(ComponentId("transform"));
@@ -108,7 +107,7 @@ public:
         return number;
     }
     /// Plans the loop over the further values of a `many` type of the database, after each entity's first value. These
-    /// values are in a table of their own, which is the driver.
+    /// values are in a separate table, which is the driver.
     void plan_further() {
         std::uint32_t of_values = 0;
         while (of_values < plan_.terms.size() && !plan_.terms[of_values].is_each_value) ++of_values;
@@ -116,7 +115,7 @@ public:
         const ComponentType type = plan_.types[of_values];
         PlanState further(plan_.terms);
         if (plan_.terms.size() > 1) further = plan_;
-        // The table of the further values drives this loop, and not the database.
+        // The table of the further values drives this loop, not the database.
         if (further.places.has_database()) further.places.stores[further.places.database].is_driver = false;
         const std::uint8_t number = further.places.add({.store = &plan_.database(),
                                                         .rows = plan_.database().further_values(type),
@@ -132,7 +131,7 @@ public:
         plan_.further.push_back(static_cast<PlanState&&>(further));
         plan_.note_shape();
     }
-    /// Records each of the links once.
+    /// Records each link once.
     void find_links() {
         for (std::uint32_t number = 0; number < plan_.terms.size(); ++number) {
             if (!plan_.terms[number].is_link) continue;
@@ -208,7 +207,7 @@ void PlanState::note_shape() {
     looks_up = num_deciding < places.stores.size();
     is_alone = links.empty() && noted.empty() && places.any.empty() && num_deciding == 1 &&
                (alone == places.database || places.visits_all(places.stores[alone]));
-    // The function finds rows only in the entries of paged indices.
+    // The function can look up rows only in paged indices.
     for (std::uint8_t store = 0; store < places.stores.size(); ++store)
         if (!places.decides(store)) is_alone &= places.stores[store].rows->index().kind() == RowIndexKind::kPaged;
     has_all_fields = true, has_lists = false;

@@ -43,7 +43,7 @@ void SortedRows::collect(void* self, FoundRows& found) {
                      [&](std::size_t i) { add(begin + static_cast<std::uint32_t>(i), columns.rows[i]); });
 }
 
-/// Merges the sorted ranges, two by two, until only one is left.
+/// Merges pairs of sorted ranges until only one range is left.
 void SortedRows::sort() {
     Array<std::size_t> ends("query");
     for (std::size_t i = 1; i <= order_.size(); ++i)

@@ -4,8 +4,8 @@
 //     as the plan visits them     e1 7    e2 3    e3 3    e4 9        entities, keys
 //     order                       1       2       0       3           equal keys: as the plan visits them
 //
-// If the rows are the same as in the last loop, the last order is sorted with the current keys: this costs a walk if
-// the order of values is unchanged; otherwise the ranges that are still in order are merged.
+// If the rows are the same as in the last loop, sorting begins with the last order: this costs a walk if that order is
+// still right; otherwise the ranges that are still in order are merged.
 // Thread: the thread that begins a loop.
 
 #include "shoal/query/detail/query_plan.h"
@@ -35,10 +35,10 @@ private:
 
     std::size_t field_;
     SortKey key_;
-    Array<Entity> found_{Owner("query")}, found_before_{Owner("query")};  // in the plan's order
+    Array<Entity> found_{Owner("query")}, found_before_{Owner("query")};  // in the order of the plan
     Array<std::uint64_t> keys_{Owner("query")};                           // by element of found_
     Array<Ranked> order_{Owner("query")}, merged_{Owner("query")};
-    Array<Entity> owners_{Owner("query")};  // in order
+    Array<Entity> owners_{Owner("query")};  // sorted
 };
 
 }  // namespace shoal::detail

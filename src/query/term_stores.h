@@ -1,7 +1,7 @@
 #pragma once
-// The stores of a query's terms when several stores are joined, without C++ types: which stores there are, what the
-// query requires of each, and which of them a term uses. Typed queries and text queries both make a TermStores, and the
-// blocks of a join (join_block.h) are found with it.
+// The stores of a query's terms when several stores are joined: which stores there are, what the query requires of
+// each, and which store each term uses. Uses no C++ types. Typed queries and text queries both make a TermStores, with
+// which join_block.h finds the rows.
 //
 //     query<Write<&Boat::position>, Read<&Sail::area>, Without<Crew>>(database, sails, crews)
 //
@@ -16,17 +16,17 @@
 
 namespace shoal::detail {
 
-/// A store of a join. The query may require that an entity has a row in it, or has none, or neither.
+/// A store of a join. The query may require that an entity has a row in it, require that it has none, or allow both.
 struct JoinedStore {
     Store* store = nullptr;
     OwnedRows* rows = nullptr;  ///< nullptr: a database
     bool needs_parent = false;  ///< see OwnedColumns
-    bool is_derived = false;    ///< writes change further fields, so an access is to the whole store
+    bool is_derived = false;    ///< a write also changes other fields, so an access is to the whole store
     bool is_required = false, is_excluded = false;
     bool is_told = false;            ///< the store is notified of written rows: see Store::finish_writes()
-    bool is_looked_up = false;       ///< the entities' own rows are needed, not only those of related entities
+    bool is_looked_up = false;       ///< visited entities are looked up here, not only related ones
     bool is_driver = false;          ///< each row of the store is visited, even if other stores have fewer rows
-    OwnersByValue* lists = nullptr;  ///< replaces `rows` by a list of the store: the entities of a tag
+    OwnersByValue* lists = nullptr;  ///< used instead of `rows`: the list of a tag's entities
 
     bool has(std::uint32_t row) const {
         return row != kNilRow && (!needs_parent || rows->table().links(LinkColumn::kTreeParent)[row] != kNilRow);
@@ -55,17 +55,18 @@ public:
     std::uint8_t driver(std::uint64_t num_database_rows) const;
     /// Returns the store that drives the loop over a part.
     std::uint8_t driver_of(const QueryPart& part) const;
-    /// Whether entities may have several rows in a store, and a query that does not read them visits each entity once.
+    /// Whether entities may have several rows in a store, but the query visits each entity once because it does not
+    /// read these rows.
     bool visits_each_once(const JoinedStore& store) const {
         return num_terms_ > 1 && !store.is_driver && store.rows->schema().many();
     }
-    /// Whether a store decides which rows are visited, or has to be looked up for a block.
+    /// Whether a store decides which rows are visited, or must be looked up for each block.
     bool decides(std::uint8_t store) const {
         const JoinedStore& one = stores[store];
         return store == database || one.is_required || one.is_excluded || one.needs_parent || one.lists != nullptr ||
                !one.is_looked_up;
     }
-    /// Whether every row of a store is visited if no other store decides. Requires: the store is not a database.
+    /// Whether all rows of a store are visited if no other store decides. Requires: the store is not a database.
     bool visits_all(const JoinedStore& store) const {
         return !store.needs_parent && !visits_each_once(store) && !store.is_excluded;
     }
@@ -92,7 +93,7 @@ private:
 
 inline constexpr std::string_view kTagName = "tag";  // the name of the component type Tag
 
-/// Returns the lists of the entities of each tag; nullptr if the store keeps no tags, or does not list their entities.
+/// Returns the store's lists of entities by tag; nullptr if the store keeps no tags or has no lists.
 OwnersByValue* find_tag_lists(Store& store);
 
 }  // namespace shoal::detail

@@ -8,7 +8,7 @@
 
 namespace shoal {
 
-/// The order of two values; a comparison holds for some of these.
+/// The possible orders of two values; a comparison holds for some of them.
 enum : std::uint8_t { kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8 };
 
 /// Compares a part of a field with a value of its type.
@@ -22,9 +22,9 @@ struct TextComparison {
 struct TextQuery::Plan {
     static constexpr std::size_t kNoField = ~std::size_t(0);
 
-    std::optional<detail::QueryPlan> rows;                // the rows; its fields are the components
+    std::optional<detail::QueryPlan> rows;                // finds the rows; its fields are the components
     Array<TextComponent> components{Owner("query")};      // the shown components
-    Array<std::size_t> fields{Owner("query")};            // by component: its number in `rows`; kNoField: a singleton
+    Array<std::size_t> fields{Owner("query")};            // by component: its field in `rows`; kNoField: a singleton
     Array<TextComparison> comparisons{Owner("query")};    // all must hold
     Array<TextComparison> of_singletons{Owner("query")};  // the same for singletons
     Array<OwnedRows*> singletons{Owner("query")};         // by component; nullptr: the component is not a singleton

@@ -64,7 +64,7 @@ void keep_those(const ComparedColumn& column, const TextComparison& comparison, 
         default:
             break;
     }
-    switch (comparison.part.type.value_bytes) {  // unsigned numbers, and bits that are compared for equality
+    switch (comparison.part.type.value_bytes) {  // unsigned numbers, and values whose bits are compared for equality
         case 1:
             return keep_those<std::uint8_t>(column, comparison, words);
         case 2:
@@ -121,7 +121,7 @@ struct TextQuery::Visitor {
                                   .looks_at_each = !plan.comparisons.empty(),
                                   .marks = marks});
     }
-    /// The batch of all rows of the only table that is visited; without places if there is none.
+    /// The batch of all rows if only one table is visited; otherwise a batch without places.
     TextBatch all_of_table(std::span<TextBatch::ComponentRows> places) const {
         const std::span<const TextComponent> components(plan.components.data(), plan.components.size());
         Table* const table = plan.rows->only_table();
@@ -281,7 +281,7 @@ struct TextQuery::Held {
 
     using ComponentRows = TextBatch::ComponentRows;
 
-    /// A batch, with the data that it refers to if this data is not in a table.
+    /// A batch, and the data that it refers to outside of tables.
     struct Batch {
         TextBatch batch;
         Array<ComponentRows> places{Owner("query")};       // where the batch's rows are; first_row_ is 0
@@ -305,7 +305,7 @@ struct TextQuery::Held {
     static bool can_join(const Batch& a, const Batch& b) {
         return std::ranges::equal(a.batch.places_, b.batch.places_, is_same_table);
     }
-    /// Whether `b` continues where `a` ends, or one of the two lists rows.
+    /// Whether `b` continues where `a` ends, in all components whose rows neither batch lists.
     static bool goes_on(const Batch& a, const Batch& b) {
         for (std::size_t c = 0; c < a.rows.size(); ++c)
             if (breaks(a, b, c)) return false;
@@ -379,7 +379,7 @@ struct TextQuery::Held {
         else
             batches.push_back(std::move(made));
     }
-    /// Whether the entities of a batch are in a table that the batch shows. Other entities are in buffers that the loop
+    /// Whether the entities of a batch are stored in a table of the batch. Other entities are in buffers that the loop
     /// reuses.
     static bool lies_in_table(const TextBatch& found) {
         return std::ranges::any_of(found.places_, [&](const ComponentRows& place) {

@@ -33,7 +33,7 @@ constexpr Operator kOperators[] = {
     {"<=", kLess | kEqual}, {">=", kGreater | kEqual}, {"==", kEqual}, {"!=", kDiffers}, {"<", kLess}, {">", kGreater},
 };
 
-/// A term as it is written in the text.
+/// A term as written in the text.
 struct ReadTerm {
     char sign = 0;  // ! ? & ^ $ or 0
     bool is_tag = false;
@@ -53,7 +53,7 @@ bool is_comparable(const ValueType& type) {
             type.type == FieldType::kStringId || type.type == FieldType::kResourceId);
 }
 
-/// Returns the value of a word or a text in quotes; nothing for a number that does not fit into 64 bits.
+/// Returns the value of a word or a quoted text; nothing for a number that does not fit into 64 bits.
 AnyValue value_of(std::string_view text) {
     if (text[0] == '"') return text.substr(1, text.size() - 2);
     if (text == "true" || text == "false") return text == "true";
@@ -417,7 +417,7 @@ private:
     Array<Excluded> excluded_{Owner("query")};
     Array<AnyOption> any_{Owner("query")};
     Array<ReadTag> tags_{Owner("query")};
-    Database* database_ = nullptr;  // the database that terms use
+    Database* database_ = nullptr;  // the database of the terms
     ParentLink parents_;            // set if a term needs it
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// The rows that a loop has written in a store that computes other values from them. The store is notified when the loop
-// ends.
+// The rows that a loop has written in a store that computes other values from these rows. The store is notified when
+// the loop ends.
 //
 //     the store drives alone     every row of a part                         when the part is marked
 //     drives, others joined      a bit for each row, set block by block      by the threads of the loop
@@ -20,11 +20,11 @@ class ToldRows {
 public:
     explicit ToldRows(std::uint8_t number) : store(number) {}
 
-    /// Begins a loop. `num_rows`: the number of the store's rows if the store is the driver of a join; otherwise 0.
+    /// Begins a loop. `num_rows` is the number of the store's rows if the store is the driver of a join, otherwise 0.
     void begin(std::uint32_t num_rows);
-    /// Lets several threads add rows of stores that are not the driver, or of all stores, and returns true. Returns
-    /// false if a loop might write a row twice: that is so if it visits each of an entity's rows in the driver, and
-    /// writes other stores.
+    /// Allows several threads to add rows of all stores but the driver. Returns false if several threads might write
+    /// the same row: this is possible if the loop visits each of an entity's rows in the driver, and writes other
+    /// stores.
     static bool share(std::span<ToldRows> all, const TermStores& places, std::size_t driver, bool writes_others);
     /// Adds the visited rows of a block.
     void add_block(const JoinBlock& block) {
