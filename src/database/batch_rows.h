@@ -2,7 +2,7 @@
 // Finds the component of each blob entity in each batch of a spawn.
 //
 // Entities with the same component types are usually consecutive, and so are their components. In that case, each batch
-// is a few stretches, which cost no time per entity; otherwise there is a number for each entity and batch.
+// has a few stretches, which cost no time per entity; otherwise a number is stored for each entity and batch.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/base/detail/hash_map.h"
@@ -18,7 +18,7 @@ public:
     static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
 
     /// Looks at all batches of one blob. Calls further(batch, place) for each component after the first of its entity
-    /// in a batch, unless stretches suffice. With `by_entity` there is always a number for each entity.
+    /// in a batch, unless stretches suffice. With `by_entity`, a number is always stored for each entity.
     template <class Further>
     void find(std::span<const SpawnBatch> batches, bool by_entity, Further&& further) {
         num_entities_ = batches[0].num_blob_entities;
@@ -133,10 +133,10 @@ private:
     }
 
     std::size_t num_entities_ = 0, num_batches_ = 0;
-    Array<std::uint32_t> places_{Owner("database")};    // [batch][blob entity]; empty: there are stretches
+    Array<std::uint32_t> places_{Owner("database")};    // [batch][blob entity]; empty: stretches_ is used
     Array<std::uint64_t> keys_{Owner("database")};      // by blob entity, with places_
-    Array<Stretch> stretches_{Owner("database")};       // by batch, then entity; empty: there are places
-    Array<std::uint32_t> first_of_{Owner("database")};  // by batch, and the end: the first of its stretches
+    Array<Stretch> stretches_{Owner("database")};       // by batch, then entity; empty: places_ is used
+    Array<std::uint32_t> first_of_{Owner("database")};  // by batch: its first stretch; and the end
 };
 
 }  // namespace shoal

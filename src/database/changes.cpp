@@ -1,4 +1,4 @@
-// A database as one store among others: changes to several component types, given by their schemas.
+// The database as a Store: changes to several component types, given by their schemas.
 
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"

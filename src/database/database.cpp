@@ -114,7 +114,7 @@ Result<ComponentType> Database::add_component(const Schema& schema) {
     alone_->note(*this, schema.id());
     component_directory()->note(*this, schema.id());
     if (!schema.many()) return component;
-    // Their rows are removed with the rows of the entities, so these stores need not look for deaths themselves.
+    // Further values are removed with the rows of their entities, so their stores need not look for deaths.
     further_.resize(component->number + 1, nullptr);
     further_[component->number] = make_owned<OwnedRows>("database", graph_.schema(*component), entities_, pool_,
                                                         OwnedRowsOptions{.follows_deaths = false});
@@ -199,9 +199,9 @@ Result<DatabaseTable*> Database::step(DatabaseTable& from, DatabaseTable::Step& 
     return target;
 }
 
-/// Looks up the addresses of the step that a row has just taken, for the next row. `change` says how the call
-/// changes the bits of the component types that it names; names(component) returns whether it names a type. Returns
-/// whether there was anything to look up.
+/// Looks up the addresses of the step that a row has just taken, for the next row. `change` is what the call does to
+/// the bits of the component types that it names; names(component) returns whether it names a type. Returns whether the
+/// addresses were looked up.
 template <class Names>
 bool Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, StepChange change, Names&& names) {
     if (step.key != key) return false;
@@ -295,7 +295,7 @@ Result<std::uint32_t> Database::transfer_as_run(Arguments& arguments, FindTarget
 }
 
 /// Finds the target of each selected group and makes room in it, and in `first` for the entities without a row.
-/// Errors: no memory; nothing has changed, and nothing is selected any more.
+/// Errors: no memory; nothing has changed, and the selection is empty.
 template <class FindTarget>
 Status Database::prepare_selected(Arguments& arguments, FindTarget&& find_target, DatabaseTable* first) {
     Status status;
@@ -442,7 +442,7 @@ bool Database::only_enables(Arguments& arguments) {
     return true;
 }
 
-/// Enables or disables the component types as the call requires. Requires: only_enables().
+/// Enables or disables the component types of the call. Requires: only_enables().
 AddCounts Database::enable_in_place(const Arguments& arguments) {
     selection_->require_empty();
     const std::span<const Entity> entities = arguments.entities();
@@ -465,7 +465,7 @@ AddCounts Database::enable_in_place(const Arguments& arguments) {
     return counts;
 }
 
-/// Whether a call that removes component types only has to disable them.
+/// Whether a call that removes component types needs only to disable them.
 bool Database::only_disables(std::span<const ComponentType> components) const {
     const auto is_enableable = [this](ComponentType component) { return schema(component).enableable(); };
     return std::ranges::all_of(components, is_enableable);
@@ -588,7 +588,7 @@ Result<bool> Database::move(Entity entity, Zone zone) {
 
 std::uint32_t Database::destroy(std::span<const Entity> entities) {
     require_unlocked("destroy()");
-    // Callbacks may reorder the table whose entities the span shows.
+    // The span may point into a table that callbacks reorder.
     Array<Entity> copied("database");
     if (entities_.has_destruction_callbacks()) {
         copied.assign(entities.begin(), entities.end());
@@ -637,9 +637,9 @@ void Database::drop(std::span<const Entity> entities) {
 
 std::uint32_t Database::clear_zone(Zone zone) {
     require_unlocked("clear_zone()");
-    // Destruction callbacks may create entities, and settle; then a number may be free or belong to another table.
+    // Destruction callbacks may create entities and settle the database; a table number may then be free or reused.
     Array<std::uint32_t> numbers("database");
-    // With callbacks and destructors, some entities die because other entities die, before their table is reached.
+    // Callbacks and destructors may destroy further entities before their table is reached.
     bool counts_before = entities_.has_destruction_callbacks();
     for_each_table_of_zone(zone, [&](DatabaseTable& table) {
         numbers.push_back(table.number());

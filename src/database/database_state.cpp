@@ -178,14 +178,14 @@ Status Database::load(SnapshotReader& from) {
     return status;
 }
 
-/// Reads the waiting commands. Errors: the commands do not fit, or nothing here accepts commands.
+/// Reads the waiting commands. Errors: the commands cannot be loaded, or the database accepts no commands.
 Status Database::load_commands(SnapshotReader& from) {
     if (alone_->commands() != nullptr) return alone_->commands()->load(from);
     if (!from.has("commands/lists")) return {};
     return from.error("commands", "commands wait, and nobody takes them; call Database::commands() once before");
 }
 
-/// Finds the saved archetypes, and makes the ones that are new here.
+/// Finds the saved archetypes, and makes archetypes that this database lacks.
 Status Database::load_archetypes(SnapshotReader& from, Array<const Archetype*>& types) {
     const Result<std::string> names = from.text("components");
     if (!names) return names.status();

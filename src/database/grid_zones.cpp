@@ -16,14 +16,15 @@ GridZones::GridZones(const GridZonesOptions& options) : options_(options) {
                  "a grid has at least one tile, and zones below kMaxZones");
 }
 
-/// The tile, along one axis, of a place at `distance` from the origin. Requires: `distance` is not NaN.
+/// The tile at `distance` from the origin, along one axis. Requires: `distance` is not NaN.
 std::uint32_t GridZones::tile(float distance, std::uint32_t num_tiles) const {
     const float number = distance / options_.tile_size;
     if (!(number > 0)) return 0;
     return number >= static_cast<float>(num_tiles - 1) ? num_tiles - 1 : static_cast<std::uint32_t>(number);
 }
 
-/// A lower bound of the distance from a place to a tile along one axis; 0 inside. Tiles at the border have no end.
+/// A lower bound of the distance from a place to a tile along one axis; 0 inside. Tiles at the border have no outer
+/// edge.
 double GridZones::distance_to(std::uint32_t tile, std::uint32_t num_tiles, float place) const {
     const double low = double(tile) * options_.tile_size, high = double(tile + 1) * options_.tile_size;
     // zone_of() divides in floats, so its tiles may end a little before or after the true edge.

@@ -6,7 +6,7 @@ DatabaseMatch::DatabaseMatch(const Database& database, std::span<const Component
                              std::span<const ComponentType> without)
     : database_(&database) {
     for (const ComponentType component : with) {
-        database.schema(component);  // ends the program if the number is not a component type's
+        database.schema(component);  // ends the program if this is not a component type
         with_.set(component.number);
         if (database.schema(component).enableable()) enableable_with_.push_back(component);
     }

@@ -5,7 +5,7 @@
 
 namespace shoal {
 
-/// Returns `part` of `all` equal shares of `whole`, rounded down; `all` shares are the whole.
+/// Returns whole * part / all, rounded down.
 inline MemoryUse memory_share(const MemoryUse& whole, std::uint64_t part, std::uint64_t all) {
     const auto share = [&](std::size_t bytes) {
         return static_cast<std::size_t>(bytes / all * part + bytes % all * part / all);

@@ -35,7 +35,7 @@ Status Database::reserve(const Archetype& type, Zone zone, std::size_t count) {
     return table ? reserve_rows(**table, count) : table.status();
 }
 
-/// Makes room in the directory. Living entities have indices that were given out; other ids in the span need no room.
+/// Makes room in the directory for the entities that were created; other ids in the span need no room.
 Status Database::reserve_entries(std::span<const Entity> entities) {
     std::uint32_t highest = 0;
     for (const Entity entity : entities) highest = std::max(highest, entity.index());
@@ -112,7 +112,7 @@ AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, 
 
 /// Returns the first row if the entities own consecutive rows, in order; otherwise the nil row.
 DatabaseRow Database::find_run(std::span<const Entity> entities) const {
-    selection_->require_empty();  // this is here so that every path of a call is checked
+    selection_->require_empty();  // checked here because every path of a call gets here
     const DatabaseRow first = entities.size() <= detail::kFewRows ? DatabaseRow() : find(entities.front());
     if (!first || entities.size() > first.table->num_rows() - first.row) return {};
     const Entity* const owners = first.table->entities().data() + first.row;
@@ -121,7 +121,8 @@ DatabaseRow Database::find_run(std::span<const Entity> entities) const {
 
 // --- moving ------------------------------------------------------------------------------------------------------
 
-/// Moves every group to its target and gives it the values of the call. Groups that stay only get values.
+/// Moves every group to its target and gives it the values of the call. Groups that stay in their table only get the
+/// values.
 void Database::transfer(std::span<const Entity> entities, std::span<const ComponentValues> values) {
     Selection& s = *selection_;
     const auto goes_singly = [](const Selection::Group& group) {
@@ -263,7 +264,7 @@ std::uint32_t Database::drop_selected(std::span<const Entity> entities) {
                 remove_row(table, directory_.rows().find(entities[source]));
     }
     const std::uint32_t num_dropped = s.finish();
-    // Destructors may destroy other entities, which moves rows; the selection is not used after this.
+    // Destructors may destroy other entities, which moves rows, so the selection is not used any more.
     for (const Entity entity : opaque)
         if (const DatabaseRow at = find(entity)) remove_row(*at.table, at.row);
     return num_dropped;

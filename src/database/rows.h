@@ -59,7 +59,7 @@ public:
     SHOAL_INLINE DatabaseDirectory::Location operator()(Entity entity) const {
         return SHOAL_LIKELY(covered_.entries != nullptr) ? covered_.find(entity) : directory_->find(entity);
     }
-    /// Prefetches the directory's entry for an entity that comes some way after number `i`.
+    /// Prefetches the directory's entry for the entity at i + kPrefetchAhead.
     SHOAL_INLINE void fetch_ahead(std::span<const Entity> entities, std::size_t i) const {
         if (i < num_fetched_) directory_->prefetch(entities[i + detail::kPrefetchAhead]);
     }

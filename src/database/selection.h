@@ -47,7 +47,7 @@ public:
     void trim();
 
     bool empty() const { return num_selected_ == 0; }
-    /// Ends the program in a call that is made while a call for many entities is under way.
+    /// Ends the program if a call for many entities has not ended yet.
     void require_empty() const { SHOAL_ASSERT(num_selected_ == 0, kRuleForDestructors); }
     std::span<Group> groups() { return groups_; }
     std::span<const Group> groups() const { return groups_; }

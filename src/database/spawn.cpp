@@ -322,8 +322,8 @@ private:
         database_.tables_.note_rows(table);
     }
 
-    /// Places the runs of some copies. Many short runs are placed in blocks, so that the data that is read stays in the
-    /// cache until all tables have received their part.
+    /// Places the runs of some copies. Many short runs are placed in blocks, so that the source data stays in the cache
+    /// until all tables have received their part.
     void place_all(std::span<const EntitySpan> runs) {
         const std::size_t most = std::max(kBlockEntities, kLongRun * num_tables());
         for (std::size_t begin = 0, end; begin < runs.size(); begin = end) {

@@ -13,7 +13,7 @@ namespace shoal {
 struct SpawnPositionField {
     ComponentType component;
     std::uint32_t first_column = 0;  // the first of the component type's columns
-    bool is_split = false;           // x, y and z in columns of their own
+    bool is_split = false;           // x, y and z are in separate columns
     std::uint32_t offset_in_column = 0;
     GridZones tiles;
     std::uint32_t field = 0;  // of the component type
@@ -23,7 +23,7 @@ struct SpawnPositionField {
     }
 };
 
-/// The values of the position field in columns: three floats side by side, or each in a column of its own.
+/// The values of the position field in columns: three adjacent floats, or one float in each of three columns.
 template <class Byte>
 struct PositionColumns {
     Byte* lanes[3] = {};
@@ -55,7 +55,7 @@ PositionColumns<Byte> place_columns(const SpawnPositionField& field, const Schem
     return result;
 }
 
-/// Returns the position in a copy for a position in the blob.
+/// Transforms a position in the blob to the position in a copy.
 inline Vec3 move_place(const RootPose& pose, Vec3 place) {
     const Vec3 p = {place.x * pose.scale.x, place.y * pose.scale.y, place.z * pose.scale.z};
     const Vec3 axis = {pose.rotation.x, pose.rotation.y, pose.rotation.z};
@@ -63,12 +63,12 @@ inline Vec3 move_place(const RootPose& pose, Vec3 place) {
     return p + twice * pose.rotation.w + cross(axis, twice) + pose.position;
 }
 
-/// The zones of one copy after another.
+/// Finds the zones of the entities of one copy at a time.
 class SpawnZones {
 public:
-    /// `first_place[i]` is the index of blob entity i's position in `batch`, or kNowhere; both may be nullptr.
     static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
 
+    /// `place_of[i]` is the index of blob entity i's position in `places`, or kNowhere; both may be nullptr.
     void find(const SpawnBatch& any, const SpawnPositionField* field, const Schema* schema, const SpawnBatch* places,
               const std::uint32_t* place_of, std::uint32_t copy, Zone first_zone) {
         zones_.clear();

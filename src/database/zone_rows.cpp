@@ -213,7 +213,7 @@ struct Database::ReturningRows {
 
         /// Errors: the fields of a component type have changed, or bytes are not a value of their field.
         static Result<Table> read(Database& database, SnapshotReader& from);
-        /// Enables and disables the components of a restored row as they were, except components that `kept` has.
+        /// Restores which components of a row are enabled, except components that `kept` has.
         void enable_as_before(DatabaseRow at, std::size_t row, const Archetype* kept = nullptr) const {
             for (std::uint32_t i = 0; i < type->enableable().size(); ++i)
                 if (kept == nullptr || !kept->has(type->enableable()[i]))
@@ -221,7 +221,7 @@ struct Database::ReturningRows {
                         at.row, test_bit(is_enabled[i].data(), row));
         }
     };
-    /// Row `row` of a table whose owner has a row now; that row gains the saved components.
+    /// A saved row whose owner already has a row in the database, which gains the saved components.
     struct Given {
         std::size_t table;
         std::uint32_t row;
@@ -234,8 +234,8 @@ struct Database::ReturningRows {
 
         static Result<Further> read(const Database& database, SnapshotReader& from, ComponentType component);
     };
-    /// A value of a `many` type in row `row` of a table. Since then, its owner has gained other values of the type,
-    /// which come before this one.
+    /// A saved value of a `many` type in row `row` of a table. Its owner has gained other values of the type since
+    /// then, which come before this one.
     struct Later {
         std::size_t table;
         std::uint32_t row;
@@ -256,7 +256,7 @@ struct Database::ReturningRows {
     TakenValues take_further(ComponentType component, Entity owner);
     void append(ComponentType component, Entity owner, const Columns& columns, std::size_t first_column,
                 std::size_t place);
-    /// Replaces entities in `gone` by null, which gets no row.
+    /// Replaces entities in `gone` with null, which gets no row.
     void forget_gone(Array<Entity>& owners) const {
         for (Entity& owner : owners)
             if (std::binary_search(gone.begin(), gone.end(), owner)) owner = kNullEntity;
@@ -280,7 +280,7 @@ struct Database::ReturningRows {
 
 namespace {
 
-/// Returns how many tables a zone has. Errors: another zone was saved.
+/// Returns how many tables the saved zone has. Errors: another zone was saved.
 Result<std::uint32_t> read_num_tables(Zone zone, SnapshotReader& from) {
     Zone written = kNoZone;
     std::uint32_t num_tables = 0;
@@ -404,8 +404,8 @@ Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Data
     return made;
 }
 
-/// Places those rows of a table whose owners have no row. Errors: the rows are not valid; no memory. Some rows may then
-/// be placed already.
+/// Places those rows of a table whose owners have no row. Errors: the rows are not valid; no memory; some rows may
+/// already be placed.
 Status Database::ReturningRows::read_rows(Zone zone, SnapshotReader& from) {
     Result<Table> table = Table::read(database, from);
     if (!table) return table.status();

@@ -7,7 +7,7 @@
 namespace shoal {
 namespace {
 
-/// Adds up the entries of the same zone and component type. Requires: such entries are side by side.
+/// Adds up the entries of the same zone and component type. Requires: these entries are adjacent.
 void unite_equal(Array<ZoneStatistics>& entries) {
     std::size_t num_kept = 0;
     for (const ZoneStatistics& entry : entries) {
@@ -42,7 +42,7 @@ void share_index(const Database& database, Array<ZoneStatistics>& entries) {
     }
 }
 
-/// Adds the second and later values of each entity to the entity's zone. Requires: entries are in order.
+/// Adds the second and later values of each entity to the entity's zone. Requires: entries are sorted.
 void add_further(const Database& database, ComponentType component, Array<ZoneStatistics>& entries) {
     const OwnedRows* const further = database.further_values(component);
     if (further == nullptr) return;

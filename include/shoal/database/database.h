@@ -19,24 +19,25 @@
 //     if (DatabaseRow row = sea.find(fish[3]))        // many fields of one entity:
 //         sea.set<&Position::value>(row, {1, 2, 3});  // one look-up for all
 //
-// Archetypes form when they are needed, and C++ types are registered at their first use. The calls with ComponentType
-// serve component types that are known only at run time. An entity that loses its last component keeps its row and its
-// zone; drop() and destroy() remove the row. A component type declared `enableable` keeps its columns in every row of
-// its archetypes: removing and adding it flips a bit, and the value stays unless a new one is given. An entity has a
-// list of values of a component type declared `many`: add() puts one before the others, remove() removes all,
-// remove_value() one of them. The first is in the row, so a list of one costs no more than a component; the others are
-// rows of one table for the whole database, linked by row numbers, and stay there when the entity moves:
+// Archetypes are made when they are needed, and C++ types are registered at their first use. Calls that take a
+// ComponentType are for component types that are known only at run time. An entity that loses its last component keeps
+// its row and its zone; drop() and destroy() remove the row. A component type declared `enableable` keeps its columns
+// in every row of its archetypes: removing or adding it flips a bit, and the value stays unless a new one is given. If
+// a component type is declared `many`, an entity has a list of its values: add() puts a value before the others,
+// remove() removes all values, and remove_value() removes one. The first value is in the row, so a list of one costs no
+// more than a component. The other values are rows of one table for the whole database, linked by row numbers, and stay
+// there when the entity moves:
 //
 //     entity --directory--> table, row      label "ship"  | position ...      value 0
 //        `----- index ----> row 5 --> row 2       "old" --> "large"           values 1 and 2
 //
 // All calls take effect at once; rows of entities that were destroyed elsewhere are removed at
-// settle(). Passes ask for changes through Commands; see commands.h. A call may be given spans of any table's columns.
+// settle(). Passes request changes through Commands; see commands.h. A call may be given spans of any table's columns.
 // The destructor of a component may destroy other entities. During a call for many entities that removes components or
-// moves rows, it may destroy only one entity at a time, and may change nothing else. Setting a component must not
-// change the database. An assertion fails in calls that would leave rows inconsistent. Thread: structural calls from
-// one thread at a time, and not while a loop or a world's schedule runs (see DatabaseLock; asserted); const calls from
-// any thread between them.
+// moves rows, it may destroy entities only one at a time, and may change nothing else. Setting a component must not
+// change the database. Calls that would leave rows inconsistent fail an assertion. Thread: structural calls from one
+// thread at a time, and not while a loop or a world's schedule runs (see DatabaseLock; asserted); const calls from any
+// thread between them.
 
 #include "shoal/database/detail/archetype_graph.h"
 #include "shoal/database/detail/component_slots.h"
@@ -76,7 +77,7 @@ public:
     /// The same for a C++ type. Requires: none of these errors occurs.
     template <class T>
     ComponentType component();
-    /// Returns a component type that is false when there is none.
+    /// Returns the component type, which converts to false if there is none.
     ComponentType find_component(ComponentId component) const { return graph_.find_component(component); }
     /// The same for a C++ type. Requires: no other component type has its name.
     template <class T>
@@ -88,13 +89,13 @@ public:
         graph_.require(component, asked_for);
     }
 
-    /// Returns the archetype of a set of component types, in any order. Requires: no pass or loop runs, unless
-    /// the same set was asked for before. Lifetime: the database.
+    /// Returns the archetype of a set of component types, in any order. Requires: no pass or loop runs, unless the
+    /// archetype exists already. Lifetime: the database.
     SHOAL_API const Archetype& archetype(std::span<const ComponentType> components);
     template <class... Ts>
     const Archetype& archetype();
-    /// Returns the archetype with one more component type, or one fewer. Requires: as above. Cost: a look-up, after the
-    /// first time.
+    /// Returns the archetype with one more component type, or one fewer. Requires: as above. Cost: a look-up, except
+    /// the first time.
     SHOAL_API const Archetype& with(const Archetype& type, ComponentType component);
     SHOAL_API const Archetype& without(const Archetype& type, ComponentType component);
     std::span<const Archetype* const> archetypes() const { return graph_.archetypes(); }  ///< by number
@@ -212,10 +213,10 @@ public:
         return insert(entity, options_.first_zone, values...);
     }
 
-    /// Adds components to living entities, or sets the values of those they have (a value that is not given stays).
-    /// Entities without a row get one in the first zone. num_added counts the entities that gained a component. For a
-    /// `many` type each entity gains a value, as the first of its list. Disabled{Asleep{}} adds a disabled component.
-    /// Errors: no memory or a full table; nothing has changed.
+    /// Adds components to living entities, or sets the values of components that they already have (a value that is not
+    /// given stays). Entities without a row get one in the first zone. num_added counts the entities that gained a
+    /// component. For a `many` type, each entity gains a value at the front of its list. Disabled{Asleep{}} adds a
+    /// disabled component. Errors: no memory or a full table; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const ComponentValues> values);
     template <GivenComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values)
@@ -251,15 +252,15 @@ public:
     /// out of place.
     SHOAL_API void arrange(const DatabaseTable& table, std::span<const Entity> owners);
 
-    /// Enables and disables a component type in all rows of a table. Shape: a bit for each row. Requires: the type is
-    /// enableable, and the archetype has it.
+    /// Sets whether a component type is enabled, in all rows of a table. Shape: a bit for each row. Requires: the type
+    /// is enableable, and the archetype has it.
     SHOAL_API void set_enabled(const DatabaseTable& table, ComponentType component,
                                std::span<const std::uint64_t> bits);
 
     /// Destroys entities, removes their rows, and returns how many died.
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
     SHOAL_API bool destroy(Entity entity);
-    /// Destroys all entities of a zone and returns how many died. The zone's memory is freed after some settles.
+    /// Destroys all entities of a zone and returns how many died. The zone's memory is freed after a few settles.
     SHOAL_API std::uint32_t clear_zone(Zone zone);
 
     /// The commands of the pass that the calling thread runs, or of the program outside of passes; see commands.h. In a
@@ -269,7 +270,7 @@ public:
 
     // --- look-up -------------------------------------------------------------------------------------------------
 
-    /// Returns the row of an entity. Total: any id is fine; stale, null and foreign ids have no row.
+    /// Returns the row of an entity. Any id is allowed; stale, null and foreign ids have no row.
     SHOAL_INLINE DatabaseRow find(Entity entity) const {
         const DatabaseDirectory::Location place = directory_.find(entity);
         if (SHOAL_UNLIKELY(!place)) return {};
@@ -277,7 +278,7 @@ public:
     }
     const DatabaseDirectory& directory() const { return directory_; }
     bool has_row(Entity entity) const { return directory_.rows().find(entity) != kNilRow; }
-    /// Whether an entity with a row is dead. Cost: one comparison, as long as none has died.
+    /// Whether an entity with a row is dead. Cost: one comparison, unless entities have died since the last settle.
     SHOAL_INLINE bool is_dead(Entity entity) const {
         return SHOAL_UNLIKELY(awaits_deaths()) && !entities_.alive_between_changes(entity);
     }
@@ -305,8 +306,8 @@ public:
 
     // --- several values of a type --------------------------------------------------------------------------------
 
-    /// Returns how many values of a component type an entity has: more than one only with `many`. Total: any id is
-    /// fine.
+    /// Returns how many values of a component type an entity has: more than one only for a `many` type. Any id is
+    /// allowed.
     SHOAL_API std::uint32_t num_values(Entity entity, ComponentType component) const;
     template <DescribedComponent T>
     std::uint32_t num_values(Entity entity) const;
@@ -330,7 +331,7 @@ public:
     /// Shape: by table number; nullptr for free numbers. See match.h for the tables with given components.
     /// Lifetime: until the next structural call.
     std::span<DatabaseTable* const> all_tables() const { return tables_.by_number(); }
-    /// One bit per table number: does it hold rows?
+    /// One bit per table number, set if the table has rows.
     std::span<const std::uint64_t> occupied() const { return tables_.occupied(); }
     /// Returns the table of an archetype in a zone, or nullptr.
     DatabaseTable* find_table(const Archetype& type, Zone zone) const { return tables_.find(type, zone); }
@@ -343,7 +344,8 @@ public:
     /// the same, tables are only added, at the end.
     std::uint64_t table_list_epoch() const { return tables_.epoch(); }
     /// Where the columns of a component type are in each table, for look-ups; kept up to date as tables are added.
-    /// Shape: by table number; nullptr: not there. Lifetime: the database. Thread: any, between structural calls.
+    /// Shape: by table number; nullptr: the table lacks the type. Lifetime: the database. Thread: any, between
+    /// structural calls.
     const Array<const PhysicalColumn*>& columns_of(ComponentType component) const {
         return tables_.columns_of(component);
     }
@@ -357,27 +359,26 @@ public:
 
     // --- zones whose rows are kept elsewhere ---------------------------------------------------------------------
 
-    /// Writes the rows of a zone, with all values of its entities, for read_zone() of a database with these entities.
-    /// Refuses rows with opaque fields, and rows that refer to read-only arrays of a resource, which nothing would keep
-    /// loaded.
+    /// Writes the rows of a zone, with all values of its entities, so that read_zone() can restore them in a database
+    /// with the same entities. Refuses rows with opaque fields, and rows that refer to read-only arrays of a resource,
+    /// because nothing would keep the resource loaded.
     SHOAL_API void write_zone(Zone zone, SnapshotWriter& to) const;
-    /// Gives the entities that still live the rows that write_zone() wrote. An entity that has a row by now moves to
-    /// the zone and gains the components it lacks and the values of `many` types. The entities in `gone`, ascending,
-    /// count as dead even if their ids are in use again. Returns how many entities had no row. Errors: a component type
-    /// has other fields; no memory or a full table; nothing has changed.
+    /// Gives the rows that write_zone() wrote to the entities that are still alive. An entity that already has a row
+    /// moves to the zone and gains the components that it lacks and the values of `many` types. The entities in `gone`,
+    /// ascending, count as dead even if their ids are in use again. Returns how many entities had no row. Errors: a
+    /// component type has other fields; no memory or a full table; nothing has changed.
     SHOAL_API Result<std::uint32_t> read_zone(Zone zone, SnapshotReader& from, std::span<const Entity> gone = {});
-    /// Checks what write_zone() wrote as read_zone() does, except the owners of the rows. Adds no rows, but may add
-    /// archetypes.
-    /// Returns the owners, ascending, including dead ones. Errors: read_zone() would refuse the rows, whichever
-    /// entities live.
+    /// Checks the output of write_zone() as read_zone() does, but does not check the owners of the rows. Adds no rows,
+    /// but may add archetypes. Returns the owners, ascending, including dead ones. Errors: read_zone() would refuse the
+    /// rows, whichever entities are alive.
     SHOAL_API Result<Array<Entity>> check_zone(Zone zone, SnapshotReader& from);
     /// Removes the rows of a zone and returns how many there were. The entities stay alive, without rows.
     SHOAL_API std::uint32_t drop_zone(Zone zone);
-    /// Starts or stops remembering the zones that queries with zones visit.
+    /// Starts or stops recording the zones that queries limited to zones visit.
     SHOAL_API void watch_zones(bool watches);
-    /// Returns the zones visited since the last call, and forgets them. Requires: no passes run.
+    /// Returns the zones recorded since the last call, and forgets them. Requires: no passes run.
     SHOAL_API ZoneSet take_watched_zones();
-    /// The same, but the zones stay remembered.
+    /// The same, but does not forget the zones.
     SHOAL_API ZoneSet watched_zones() const;
     /// Notes that a query visits some zones. Thread: any.
     void note_visit(const ZoneSet& zones) const {
@@ -386,13 +387,13 @@ public:
 
     // --- spawning ------------------------------------------------------------------------------------------------
 
-    /// From now on, puts each spawned entity into the tile of its position in the world, as given by `field`, a Vec3
-    /// of the component type. SpawnOptions::root_poses move that field first, as they move the roots of transforms. A
-    /// position that is not a number is in the zone for large things. An entity is put into the zone that its source
-    /// names for it or an ancestor (see spawn_zone.h), otherwise into the tile of its field, otherwise into its
-    /// parent's zone, otherwise into the first zone. PositionLinks::keep_in_tiles() does the same, and also moves rows
-    /// later. Errors: there is no such field, or it is not a single Vec3; another field or grid was set before; nothing
-    /// has changed.
+    /// From now on, puts each spawned entity into the tile of its world position, which is in `field`, a Vec3 of the
+    /// component type. SpawnOptions::root_poses are applied to that field first, as they are to the roots of
+    /// transforms. A position that is not a number is in the zone for large entities. An entity is put into the zone
+    /// that its source names for it or an ancestor (see spawn_zone.h), otherwise into the tile of its field, otherwise
+    /// into its parent's zone, otherwise into the first zone. PositionLinks::keep_in_tiles() does the same, and also
+    /// moves rows later. Errors: there is no such field, or it is not a single Vec3; another field or grid was set
+    /// before; nothing has changed.
     SHOAL_API Status spawn_into_tiles(ComponentType component, std::string_view field, const GridZones& tiles);
     template <auto kMember>
     void spawn_into_tiles(const GridZones& tiles);
@@ -563,7 +564,7 @@ private:
     void disable_as_given(DatabaseTable& table, RowRange rows, std::span<const ComponentValues> values);
     bool disable(DatabaseRow at, std::span<const ComponentType> components);
 
-    // Values after the first of an entity.
+    // The values of `many` types after the first of each entity.
     bool gives_many(std::span<const ComponentValues> values) const { return !further_.empty() && names_many(values); }
     bool names_many(std::span<const ComponentValues> values) const;
     Status reserve_further(Arguments& arguments);
@@ -597,9 +598,9 @@ private:
     std::uint64_t deaths_seen_ = 0;  // the position of the cursor
     std::uint64_t stamp_ = 1;
     Selection* selection_ = nullptr;
-    Spawn* spawn_ = nullptr;                           // the spawn under way
+    Spawn* spawn_ = nullptr;                           // the current spawn
     SpawnPositionField* spawn_place_ = nullptr;        // nullptr: no field decides the zone of spawned entities
-    ComponentDirectory* alone_ = nullptr;              // the directory that the database has while it is alone
+    ComponentDirectory* alone_ = nullptr;              // the directory of the database while it is in no other
     Array<ComponentValues> given_{Owner("database")};  // the values of the current change
     Array<ComponentType> removed_{Owner("database")};  // the component types that the current change removes
     struct WatchedZones;

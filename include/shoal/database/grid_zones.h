@@ -1,13 +1,13 @@
 #pragma once
-// Zones as the tiles of a grid: a loop over what is near a place reads only the tiles around that place.
+// Zones as the tiles of a grid: a loop over the entities near a place reads only the tiles around that place.
 //
 //     zone      first + 6    first + 7    first + 8          3 x 3 tiles; `origin` is the lower corner of the first
 //               first + 3    first + 4    first + 5
 //               first + 0    first + 1    first + 2          and first + 9: for what is larger than a tile
 //
-// An entity is in the tile of its centre and may reach half a tile beyond it: widen a query by the largest half
-// extent of what it looks for. The tiles at the border have no outer edge, so that no position is outside. The zone for
-// what is larger than a tile touches everything.
+// An entity is in the tile of its centre and may reach half a tile beyond it: widen a query by the largest half extent
+// of the entities that it looks for. The tiles at the border have no outer edge, so no position is outside. Every
+// region touches the zone for entities that are larger than a tile.
 //
 //     GridZones tiles({.origin = {-100, 0, -100}, .tile_size = 12.5f, .num_x = 16, .num_y = 16, .up = GridUp::kY});
 //     if (Status s = sea.create<Position>(fish, tiles.zone_of(place), Position{place}); !s) return s;
@@ -40,19 +40,19 @@ public:
     SHOAL_API explicit GridZones(const GridZonesOptions& options);
 
     const GridZonesOptions& options() const { return options_; }
-    /// The number of tiles, plus one zone for what is larger.
+    /// The number of tiles, plus the zone for larger entities.
     std::uint32_t num_zones() const { return options_.num_x * options_.num_y + 1; }
-    /// The zone for what is larger than a tile, and for positions that are not numbers.
+    /// The zone for entities that are larger than a tile, and for positions that are not numbers.
     Zone large_zone() const { return options_.first_zone + options_.num_x * options_.num_y; }
 
     /// Returns the tile of a position.
     SHOAL_API Zone zone_of(Vec3 position) const;
-    /// The same for something that reaches at most `radius` from `position`.
+    /// The same for an entity that reaches at most `radius` from `position`.
     SHOAL_API Zone zone_of(Vec3 position, float radius) const;
 
-    /// Adds the tiles that touch a sphere (seen from above: a disc), and the zone for what is larger than a tile.
+    /// Adds the tiles that touch a sphere (a disc, seen from above), and large_zone().
     SHOAL_API void touch_sphere(Vec3 centre, float radius, ZoneSet& out) const;
-    /// Adds the tiles that touch a box, and the zone for what is larger than a tile.
+    /// Adds the tiles that touch a box, and large_zone().
     SHOAL_API void touch_box(Vec3 low, Vec3 high, ZoneSet& out) const;
 
 private:

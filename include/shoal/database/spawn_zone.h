@@ -1,12 +1,12 @@
 #pragma once
-// Component types by which a source declares how entities are spawned into databases. They are instructions: no store
-// keeps them. A compiler knows them once they are registered; `shoal compile` registers them.
+// Component types with which a source declares how entities are spawned into databases. They are instructions: no store
+// keeps them. They must be registered before a compiler accepts them; `shoal compile` registers them.
 //
 //     { type = "zone" zone = 12 }                        the entity is put into zone 12, and so are its children unless
 //                                                        they name another; overrides Database::spawn_into_tiles
 //     { type = "disabled" component = "asleep" }         its enableable component `asleep` is disabled
 //
-// A component type with one of these names but other fields is an ordinary one.
+// A component type with one of these names but other fields is an ordinary component type.
 
 #include "shoal/store/detail/zone.h"
 #include "shoal/table/describe.h"

@@ -36,15 +36,15 @@ public:
     std::uint32_t number() const { return number_; }
     /// The component types of the archetype: one bit per number.
     const BitSet& signature() const { return signature_; }
-    /// Ascending.
+    /// In ascending order.
     std::span<const ComponentType> components() const { return {components_.data(), components_.size()}; }
-    /// The enableable component types: for each, a bit per row tells whether the row has it. Ascending.
+    /// The enableable component types, in ascending order. For each type, a bit per row shows whether it is enabled.
     std::span<const ComponentType> enableable() const { return {enableable_.data(), enableable_.size()}; }
-    /// The component types that are `many`: the first value of an entity is in its row. Ascending.
+    /// The `many` component types, in ascending order. The first value of an entity is in its row.
     SHOAL_API std::span<const ComponentType> many() const;
     bool has(ComponentType component) const { return signature_.test(component.number); }
     /// Returns the first column of a component type, or kNoColumn; its other columns follow. A component type without
-    /// fields has a number too, but no column there.
+    /// fields has no column.
     std::uint32_t first_column(ComponentType component) const {
         return component.number < first_column_.size() ? first_column_[component.number] : kNoColumn;
     }

@@ -6,8 +6,8 @@
 //                                            |
 //                                      without position --- {velocity}
 //
-// An archetype is made when it is first asked for. Edges, and the plans for moving rows from one archetype to another,
-// are computed once and remembered. Component types and archetypes live as long as the graph; both are numbered in the
+// An archetype is made when it is first needed. Edges, and the plans for moving rows from one archetype to another, are
+// computed once and remembered. Component types and archetypes live as long as the graph; both are numbered in the
 // order in which they were added.
 // Thread: const calls from any thread between changes.
 
@@ -31,7 +31,7 @@ public:
     /// Adds a component type, or returns the one that is already there.
     /// Errors: another type has this name (the message shows both), or the schema is both `many` and `enableable`.
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
-    /// Returns a component type that is false when there is none.
+    /// Returns the component type, which converts to false if there is none.
     SHOAL_API ComponentType find_component(ComponentId component) const;
     /// The same by schema. Errors: another type has this name (the message shows both).
     SHOAL_API Result<ComponentType> find_same(const Schema& schema) const;
@@ -57,12 +57,12 @@ public:
     /// Returns the archetype of a set of component types, in any order. Lifetime: the graph.
     SHOAL_API const Archetype& archetype(std::span<const ComponentType> components);
     SHOAL_API const Archetype& archetype(const BitSet& signature);
-    /// Returns the archetype with one more component type, or one fewer. Cost: a look-up, after the first time.
+    /// Returns the archetype with one more component type, or one fewer. Cost: a look-up, except the first time.
     const Archetype& with(const Archetype& type, ComponentType component) { return neighbour(type, component, true); }
     const Archetype& without(const Archetype& type, ComponentType lost) { return neighbour(type, lost, false); }
     /// Whether with() or without() would not change the graph, because the edge is already known.
     SHOAL_API bool knows_neighbour(const Archetype& type, ComponentType component, bool with) const;
-    /// Returns the plan for moving rows from one archetype to another. Cost: a look-up, after the first time.
+    /// Returns the plan for moving rows from one archetype to another. Cost: a look-up, except the first time.
     SHOAL_API const TakePlan& plan(const Archetype& from, const Archetype& to);
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// Where the row of each entity is: in which table, and which row of that table.
+// Where the row of each entity is: the table, and the number of the row in that table.
 //
 //     entity index        0    1     2   ...
 //     rows                .   g:5    .        4 bytes: generation above row; one RowIndex that all tables share
@@ -25,7 +25,7 @@ public:
         explicit operator bool() const { return row != kNilRow; }
     };
 
-    /// Total: any id is fine; stale and foreign ids have no location. Cost: one look-up in each of two arrays.
+    /// Any id is allowed; stale and foreign ids have no location. Cost: one look-up in each of two arrays.
     SHOAL_INLINE Location find(Entity entity) const {
         const std::uint32_t row = rows_.find(entity);
         if (SHOAL_UNLIKELY(row == kNilRow)) return {};
@@ -48,7 +48,7 @@ public:
     }
     /// find() without testing that the directory covers the index. Requires: covers().
     SHOAL_INLINE Location find_covered(Entity entity) const { return covered().find(entity); }
-    /// The arrays behind find_covered(): a loop can keep their addresses in registers, whatever it writes.
+    /// The arrays that find_covered() reads. A loop can keep their addresses in registers, whatever it writes.
     /// Lifetime: until the next reserve().
     struct Covered {
         const EntityBits* entries = nullptr;
@@ -67,11 +67,11 @@ public:
         __builtin_prefetch(rows_.entries().data() + entity.index());
         __builtin_prefetch(tables_.data() + entity.index());
     }
-    /// Whether the calls above work for all of `entities`. Cost: a fraction of a look-up each.
+    /// Whether the calls above work for all of `entities`. Cost: a fraction of a look-up per entity.
     bool covers(std::span<const Entity> entities) const {
         return upper_tables_.capacity() == 0 && rows_.covers(entities);
     }
-    /// For prefetching: the location stored for the index, whichever entity it belongs to.
+    /// For prefetching: the location stored for the index, even if it is of another entity.
     SHOAL_INLINE Location guess(Entity entity) const {
         const std::span<const EntityBits> entries = rows_.entries();
         if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return {0, 0};

@@ -1,5 +1,5 @@
 #pragma once
-// One field of the entities of a database, for many look-ups. Included by database.h.
+// Looks up one field of many entities of a database. Included by database.h.
 //
 //     const auto mass = sea.field<&Mass::value>();          // finds the columns of all tables once
 //     if (const float* m = mass.find(entity)) total += *m;  // two look-ups in the directory, one in a column
@@ -54,7 +54,7 @@ public:
         }
     }
 
-    /// Returns the field of an entity, or nullptr. Total: any id is fine.
+    /// Returns the field of an entity, or nullptr. Any id is allowed.
     SHOAL_INLINE Found find(Entity entity) const { return find_at(directory_->find(entity)); }
     /// Fetches the field into the cache. If the entity does not have the field, fetches something else: a test would
     /// cost more.
@@ -94,8 +94,8 @@ private:
     }
 
 #if SHOAL_CHECKED
-    /// Ends the program if the columns of a table have moved or were added since then. Compares the address of the
-    /// first column.
+    /// Ends the program if the columns of a table were moved or added after the columns were looked up. Compares only
+    /// the address of the first column.
     void require_current(std::size_t number) const {
         const std::size_t at = number * Layout::kNumColumns;
         const DatabaseTable& table = *database_->all_tables()[number];

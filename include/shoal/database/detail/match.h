@@ -63,12 +63,12 @@ public:
             if (table.presence(component) != nullptr) return false;
         return enableable_with_.empty();
     }
-    /// Returns a bit for each of the rows 64 * word to 64 * word + 63: does it match? Bits past the last row are 0.
-    /// Requires: the table matches; word * 64 < table.num_rows().
+    /// Returns 64 bits: bit i is set if row 64 * word + i matches. Bits past the last row are 0. Requires: the table
+    /// matches; word * 64 < table.num_rows().
     SHOAL_API std::uint64_t rows_of_word(const DatabaseTable& table, std::uint32_t word) const;
 
 private:
-    static constexpr std::size_t kTablesPerZone = 4;  // a guess: tables of a zone visited for each table that matches
+    static constexpr std::size_t kTablesPerZone = 4;  // a guess: how many tables of a zone are visited per match
 
     /// Whether all tables of the database were looked at, and no table was removed since then.
     bool is_fresh() const {

@@ -1,14 +1,13 @@
 #pragma once
-// Moves a single row when its entity gains or loses components by a call with C++ types. A table remembers the last
+// Moves a single row when its entity gains or loses components in a call with C++ types. A table remembers the last
 // step that one of its rows took; for the next row that takes the same step, only its entity is looked up:
 //
 //     find    entity -> table, row; is the table's last step the one asked for, do its addresses hold, is there room?
 //     make    bits, owner, columns (from the row to the target; the table's last row into its place), index, stamps
 //
-// find() returns nothing when the step does not apply: if the components are not the same as last time, if the memory
-// of a table has moved, for opaque columns and `many` component types, with more than 65,536 tables, or while rows are
-// held. Then the call for spans of components runs. That call prepares the next step, and ends the program if rows are
-// held.
+// find() returns nothing if the components are not the same as last time, the memory of a table has moved, a column is
+// opaque, a component type is `many`, there are more than 65,536 tables, or rows are held. The call for spans of
+// components then does the work: it also prepares the next step, and ends the program if rows are held.
 // Thread: the same as the database.
 
 #include "shoal/database/detail/typed_slots.h"

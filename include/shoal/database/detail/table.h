@@ -6,7 +6,7 @@
 //     columns             ..   ..   ..          those of the archetype's schema
 //     bits of "asleep"    1    0    1           an enableable component type: does the entity have it now?
 //
-// Passes and queries read columns, or write columns without marks and mark them when the loop has ended. Only the
+// Passes and queries read columns, or write columns without marking them and mark them when the loop ends. Only the
 // Database adds and removes rows.
 // Lifetime: a table that stays empty is removed after many settles, and its number is used again; then
 // Database::table_list_epoch() grows. Thread: as for Table.
@@ -71,8 +71,7 @@ public:
     bool has_many() const { return has_many_; }
     std::span<const Entity> entities() const { return table_.entities(); }
     const detail::RowVersions& row_versions() const { return table_.row_versions(); }
-    /// The rows; first_column() tells where a component's columns are. Requires: no structural call is made on this
-    /// table.
+    /// The rows; first_column() finds the columns of a component. Requires: no structural call is made on this table.
     Table& table() { return table_; }
     const Table& table() const { return table_; }
     std::uint32_t first_column(ComponentType component) const { return type_->first_column(component); }
@@ -168,7 +167,7 @@ private:
         /// last row. Not inline, so that rows without bits do not pay for the registers that this uses.
         __attribute__((noinline)) SHOAL_API void move_bits(const DatabaseTable& from, std::uint32_t row) const;
 
-        std::uint32_t num_reached = 0;  // rows of the target that all bits have room for; room only grows
+        std::uint32_t num_reached = 0;  // rows for which all bits of the target have room; it only grows
     };
 
     /// The component type that a call with C++ types last enabled or disabled.
@@ -185,14 +184,14 @@ private:
 
     std::uint32_t number_;
     Zone zone_;
-    std::uint32_t type_number_;  // a copy, beside the other members that loops read
+    std::uint32_t type_number_;  // a copy, next to the other members that loops read
     bool has_many_;
     Table table_;
     const Archetype* type_;
     Array<PresenceBits> presence_{Owner("database table")};  // by index in type().enableable()
     Step last_added_, last_removed_;
     LastEnableable last_enableable_;
-    std::uint32_t num_wanted_ = 0;  // rows that the call under way will add
+    std::uint32_t num_wanted_ = 0;  // rows that the current call will add
 };
 
 }  // namespace shoal

@@ -6,7 +6,7 @@
 //     occupied            1                    0              0       1                    does it hold rows?
 //     zone 3              0 -> 1               the tables of a zone are a list
 //
-// A table that stays empty is removed, and its number is used again: code that keeps numbers or addresses compares
+// A table that stays empty is removed, and its number is used again: code that keeps numbers or addresses must compare
 // the epoch. While the epoch stays the same, tables are only added, at the end.
 // Thread: const calls from any thread between structural calls.
 
@@ -19,7 +19,7 @@ namespace shoal {
 
 class TableSet {
 public:
-    /// `directory` has the rows of all tables. Requires: `directory` and `pool` outlive the set.
+    /// `directory` finds the rows of all tables. Requires: `directory` and `pool` outlive the set.
     SHOAL_API TableSet(PagePool& pool, DatabaseDirectory& directory, std::uint32_t capacity_rows);
     TableSet(const TableSet&) = delete;
     TableSet& operator=(const TableSet&) = delete;
@@ -39,11 +39,11 @@ public:
     SHOAL_API std::span<const Table* const> list() const;
     /// Lists a table that does not belong to the set. Requires: the table outlives the set.
     SHOAL_API void list_also(const Table& table);
-    /// One bit per table number: does it hold rows?
+    /// One bit per table number, set if the table has rows.
     std::span<const std::uint64_t> occupied() const { return occupied_.words(); }
     std::uint64_t epoch() const { return epoch_; }
     /// Where the columns of a component type are in each table; kept up to date as tables are added.
-    /// Shape: by table number; nullptr: not there. Lifetime: the set. Thread: any, as above.
+    /// Shape: by table number; nullptr: the table lacks the type. Lifetime: the set. Thread: any, as above.
     SHOAL_API const Array<const PhysicalColumn*>& columns_of(ComponentType component) const;
 
     /// Calls visit(table) for each table.
@@ -109,7 +109,7 @@ private:
     HashMap<Zone, std::uint32_t> first_in_zone_{Owner("database")};
     std::uint64_t epoch_ = 0;
     std::size_t next_visited_ = 0;
-    mutable Array<ColumnsOfType*> columns_of_types_{Owner("database")};  // owned; only for types that were asked for
+    mutable Array<ColumnsOfType*> columns_of_types_{Owner("database")};  // owned; only for types that were requested
 };
 
 }  // namespace shoal

@@ -113,7 +113,7 @@ Status Database::create(std::span<Entity> out, Zone zone)
     requires(sizeof...(Ts) > 0)
 {
     require_unlocked_for<Ts...>("create()");
-    if constexpr ((detail::kHasOpaque<Ts> || ...))  // only the C++ types have their defaults
+    if constexpr ((detail::kHasOpaque<Ts> || ...))  // only C++ has the defaults of opaque fields
         return create<Ts...>(out, zone, Ts{}...);
     else
         return create(out, archetype<Ts...>(), zone);
@@ -221,7 +221,7 @@ Status Database::create(std::span<Entity> out, Zone zone, const Ts&... values)
 
 namespace detail {
 
-/// Keeps the rows of a database in place, like DatabaseLock, which needs the whole header.
+/// Keeps the rows of a database in place. DatabaseLock does the same, but needs the whole header.
 struct PlacedRows {
     explicit PlacedRows(Database& held) : database(held) { held.hold_rows(true); }
     PlacedRows(const PlacedRows&) = delete;

@@ -1,7 +1,7 @@
 #pragma once
 // What the database needs to know about C++ types. Each type, and each list of types, has a small number in this
-// process: the slot in which every database keeps the component type, or the table used last. The number serves only
-// for a cache; a component type is identified by its name.
+// process: the slot in which every database caches the component type, or the table used last. The number is only for
+// this cache; a component type is identified by its name.
 
 #include "shoal/database/detail/table.h"
 
@@ -17,9 +17,9 @@ struct TypedSlot {
     static inline std::uint32_t number = 0;  // 0: none yet
     /// 0 before the first get().
     SHOAL_INLINE static std::uint32_t known() { return __atomic_load_n(&number, __ATOMIC_RELAXED); }
-    /// Identifies the types without reading the number, so that a loop need not load anything again. Each library of a
-    /// program has its own key. Lifetime: a library must stay loaded as long as any database to which it has added
-    /// components, or from which it has removed them.
+    /// Identifies the types without reading the number, so that a loop need not reload it. Each library of a program
+    /// has its own key. Lifetime: a library must stay loaded as long as any database to which it has added components,
+    /// or from which it has removed them.
     static constexpr TypedKey key() { return &number; }
     SHOAL_INLINE static std::uint32_t get() {
         const std::uint32_t slot = known();

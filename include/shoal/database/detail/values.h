@@ -39,7 +39,7 @@ struct DatabaseRow {
     DatabaseTable* table = nullptr;
     std::uint32_t row = kNilRow;
     [[no_unique_address]] detail::KnownRow
-        known{};  ///< by which checked builds detect stale rows and rows of another database
+        known{};  ///< lets checked builds detect stale rows and rows of another database
 
     explicit operator bool() const { return table != nullptr; }
     friend bool operator==(DatabaseRow a, DatabaseRow b) { return a.table == b.table && a.row == b.row; }

@@ -1,5 +1,5 @@
 #pragma once
-// What a database holds, by zone and component type.
+// The rows and memory of a database, by zone and component type.
 //
 //     zone   component    rows   used     committed
 //        0   position      120   1.4 KiB  ...            rows of all archetypes of the zone that have it
@@ -15,7 +15,7 @@ namespace shoal {
 struct ZoneStatistics {
     Zone zone = 0;
     ComponentType component{};
-    StoreStatistics held{};  ///< the lifetime of its text is that of the database
+    StoreStatistics held{};  ///< Lifetime: its text lives as long as the database
 };
 
 /// Returns one entry for each zone and component type that has a table there, by zone, then by component type.
