@@ -327,7 +327,7 @@ private:
 
     Status check_loops() {
         std::uint64_t num_chunks = 0;
-        Array<std::uint32_t> passes{Owner("commands")};  // passes with commands from outside of their loops
+        Array<std::uint32_t> passes{Owner("commands")};  // passes that record commands outside of their loops
         for (const SavedCommandLoop& loop : loops_) {
             num_chunks += loop.num_chunks;
             const bool is_outer = loop.pass == 0 && loop.num_steps != 0;
@@ -343,7 +343,7 @@ private:
         return num_chunks == chunks_.size() ? Status() : error("chunks", "they are not those of the loops");
     }
 
-    /// Notes which chunk has which pending entities. Errors: an entity occurs twice, or is missing.
+    /// Notes which pending entities each chunk has. Errors: an entity occurs twice, or is missing.
     Status check_pending() {
         constexpr std::uint32_t kMostBlocks = std::uint32_t((kPendingNumberMask + 1) / kPendingBlock);
         if (blocks_.size() > kMostBlocks) return error("pending_blocks", "there are more entities than there can be");
@@ -445,7 +445,7 @@ private:
         for (std::uint32_t i = 0; i < saved.num_runs; ++i) {
             const SavedCommandBatch& run = runs_[next_run_++];
             List& list = lists_[run.list];
-            if (list.made == nullptr) list.num_taken = 0;  // counts rows of runs that are in place from now on
+            if (list.made == nullptr) list.num_taken = 0;  // from now on, counts the rows that are in place
             list.made = &list_for(list, chunk);
             fill(chunk.begin_run(*list.made, run.num_rows), list);
         }
@@ -551,8 +551,8 @@ private:
     Array<SavedCommandChunk> chunks_{Owner("commands")};
     Array<std::uint32_t> blocks_{Owner("commands")};
     Array<SavedCommandBatch> runs_{Owner("commands")};
-    Array<std::uint32_t> owners_{Owner("commands")};  // by block of pending entities: its chunk,
-    Array<std::uint32_t> given_{Owner("commands")};   // and how many ids of the block it has handed out
+    Array<std::uint32_t> owners_{Owner("commands")};  // by block of pending entities: its chunk
+    Array<std::uint32_t> given_{Owner("commands")};   // by block: how many of its ids the chunk has handed out
     BitSet used_{Owner("commands")};                  // pending entities that commands create
     std::size_t next_run_ = 0, next_block_ = 0;
 };
@@ -566,7 +566,8 @@ Status CommandLog::load(SnapshotReader& from, std::span<const Schema> saved) {
     return CommandLoader(*this, from, saved).run();
 }
 
-/// In runs, replaces loaded lists by equal lists of the program, so that the commands of both are carried out together.
+/// Replaces loaded lists in runs with equal lists of the program, so that the commands of both are carried out
+/// together.
 void CommandLog::unify_lists(std::span<CommandLoop* const> loops) {
     if (loaded_lists_.empty()) return;
     Array<const CommandList*> compiled{Owner("commands")};

@@ -202,7 +202,8 @@ void visit_overrides_of(const detail::CommandBatch& run, void (*visit)(void* con
         for (const SpawnOverride& one : overrides_at(run, i)) visit(context, one.value.bytes());
 }
 
-/// Calls visit(context, bytes) for the string ids of a part, and for integers, in which properties store strings.
+/// Calls visit(context, bytes) for the string ids of a part, and for its integers, because properties store strings in
+/// integers.
 void visit_words_in(const detail::CommandBatch& run, const detail::CommandPart& part, const Schema& schema,
                     void (*visit)(void* context, std::span<const std::byte>), void* context) {
     for (const Field& field : schema.fields())

@@ -1,5 +1,5 @@
 #pragma once
-// The commands of a directory of stores until they are carried out: loops, each with a recorder per chunk.
+// The commands of a directory of stores that are not carried out yet, by loop, with a recorder for each chunk.
 //
 //     open_     [ pass 2, loop 1: chunk 0, 1, 2 | pass 1, loop 0: chunk 0 | ... ]     as they were opened
 //     idle_     loops of earlier frames, with the memory of their lists
@@ -31,7 +31,7 @@ struct CommandLoop {
 
 class CommandLog final : public WaitingCommands {
 public:
-    /// Returns the log of a directory; makes it the first time.
+    /// Returns the log of a directory. The first call makes it.
     static CommandLog& of(ComponentDirectory& directory);
     ComponentDirectory& directory() { return directory_; }
 
@@ -41,7 +41,8 @@ public:
     /// Returns the commands of the pass that the calling thread runs.
     Commands& here() override;
     detail::CommandRecorder* open(const WorkPosition& loop, std::uint32_t num_chunks);
-    /// Returns the recorder after the commands of a pass, for commands passed on by another directory.
+    /// Returns the recorder for commands that another directory passes on, to be carried out after the commands of a
+    /// pass.
     detail::CommandRecorder& open_for_passed(std::uint32_t pass);
     /// Calls visit(loop, runs of a chunk) for all chunks with pending commands, in their order.
     template <class Visit>

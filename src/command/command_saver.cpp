@@ -56,7 +56,7 @@ std::uint64_t count_saved_commands(const Snapshot& state) {
 
 namespace {
 
-/// Copies one column of a component type out of struct images. Bytes that belong to no field are not written.
+/// Copies one column of a component type out of struct images. Bytes between the fields are not written.
 void copy_column(const Schema& schema, std::uint32_t column, const std::byte* images, std::size_t num_images,
                  std::byte* to) {
     const ColumnDefinition& definition = schema.columns()[column];
@@ -335,7 +335,7 @@ private:
     const CommandHost* host_;
     SnapshotWriter& to_;
     EntityBits epoch_ = 0;
-    Array<std::uint32_t> new_blocks_{Owner("commands")};  // by block of pending entities, in the order of taking
+    Array<std::uint32_t> new_blocks_{Owner("commands")};  // by block of pending entities, in the order they were taken
     std::uint64_t num_outer_loops_ = 0, outer_loop_ = 0;
     Array<List> lists_{Owner("commands")};
     HashMap<std::uint64_t, std::uint32_t> list_numbers_{Owner("commands")};  // by address
@@ -358,7 +358,7 @@ void CommandLog::save(SnapshotWriter& to) {
     const SnapshotPath::Scope scope = to.in("commands");
     const std::lock_guard lock(mutex_);
     if (const auto epoch = static_cast<std::uint32_t>(epoch_ & kPendingEpochMask); epoch != 0) to.value("epoch", epoch);
-    for_each_chunk(open_, [](CommandRecorder&) {});  // notes what is held
+    for_each_chunk(open_, [](CommandRecorder&) {});  // notes the numbers of rows
     unify_lists(open_);
     Array<CommandLoop*> loops = open_;
     sort(loops);

@@ -110,8 +110,8 @@ Entity CommandSettler::resolve(std::uint32_t chunk, Entity entity) const {
     return number == num_pending_ ? kNullEntity : scratch_.made[number];
 }
 
-/// Replaces the pending entities of a run, and sets dead ones to null. Calls note(span, are_run) for all, in pieces.
-/// With `are_run`, the ids of the piece are consecutive, and all of its entities are alive.
+/// Replaces the pending entities of a run, and sets dead ones to null. Calls note(span, are_run) for all entities,
+/// piece by piece. With `are_run`, the ids of the piece are consecutive, and all of its entities are alive.
 template <class Note>
 void CommandSettler::resolve_entities(std::uint32_t chunk, const CommandBatch& run, Note&& note) {
     for (std::span<Entity> rest = run.entities(); !rest.empty();) {
@@ -303,7 +303,7 @@ void CommandSettler::resolve_overrides(std::uint32_t chunk, SpawnOverrides& over
     for (SpawnOverride& one : overrides) for_each_entity(one, [&](Entity& entity) { entity = resolve(chunk, entity); });
 }
 
-/// Returns the number of the group of such copies, which may be a new group.
+/// Returns the number of the group for these copies; adds the group if it is new.
 std::uint32_t CommandSettler::find_group(HashMap<std::uint64_t, std::uint32_t>& group_of, const SpawnKey& asked) {
     Array<SpawnGroup>& groups = scratch_.groups;
     const std::uint64_t key =
@@ -455,7 +455,7 @@ Status CommandSettler::change_together(std::span<const Entity> entities) {
     return status;
 }
 
-/// Puts the changes of each store side by side, in their order.
+/// Groups the changes by store; keeps their order within a store.
 void CommandSettler::group_changes() {
     Array<StoreChanges>& groups = scratch_.by_store;
     const Array<Store*>& stores = scratch_.stores;
@@ -527,7 +527,7 @@ void CommandSettler::change_one(std::span<const Single> commands) {
     const std::size_t num_links = scratch_.links.size();
     std::size_t num_parts = 0;
     for (const Single& command : commands) num_parts += command.run->list->parts.size();
-    scratch_.values.reserve(num_parts);  // must not grow: earlier values are referred to
+    scratch_.values.reserve(num_parts);  // must not grow: changes point to earlier values
     for (std::size_t i = commands.size(); i-- > 0;)
         for (const Part& part : commands[i].run->list->parts) {
             const Single& command = commands[i];
@@ -669,7 +669,7 @@ bool CommandSettler::keeps_links(const Result<Store*>& store, const Schema& comp
     return (*store)->find_columns(component).is_link;
 }
 
-/// Lists what a command does to a component type, and where.
+/// Lists what a command does to a component type, and in which store.
 void CommandSettler::note_change(const Part& part, const Result<Store*>& store, bool removes,
                                  const AddedValues& values) {
     const Schema& component = part.component();
@@ -696,7 +696,7 @@ void CommandSettler::give_values(std::uint32_t chunk, const CommandBatch& run, s
     scratch_.images.clear();
     if (!order.empty()) append_images(run, order, scratch_.images);
     const std::size_t count = entities.size();
-    scratch_.values.reserve(count * run.list->parts.size());  // must not grow: earlier values are referred to
+    scratch_.values.reserve(count * run.list->parts.size());  // must not grow: changes point to earlier values
     const bool removes = run.list->kind == Kind::kRemove;
     const auto row_at = [&](std::size_t i) { return order.empty() ? i : order[i]; };
     for (const Part& part : run.list->parts) {
@@ -775,7 +775,7 @@ void CommandSettler::carry_out(std::uint32_t chunk, const CommandBatch& run, std
 
 /// Creates or changes entities. give(first, count) lists the values for all entities, or for one of them. If a store
 /// refuses them together, they are created or changed one by one, so that only refused entities are lost. A created
-/// entity that is refused alone is destroyed.
+/// entity that is still refused is destroyed.
 template <class Give>
 void CommandSettler::carry_out(const List& list, std::span<const Entity> entities, Zone zone, Give&& give) {
     const bool creates = list.kind == Kind::kCreate;

@@ -16,14 +16,14 @@ namespace shoal {
 
 class CommandLog;
 
-// A pending entity: bit 30 is set, unlike in the id of any living entity (with wide ids its generation is 0); then
-// comes the settle that it waits for, then its number.
+// The id of a pending entity: bit 30 is set, unlike in the id of a living entity (with wide ids, the generation is 0).
+// The lower bits are the number of the settle that it waits for, followed by the number of the entity.
 inline constexpr EntityBits kPendingBit = EntityBits(1) << 30;
 inline constexpr int kPendingNumberBits = 24;
 inline constexpr EntityBits kPendingNumberMask = (EntityBits(1) << kPendingNumberBits) - 1;
 inline constexpr EntityBits kPendingEpochMask = (EntityBits(1) << (30 - kPendingNumberBits)) - 1;
 
-/// Not a chunk: no chunk owns a block of pending entities.
+/// In place of a chunk number: no chunk owns the block of pending entities.
 inline constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
 
 class CommandSettler {
@@ -82,7 +82,7 @@ private:
         Array<std::byte> images{Owner("commands")};  // row by row, each value at its offset
     };
 
-    /// An add or a remove of an entity whose field is set. Sorted by entity and component, and then by time.
+    /// An add or a remove for an entity whose field is set. Sorted by entity and component, and then by time.
     struct LaterChange {
         Entity entity;
         ComponentId component;
@@ -101,7 +101,7 @@ private:
         std::uint32_t chunk, number;
     };
 
-    /// The changes of one store, side by side.
+    /// The changes of one store, which are adjacent.
     struct StoreChanges {
         Store* store;
         std::size_t begin, end;  // of scratch_.changes
@@ -174,7 +174,7 @@ private:
     ComponentDirectory& directory_;
     EntityManager& entities_;
 
-    // Of the current settle.
+    // The state of the current settle.
     std::span<detail::CommandRecorder* const> chunks_;
     EntityBits epoch_ = 0, num_pending_ = 0;
     std::uint32_t kinds_ = 0;        // a bit for each kind of command that occurs
@@ -182,7 +182,7 @@ private:
     bool any_twice_ = false;         // several adds and removes have the same target
     bool any_dead_ = false;          // adds and removes have dead entities as targets
     bool has_begun_ = false;         // a store has already made its part of the current change
-    Status refused_;                 // why a change is impossible, as known before stores are asked
+    Status refused_;                 // why a change is impossible, if known before stores are asked
     SettleCounts counts_;
 
     /// Working memory, kept from one settle to the next.
@@ -194,10 +194,10 @@ private:
         Array<std::byte> images{Owner("commands")};
         Array<std::uint32_t> order{Owner("commands")};
         Array<Move> moves{Owner("commands")};
-        BitSet once{Owner("commands")};   // by entity index: whether a command names the entity,
-        BitSet twice{Owner("commands")};  // and whether another one does
+        BitSet once{Owner("commands")};   // by entity index: a command names the entity
+        BitSet twice{Owner("commands")};  // by entity index: several commands name it
         Array<Single> singles{Owner("commands")};
-        Array<ComponentChange> changes{Owner("commands")};  // changes of the current entities,
+        Array<ComponentChange> changes{Owner("commands")};  // changes of the current entities
         Array<Store*> stores{Owner("commands")};            // by change: its store
         Array<StoreChanges> by_store{Owner("commands")};
         Array<ComponentChange> sorted{Owner("commands")};

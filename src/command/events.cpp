@@ -93,7 +93,7 @@ struct EventBuffer final : OpenInScope {
     std::byte* end = nullptr;               // the end of the events in the last block
     std::byte* room_end = nullptr;          // the end of the last block
     bool is_in_place = false;               // the first events are at the end of the array, and not in blocks
-    std::size_t place_in_array = 0;         // in bytes, once the buffer is copied
+    std::size_t place_in_array = 0;         // in bytes; set when the buffer is copied
     bool is_held = false;                   // held by a writer, which knows the end
 
     void close(bool is_over) override;
@@ -376,7 +376,7 @@ void EventLog::State::recycle(std::size_t frame) {
     frames[frame].has_new.store(false, std::memory_order_release);
 }
 
-/// Requires: the mutex is held. A buffer that is open grows while it is copied.
+/// Ends the program if a buffer may be open, because it might grow while it is copied. Requires: the mutex is held.
 void EventLog::State::require_readable(WorkScope* scope) const {
     if (scope != nullptr && scope->is_in_loop())
         for (const EventBuffer* buffer : frames[now].buffers)

@@ -46,9 +46,10 @@ PassedPart view_of(const CommandBatch& run, const CommandPart& part, std::uint32
     return passed;
 }
 
-/// A command of a chunk that is to be taken. Each run has commands of one list, so their numbers tell the order.
+/// A command of a chunk that is to be taken. Each run has commands of only one list, so the order of all commands is
+/// found from their numbers.
 struct RowToTake {
-    std::uint32_t number;  // 0: of a kind that is carried out before those that have numbers
+    std::uint32_t number;  // 0: a kind that is carried out before the numbered kinds
     const CommandBatch* run;
     std::uint32_t row;
     auto operator<=>(const RowToTake&) const = default;

@@ -11,7 +11,7 @@ namespace shoal {
 
 using SpawnOverrides = Array<SpawnOverride>;
 
-/// The list of such spawns with a pose, or without one.
+/// The list of these spawns, with or without a pose.
 template <bool kHasPose>
 struct OverridingSpawn {
     static constexpr std::uint32_t kOffset = kHasPose ? detail::kPosedBytes : detail::kPoseOffset;
@@ -30,7 +30,7 @@ inline bool has_overrides(const detail::CommandList& list) { return !list.parts.
 inline bool has_poses(const detail::CommandList& list) {
     return &list == &detail::kSpawnAtList || &list == &detail::kCopyAtList || &list == &OverridingSpawn<true>::kList;
 }
-/// The overrides of a command of such a list.
+/// The overrides of a command. Requires: has_overrides().
 inline SpawnOverrides& overrides_at(const detail::CommandBatch& run, std::size_t row) {
     return *reinterpret_cast<SpawnOverrides*>(run.value(run.list->parts.front(), row));
 }

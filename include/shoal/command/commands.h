@@ -1,5 +1,6 @@
 #pragma once
-// Commands: changes of entities that passes request, made when the world, or a database without one, settles.
+// Commands are changes to entities that passes request. A world, or a database without a world, makes them when it
+// settles.
 //
 //     schedule.add("hunt", query<Read<&Shark::hunger>, Read<&Position::value>>(sea),
 //                  [](Commands& commands, Entity shark, float hunger, const Vec3& place) {
@@ -22,7 +23,7 @@
 // keeps yet is kept in the database of the world, which makes one if it has none. An entity that is created only with
 // components of other stores gets no row in a database, and no zone. An entity that is created without components gets
 // a row in the first database, if there is one.
-// Other changes have a component type too, or are calls:
+// Other changes also have a component type, or are calls:
 //
 //     commands.add(sword, ChildOf{hand});  // links transforms; remove<ChildOf> unlinks them
 //     commands.add(cannon, Owned{ship});   // gives it an owner; remove<Owned> releases it
@@ -34,32 +35,34 @@
 //     const Entity twin = commands.copy(ship);                        // of an entity, and of all below it
 //     commands.call(boat, [&](Entity self) { crews.hire(self, 12); });
 //
-// The rules. All logs together are one list, ordered by pass (its place in the schedule; commands from outside of
+// The rules. All logs together form one list, ordered by pass (its place in the schedule; commands from outside of
 // schedules come first), then by loop of the pass, by chunk, and by time in the chunk. This order does not depend on
 // the number of workers. Settling destroys entities, creates entities, spawns and copies, moves, adds and removes
 // components, then sets fields, and finally makes the calls. Pending entities get their ids in the order of the list.
 //   - An entity that a command destroys is destroyed once, whatever other commands it has. A pending entity that
 //     is destroyed is never created.
 //   - Of several moves of an entity, the last one counts.
-//   - Of several adds and removes of one component type, the last one counts, with its value. With `many`, all adds
-//     after the last remove count.
+//   - Of several adds and removes of one component type, the last one counts, with its value. For a `many` type, all
+//     adds after the last remove count.
 //   - Fields are set after components are added and removed, in the order of the list: of several sets of a field, the
-//     last one counts. A set does not count if an add or a remove of the component type follows it in the list. With
-//     `many`, an add does not cancel a set, which changes the first value that the entity then has.
+//     last one counts. A set does not count if an add or a remove of the component type follows it in the list. For a
+//     `many` type, an add does not cancel a set, and the set changes the first value that the entity has then.
 //   - A copy has the state of the original before the moves, adds and removes of the same settle.
-//   - A command is carried out in all stores that it affects, or in none: when one has no room for it, the others are
-//     not changed. Commands that find room are carried out. Links are made last; one that cannot be made is dropped
-//     alone. A store of another class that may refuse what Store::prepare_change() accepted is changed first. If there
-//     are two such stores, or memory runs out after the first change, the log says that it was carried out in part.
+//   - A command is carried out in all stores that it affects, or in none: if one store has no room for it, the others
+//     are not changed. Other commands are still carried out. Links are made last; if a link cannot be made, only the
+//     link is dropped. A store of another class that may refuse what Store::prepare_change() accepted is changed first.
+//     If there are two such stores, or memory runs out after the first change, a line is logged that the command was
+//     carried out in part.
 //   - Commands are dropped, and counted in SettleCounts::num_dropped, when they are about dead entities, about entities
 //     that another command destroys, or about pending entities of other chunks or frames; when they set a field of a
 //     component that the entity does not have, or has disabled; and, with a line in the log, when there is no memory or
-//     no id for them, or the store refuses a value. An entity field that refers to such a pending entity becomes null.
+//     no id for them, or the store refuses a value. An entity field that refers to a pending entity of another chunk or
+//     frame, or to one that is not created, becomes null.
 //   - Otherwise commands do what the immediate calls do: an entity without a row gets one in the first zone when it is
 //     given components of the database, and moving it does nothing. A move applies to all databases of the world.
-//   - Commands that a pass asked for before it failed (see world/schedule.h) are carried out.
+//   - Commands that a pass requested before it failed (see world/schedule.h) are carried out.
 // Until the settle, values pin the blobs that contain their read-only arrays, and spawns pin blobs of a library.
-// Pending commands are saved with the world, except calls of functions and values that only C++ knows.
+// Pending commands are saved with the world, except calls of functions and values with opaque fields.
 // Thread: the Commands of a chunk belong to the chunk until it ends. The Commands of a pass (World::commands()) belong
 // to one thread, and the functions of the pass's loops must not use them. A loop that takes Commands must be started by
 // its pass, not from a chunk of another loop.
@@ -198,16 +201,16 @@ public:
     Entity copy(Entity original) { return record_spawn(detail::kCopyList, kNoZone, nullptr, original, nullptr); }
     SHOAL_API Entity copy(Entity original, const RootPose& pose);
 
-    /// Replaces the name of an entity; the empty text removes it (see components/debug_name.h). Unlike with a command
-    /// that adds a DebugName, the world keeps the text. The command is carried out with the calls, in the order of the
-    /// list; if the world refuses the text, a line is logged. Requires: a world.
+    /// Replaces the name of an entity; the empty text removes it (see components/debug_name.h). Unlike a command that
+    /// adds a DebugName, this command makes the world keep the text. The command is carried out with the calls, in the
+    /// order of the list; if the world refuses the text, a line is logged. Requires: a world.
     SHOAL_API void name(Entity entity, std::string_view name);
     /// Adds a tag to an entity that does not have the tag, or removes a tag, in the same way (see components/tag.h).
     SHOAL_API void tag(Entity entity, std::string_view tag);
     SHOAL_API void untag(Entity entity, std::string_view tag);
 
-    /// Calls function(entity) when all other commands are carried out, in the order of the list; the entity is then no
-    /// longer pending. The function is copied. It may do what a destruction callback may (see world.h).
+    /// Calls function(entity) after all other commands, in the order of the list; the entity is then no longer pending.
+    /// The function is copied. It may do what a destruction callback may (see world.h).
     template <class Function>
         requires std::is_invocable_v<Function&, Entity>
     void call(Entity entity, Function function) {
@@ -223,7 +226,7 @@ public:
 protected:
     Commands() = default;
 
-    /// Records to the commands of a chunk until release().
+    /// Records into the log of a chunk until release().
     SHOAL_INLINE void take_up(detail::CommandRecorder& recorder) {
         recorder_ = &recorder;
         numbers_ = recorder.numbers();
@@ -247,7 +250,7 @@ private:
     }
 
     // No address of a member is ever passed on, so the object stays in registers unless its own address is passed on.
-    // For each kind, it holds the list that was used first. `list` is always known to the compiler.
+    // For each kind of command, it holds the list that was used first. `list` is always a compile-time constant.
     SHOAL_INLINE static bool has_room(const detail::CommandCursor& cursor, const detail::CommandList& list) {
         return SHOAL_LIKELY(cursor.list == &list && cursor.num_rows != cursor.capacity);
     }
@@ -324,7 +327,7 @@ private:
     SHOAL_INLINE Entity record(Entity entity, std::uint32_t number, const Ts&... values) {
         if constexpr ((std::is_nothrow_copy_constructible_v<Ts> && ...))
             return place<Command, Ts...>(entity, number, values...);
-        else  // a copy that throws leaves no row without values
+        else  // if a copy throws, no row is left without values
             return place<Command, Ts...>(entity, number, Ts(values)...);
     }
     template <class... Ts>

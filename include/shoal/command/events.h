@@ -15,9 +15,9 @@
 //     frame 2   | outside | early: read_last() | collide | hurt: read()     |      early gets what frame 1 wrote
 //
 // read() returns the events of this frame so far, read_last() all events of the previous frame. World::step() ends the
-// frame of the world's channels when its passes have ended, before it settles. So a pass misses nothing if it calls
-// both, or if it comes after the writers and calls read(). A pass that does not run in every frame misses the
-// events of the frames in between. After World::step(), read_last() has the events of that step.
+// frame of the world's channels when its passes have ended, before it settles. A pass therefore misses no events if it
+// calls both functions, or if it runs after the writers and calls read(). A pass that does not run in every frame
+// misses the events of the frames in between. After World::step(), read_last() has the events of that step.
 //
 // Order. Events are in the order in which one thread would write them: first from outside of passes, then pass by pass
 // in the order of the schedule, loop by loop, chunk by chunk, for any number of workers. A schedule orders
@@ -37,11 +37,11 @@
 // Events are plain values: T is trivially copyable. Entities in events may die before the events are read; test
 // alive(). Values that refer to a blob do not pin it. The state hash of a world does not contain events.
 //
-// A channel keeps its memory: writing and reading allocate nothing once frames are alike. Memory that recent frames
-// did not need is released.
-// Thread: a function of a loop writes to the list of its chunk, without a lock for an event, and with one for each
-// block of 4 or 32 KiB. Loops of queries and for_rows() have chunks; a thread that a pass has started in another way
-// must not write. Outside of passes, one thread at a time writes. Any number of passes read at once.
+// A channel keeps its memory: if frames are alike, writing and reading do not allocate. Memory that recent frames did
+// not need is released.
+// Thread: a function of a loop writes to the list of its chunk, and takes a lock for each block of 4 or 32 KiB, but not
+// for each event. Loops of queries and for_rows() have chunks; a thread that a pass has started in another way must not
+// write. Outside of passes, one thread at a time writes. Any number of passes read at once.
 
 #include "shoal/command/detail/event_log.h"
 
@@ -88,9 +88,10 @@ private:
     detail::EventLog log_;
 };
 
-/// Writes events of one thread from one place: a local object, whose position the compiler keeps in registers. While it
-/// holds events, nothing else writes to the channel from this thread, and no loop of an executor is started. Lifetime:
-/// ends before the pass or the chunk that made it, and before the events are read. Thread: the thread that made it.
+/// Writes events of one thread. A writer is a local object, so the compiler keeps its position in registers. While it
+/// holds events, its thread must not write to the channel in another way, and must not start a loop of an executor.
+/// Lifetime: a writer ends before the pass or the chunk that made it, and before the events are read. Thread: the
+/// thread that made it.
 template <class T>
 class EventWriter {
 public:
@@ -115,7 +116,7 @@ public:
     }
 
 private:
-    // All arguments are passed by value: as long as the address of the writer is not passed on, the compiler can keep
+    // All arguments are passed by value, so that the address of the writer is not passed on and the compiler can keep
     // its members in registers.
     static SHOAL_NOINLINE detail::EventCursor write_slowly(detail::EventLog& log, std::byte* at,
                                                            detail::EventBuffer* held, T value) {
@@ -136,7 +137,7 @@ private:
 };
 
 namespace detail {
-/// Its address identifies an event type, as TypedSlot identifies a component type.
+/// The address of this variable identifies an event type, as TypedSlot identifies a component type.
 template <class T>
 inline char event_type = 0;
 

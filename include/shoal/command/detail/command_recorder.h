@@ -1,6 +1,6 @@
 #pragma once
-// Records the commands of one chunk. Commands of the same kind and component types are side by side, in columns, in the
-// form in which the span calls of the stores take values.
+// Records the commands of one chunk. Commands of the same kind with the same component types are stored together, in
+// columns, so that they can be passed to the span calls of the stores.
 //
 //     run of add<Position, Velocity>    entities | numbers | positions | velocities     in one piece of memory
 //     stream                            the runs of one list; the last one grows
@@ -21,7 +21,7 @@ namespace detail {
 enum class CommandKind : std::uint8_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kCall, kSet };
 inline constexpr std::size_t kNumCommandKinds = 9;
 
-/// A component type that a command names. In a call it stands for the function, and in a spawn for the overrides.
+/// A component type that a command names. For a call, it is the function instead, and for a spawn the overrides.
 struct CommandPart {
     const Schema& (*schema)() = nullptr;               // of a C++ type
     const Schema* made = nullptr;                      // of a component type with only a schema
@@ -57,8 +57,8 @@ const Schema& field_schema_of() {
     return schema;
 }
 
-/// Where a list comes from: from the compiler, from one chunk, or from a loaded state (in the program that saved it,
-/// the compiler had made it).
+/// How a list was made: by the compiler, by one chunk, or by loading a state (from a list that was kCompiled in the
+/// program that saved it).
 enum class ListOrigin : std::uint8_t { kCompiled, kMade, kLoaded };
 /// What commands of one kind with the same component types have in common.
 struct CommandList {
@@ -75,8 +75,8 @@ struct LogBlock {
     std::size_t num_bytes = 0;
 };
 
-/// Bytes per row of the head, an entity and a number, which all commands except destroy have. `alignment`: of the
-/// values that follow.
+/// Bytes per row of the head, which all commands except destroy have: an entity and a number. `alignment` is the
+/// alignment of the values after it.
 constexpr std::uint32_t head_bytes(std::size_t alignment) {
     return static_cast<std::uint32_t>(round_up(sizeof(Entity) + sizeof(std::uint32_t), alignment));
 }
@@ -100,7 +100,7 @@ struct CommandBatch {
     }
 };
 
-/// A list of entities only.
+/// The list of destroy commands, which have only entities.
 struct DestroyCommand {
     static constexpr CommandList kList{CommandKind::kDestroy, sizeof(Entity), alignof(Entity), {}};
 };
@@ -120,7 +120,7 @@ inline constexpr CommandList kSpawnAtList{CommandKind::kSpawn, kPosedBytes, alig
 inline constexpr CommandList kCopyList{CommandKind::kCopy, kPoseOffset, alignof(SpawnValue), {}};
 inline constexpr CommandList kCopyAtList{CommandKind::kCopy, kPosedBytes, alignof(SpawnValue), {}};
 
-/// The head of the value of every call, for any function.
+/// The head of the value of a call; the same for all functions.
 struct CallHead {
     Entity other;
 };
@@ -305,7 +305,7 @@ public:
     void clear();
 
     // These functions load commands. The list has origin kMade; the caller fills the rows of the run; replace_lists()
-    // replaces lists by equal lists.
+    // replaces lists with equal lists.
     const CommandList& made_list(MadeList&& list);
     CommandBatch begin_run(const CommandList& list, std::uint32_t num_rows);
     void restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers);

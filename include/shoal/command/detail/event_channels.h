@@ -24,8 +24,8 @@ public:
     EventChannels& operator=(const EventChannels&) = delete;
 
     /// Returns the channel of events of type T. The first call makes it. Requires: at the first call, no passes run.
-    /// Lifetime: as long as this object. A shared library with hidden symbols has types of its own, so pass the
-    /// reference to it.
+    /// Lifetime: as long as this object. A shared library with hidden symbols has separate event types, so pass it the
+    /// reference.
     template <class T>
     Events<T>& of() {
         if (void* owned = find(&detail::event_type<T>)) return *static_cast<Events<T>*>(owned);
@@ -39,7 +39,7 @@ public:
     SHOAL_API Result<detail::EventLog*> named(std::string_view name, std::uint32_t event_bytes);
     SHOAL_API void end(const detail::EventLog& events);
 
-    /// Refuses writes from outside of passes from now on, because passes run, or allows them again.
+    /// Begins or ends a run of passes. While passes run, writes from outside of passes are refused.
     SHOAL_API void hold(bool holds);
     /// Ends the frame of all channels: see Events::end_frame().
     SHOAL_API void end_frame();
@@ -47,7 +47,7 @@ public:
     void for_each(Visit&& visit) const {
         for (const Channel& channel : channels_) visit(static_cast<const detail::EventLog&>(*channel.log));
     }
-    /// Calls visit(name, count) with the number of events of each channel in the frame that ended last.
+    /// Calls visit(name, count) with the number of events of each channel in the last frame that ended.
     template <class Visit>
     void for_each_count(Visit&& visit) const {
         for (const Channel& channel : channels_)

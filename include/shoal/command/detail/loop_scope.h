@@ -15,7 +15,7 @@ namespace detail {
 class CommandRecorder;
 class RangeCommands;
 
-/// While a LoopScope exists, the calling thread runs the function of a loop, which must not ask for the commands of its
+/// While a LoopScope exists, the calling thread runs the function of a loop, which must not use the commands of its
 /// pass.
 class LoopScope {
 public:
@@ -28,7 +28,7 @@ private:
     WorkScope* scope_;  // nullptr: the loop runs outside of passes
 };
 
-/// Returns an array of recorders of commands, one per chunk of a loop. `loop` is the result of WorkScope::begin_loop().
+/// Returns an array of command recorders, one per chunk of a loop. `loop` is the result of WorkScope::begin_loop().
 SHOAL_API CommandRecorder* open_commands(ComponentDirectory& directory, const WorkPosition& loop,
                                          std::uint32_t num_chunks);
 

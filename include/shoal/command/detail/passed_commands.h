@@ -5,8 +5,8 @@
 //     here   pass 3: destroy(e7), add(e9, ...)   --take_commands()-->   add(e9, ...)
 //                              |  e7 is elsewhere
 //     there  pass 3: ...   <--give_command()     carried out after the commands of pass 3 there
-// Commands that create, spawn and copy have no existing entity as their target, and are not passed; neither are
-// functions of Commands::call().
+// Commands that create, spawn or copy have no existing entity as their target and are not passed on. Functions of
+// Commands::call() are not passed on either.
 // Thread: the structural thread, between passes.
 
 #include "shoal/command/detail/saved_commands.h"
@@ -41,8 +41,8 @@ struct PassedCommand {
 
 /// Calls visit(context, command) for each pending command about an entity for which is_elsewhere(context, entity)
 /// is true, in the order in which the commands would be carried out, and drops the command here. Commands with values
-/// of a C++ type that has more than its declared fields cannot be passed on, and are dropped too. Returns the number of
-/// these.
+/// of a C++ type that has more than its declared fields cannot be passed on, and are dropped too. Returns how many
+/// commands could not be passed on.
 SHOAL_API std::uint64_t take_commands(ComponentDirectory& directory,
                                       bool (*is_elsewhere)(const void* context, Entity entity),
                                       void (*visit)(void* context, const PassedCommand& command), void* context);
