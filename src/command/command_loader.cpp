@@ -65,19 +65,19 @@ private:
         Array<Schema> set_value{Owner("commands")};  // the schema for the value of the field that is set
         Array<Entity> entities{Owner("commands")};
         Array<std::uint32_t> numbers{Owner("commands")};
-        Array<Array<std::byte>> images{Owner("commands")};  // by part
+        Array<Array<std::byte>> images{Owner("commands")};  // indexed by part
         Array<Entity> originals{Owner("commands")};
         Array<std::uint32_t> blobs{Owner("commands")};
         Array<RootPose> poses{Owner("commands")};
         Array<std::uint8_t> changes{Owner("commands")};
         Array<std::uint32_t> num_overrides{Owner("commands")};
         SpawnOverrides overrides;
-        std::size_t override_begin = 0;  // of the next row
+        std::size_t override_begin = 0;  // where the overrides of the next row begin
         Array<std::uint32_t> text_bytes{Owner("commands")};
         Array<char> text{Owner("commands")};
         std::uint32_t chunk = kNoChunk;     // the only chunk that may use this list
         std::uint32_t num_taken = 0;        // rows assigned to runs
-        std::size_t text_begin = 0;         // of the next row
+        std::size_t text_begin = 0;         // where the text of the next row begins
         const CommandList* made = nullptr;  // the list of the loaded commands
 
         bool has_parts() const {
@@ -142,7 +142,7 @@ private:
         const Result<std::string> names = from_.text("types");
         if (!names) return names.status();
         const ComponentDirectory& directory = log_.directory();
-        HashMap<std::uint64_t, bool> known{Owner("commands")};  // by id
+        HashMap<std::uint64_t, bool> known{Owner("commands")};  // keyed by id
         for (std::string_view rest = *names; !rest.empty();) {
             Type type{std::string(take_line(rest)), nullptr, false, false};
             const ComponentId id{std::string_view(type.name)};
@@ -551,8 +551,8 @@ private:
     Array<SavedCommandChunk> chunks_{Owner("commands")};
     Array<std::uint32_t> blocks_{Owner("commands")};
     Array<SavedCommandBatch> runs_{Owner("commands")};
-    Array<std::uint32_t> owners_{Owner("commands")};  // by block of pending entities: its chunk
-    Array<std::uint32_t> given_{Owner("commands")};   // by block: how many of its ids the chunk has handed out
+    Array<std::uint32_t> owners_{Owner("commands")};  // for each block of pending entities: its chunk
+    Array<std::uint32_t> given_{Owner("commands")};   // for each block: how many ids its chunk has handed out
     BitSet used_{Owner("commands")};                  // pending entities that commands create
     std::size_t next_run_ = 0, next_block_ = 0;
 };
@@ -576,7 +576,7 @@ void CommandLog::unify_lists(std::span<CommandLoop* const> loops) {
             if (run.list->origin == ListOrigin::kCompiled && std::ranges::find(compiled, run.list) == compiled.end())
                 compiled.push_back(run.list);
     });
-    HashMap<std::uint64_t, const CommandList*> same{Owner("commands")};  // by the address of the loaded list
+    HashMap<std::uint64_t, const CommandList*> same{Owner("commands")};  // keyed by the address of the loaded list
     for (const MadeList* loaded : loaded_lists_) {
         const auto found =
             std::ranges::find_if(compiled, [&](const CommandList* list) { return loaded->is_like(*list); });

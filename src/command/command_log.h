@@ -106,7 +106,7 @@ private:
     Array<detail::MadeList*> loaded_lists_{Owner("commands")};
     Array<Schema*> loaded_schemas_{Owner("commands")};  // the schemas that loaded_lists_ point to
     Array<CommandLoop*> settling_{Owner("commands")};
-    Array<detail::CommandRecorder*> chunks_{Owner("commands")};  // of settling_, in the order of execution
+    Array<detail::CommandRecorder*> chunks_{Owner("commands")};  // the chunks of settling_, in the order of execution
     CommandSettler settler_;
     std::span<Entity> awaited_;  // pending entities, to be replaced in the next settle
 };

@@ -335,10 +335,10 @@ private:
     const CommandHost* host_;
     SnapshotWriter& to_;
     EntityBits epoch_ = 0;
-    Array<std::uint32_t> new_blocks_{Owner("commands")};  // by block of pending entities, in the order they were taken
+    Array<std::uint32_t> new_blocks_{Owner("commands")};  // indexed by block of pending entities, as taken
     std::uint64_t num_outer_loops_ = 0, outer_loop_ = 0;
     Array<List> lists_{Owner("commands")};
-    HashMap<std::uint64_t, std::uint32_t> list_numbers_{Owner("commands")};  // by address
+    HashMap<std::uint64_t, std::uint32_t> list_numbers_{Owner("commands")};  // keyed by address
     Array<SavedCommandList> saved_lists_{Owner("commands")};
     Array<SavedCommandPart> parts_{Owner("commands")};
     Array<SavedCommandLoop> loops_{Owner("commands")};

@@ -63,7 +63,7 @@ private:
         Entity original;
         Zone zone;
         bool has_poses;
-        const SpawnOverrides* overrides;  // of one copy; nullptr: none
+        const SpawnOverrides* overrides;  // the overrides of one copy; nullptr: none
 
         friend bool operator==(const SpawnKey&, const SpawnKey&) = default;
     };
@@ -76,7 +76,7 @@ private:
     /// Commands of one list from several chunks, with a few from each. They are carried out in one call.
     struct Batch {
         const List* list = nullptr;
-        Zone zone = kNoZone;  // of creations
+        Zone zone = kNoZone;  // used for creations
         bool takes_bytes = false;
         Array<Entity> entities{Owner("commands")};
         Array<std::byte> images{Owner("commands")};  // row by row, each value at its offset
@@ -104,7 +104,7 @@ private:
     /// The changes of one store, which are adjacent.
     struct StoreChanges {
         Store* store;
-        std::size_t begin, end;  // of scratch_.changes
+        std::size_t begin, end;  // a range of scratch_.changes
         ChangePromise promise = ChangePromise::kNone;
     };
 
@@ -187,30 +187,30 @@ private:
 
     /// Working memory, kept from one settle to the next.
     struct Scratch {
-        Array<std::uint32_t> owners{Owner("commands")};  // by block of pending entities: the chunk
-        Array<Entity> made{Owner("commands")};           // by pending entity
+        Array<std::uint32_t> owners{Owner("commands")};  // for each block of pending entities: the chunk
+        Array<Entity> made{Owner("commands")};           // indexed by pending entity
         Array<Entity> entities{Owner("commands")};
-        Array<const void*> values{Owner("commands")};  // of types that are not plain bytes
+        Array<const void*> values{Owner("commands")};  // values of types that are not plain bytes
         Array<std::byte> images{Owner("commands")};
         Array<std::uint32_t> order{Owner("commands")};
         Array<Move> moves{Owner("commands")};
-        BitSet once{Owner("commands")};   // by entity index: a command names the entity
-        BitSet twice{Owner("commands")};  // by entity index: several commands name it
+        BitSet once{Owner("commands")};   // indexed by entity: a command names the entity
+        BitSet twice{Owner("commands")};  // indexed by entity: several commands name it
         Array<Single> singles{Owner("commands")};
         Array<ComponentChange> changes{Owner("commands")};  // changes of the current entities
-        Array<Store*> stores{Owner("commands")};            // by change: its store
+        Array<Store*> stores{Owner("commands")};            // for each change: its store
         Array<StoreChanges> by_store{Owner("commands")};
         Array<ComponentChange> sorted{Owner("commands")};
         Array<ComponentId> named{Owner("commands")};
         Array<SpawnGroup> groups{Owner("commands")};
         Array<LinkChange> links{Owner("commands")};
         Array<LaterChange> changed{Owner("commands")};
-        Array<Batch> batches{Owner("commands")};  // the first num_batches_
+        Array<Batch> batches{Owner("commands")};  // the first num_batches_ are in use
         HashMap<std::uint64_t, std::uint32_t> batch_numbers{Owner("commands")};
     };
     Scratch scratch_;
     std::size_t num_batches_ = 0;
-    std::uint64_t num_rows_ = 0, num_kept_rows_ = 0;  // of the commands of this settle, and of recent ones
+    std::uint64_t num_rows_ = 0, num_kept_rows_ = 0;  // rows of commands in this settle, and in recent ones
 };
 
 }  // namespace shoal

@@ -93,7 +93,7 @@ struct EventBuffer final : OpenInScope {
     std::byte* end = nullptr;               // the end of the events in the last block
     std::byte* room_end = nullptr;          // the end of the last block
     bool is_in_place = false;               // the first events are at the end of the array, and not in blocks
-    std::size_t place_in_array = 0;         // in bytes; set when the buffer is copied
+    std::size_t place_in_array = 0;         // an offset in bytes; set when the buffer is copied
     bool is_held = false;                   // held by a writer, which knows the end
 
     void close(bool is_over) override;
@@ -138,17 +138,17 @@ struct EventLog::State {
     std::mutex mutex;  // guards all members below except the atomics
     struct Frame {
         std::atomic<bool> has_new{false};            // there are buffers that are not copied yet
-        Array<EventBuffer*> buffers{Owner(kOwner)};  // in the order of opening
+        Array<EventBuffer*> buffers{Owner(kOwner)};  // in the order in which they were opened
         EventArray array;
     } frames[2];
-    std::size_t now = 0;  // the index of this frame; the other index is the last frame's
+    std::size_t now = 0;  // the index of this frame; the other frame is the last one
     std::atomic<std::uint32_t> num_open{0};
     std::atomic<bool> passes_run{false};
     std::uint64_t num_opened = 0;
     std::size_t usual_bytes = 0;  // bytes that recent frames have needed
     bool tail_is_taken = false;   // a buffer grows at the end of this frame's array
     WorkPosition last_in_place;   // the last chunk that wrote in place and is over
-    EventCursor outside = {};     // in the buffer to which threads outside of passes append
+    EventCursor outside = {};     // for threads outside of passes
     Array<EventBuffer*> idle{Owner(kOwner)};
     LogBlocks blocks{kOwner};
 };

@@ -36,7 +36,7 @@ private:
     struct Free {
         explicit Free(const char* owner) : blocks(owner) {}
         Array<std::byte*> blocks;
-        std::size_t num_used = 0;  // in the current frame
+        std::size_t num_used = 0;  // blocks used in the current frame
         std::size_t num_kept = 0;  // blocks that recent frames have needed
     };
 

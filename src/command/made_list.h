@@ -18,7 +18,7 @@ struct PartKey {
 };
 
 struct MadeList : CommandList {
-    static constexpr std::uint32_t kMaxRowBytes = std::uint32_t(1) << 31;  // of all values in a row
+    static constexpr std::uint32_t kMaxRowBytes = std::uint32_t(1) << 31;  // bytes of all values in a row
 
     Array<CommandPart> own_parts{Owner("commands")};
     Array<PartKey> keys{Owner("commands")};

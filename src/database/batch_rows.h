@@ -134,9 +134,9 @@ private:
 
     std::size_t num_entities_ = 0, num_batches_ = 0;
     Array<std::uint32_t> places_{Owner("database")};    // [batch][blob entity]; empty: stretches_ is used
-    Array<std::uint64_t> keys_{Owner("database")};      // by blob entity, with places_
-    Array<Stretch> stretches_{Owner("database")};       // by batch, then entity; empty: places_ is used
-    Array<std::uint32_t> first_of_{Owner("database")};  // by batch: its first stretch; and the end
+    Array<std::uint64_t> keys_{Owner("database")};      // indexed by blob entity; used with places_
+    Array<Stretch> stretches_{Owner("database")};       // sorted by batch, then entity; empty: places_ is used
+    Array<std::uint32_t> first_of_{Owner("database")};  // for each batch: its first stretch; then the end
 };
 
 }  // namespace shoal

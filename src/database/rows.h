@@ -130,7 +130,7 @@ private:
 
     const TableSet& tables_;
     ComponentType component_;
-    Target targets_[kNumTargets];  // by table number % kNumTargets
+    Target targets_[kNumTargets];  // indexed by table number % kNumTargets
 };
 
 }  // namespace shoal

@@ -68,9 +68,9 @@ private:
     DatabaseDirectory& directory_;
     const TableSet& tables_;
     const EntityManager& entities_;
-    Array<std::uint32_t> rows_{Owner("database")};      // the first num_selected_, by group
-    Array<std::uint32_t> sources_{Owner("database")};   // as rows_: the number of the entity in the call
-    Array<std::uint32_t> of_table_{Owner("database")};  // in the order of the call: table number
+    Array<std::uint32_t> rows_{Owner("database")};      // the first num_selected_ are used, sorted by group
+    Array<std::uint32_t> sources_{Owner("database")};   // like rows_: the number of the entity in the call
+    Array<std::uint32_t> of_table_{Owner("database")};  // the table number of each entity of the call
     std::uint32_t num_selected_ = 0;
     Array<Group> groups_{Owner("database")};
     Array<std::uint32_t> missing_{Owner("database")};

@@ -401,20 +401,20 @@ private:
 
     Database& database_;
     Array<SpawnBatch> batches_{Owner("database")};
-    Array<ComponentType> components_{Owner("database")};  // by batch
+    Array<ComponentType> components_{Owner("database")};  // indexed by batch
     BatchRows places_;
     Array<EntitySpan> runs_{Owner("database")};
     Array<Kind> kinds_{Owner("database")};
     HashMap<std::uint64_t, std::uint32_t> kind_by_key_{Owner("database")};
     std::uint32_t last_kind_ = 0;
-    HashMap<std::uint64_t, DatabaseTable*> tables_{Owner("database")};  // by kind << 32 | zone
-    Array<Further> further_{Owner("database")};                         // by batch, then in the order of the source
+    HashMap<std::uint64_t, DatabaseTable*> tables_{Owner("database")};  // keyed by kind << 32 | zone
+    Array<Further> further_{Owner("database")};                         // sorted by batch, then by order in the source
     // For place_by_table(): blob entities by table; then, for one table and copy, their entities and places in a batch.
     Array<std::uint32_t> members_{Owner("database")};
     Array<Entity> owners_{Owner("database")};
     Array<std::uint32_t> sources_{Owner("database")};
     std::uint32_t place_batch_ = kNowhere;              // the batch with the position field
-    SpawnZones zones_;                                  // of the current copies
+    SpawnZones zones_;                                  // the zones of the current copies
     Array<DatabaseTable*> targets_{Owner("database")};  // for add_to_rows(), by entity; nullptr: nothing is gained
     bool has_rows_ = false;
 };

@@ -16,7 +16,7 @@ struct SpawnPositionField {
     bool is_split = false;           // x, y and z are in separate columns
     std::uint32_t offset_in_column = 0;
     GridZones tiles;
-    std::uint32_t field = 0;  // of the component type
+    std::uint32_t field = 0;  // the index of the field in the component type
 
     bool is_same(const SpawnPositionField& other) const {
         return component == other.component && field == other.field && tiles.options() == other.tiles.options();

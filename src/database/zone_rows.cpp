@@ -269,11 +269,11 @@ struct Database::ReturningRows {
     }
 
     Database& database;
-    std::span<const Entity> gone;  // ascending
+    std::span<const Entity> gone;  // in ascending order
     Array<Entity> placed{Owner("database")};
     Array<Table> tables{Owner("database")};  // tables that `given` and `later` refer to
     Array<Given> given{Owner("database")};
-    HashMap<std::uint32_t, std::uint32_t> given_of{Owner("database")};  // by the index of the owner
+    HashMap<std::uint32_t, std::uint32_t> given_of{Owner("database")};  // keyed by the index of the owner
     Array<Further> further{Owner("database")};
     Array<Later> later{Owner("database")};
 };

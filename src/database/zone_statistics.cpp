@@ -51,7 +51,7 @@ void add_further(const Database& database, ComponentType component, Array<ZoneSt
             return entry.zone != wanted ? entry.zone < wanted : entry.component.number < component.number;
         });
     };
-    Array<std::uint64_t> num_rows("database"), num_dead("database");  // by entry
+    Array<std::uint64_t> num_rows("database"), num_dead("database");  // indexed by entry
     num_rows.resize(entries.size(), 0);
     num_dead.resize(entries.size(), 0);
     for (const Entity owner : further->table().entities()) {

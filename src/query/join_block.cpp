@@ -32,7 +32,7 @@ struct FetchedColumn {
     std::size_t element_bytes = 0;
 };
 
-/// Adds the columns of a table that a field shows, unless the field has many columns.
+/// Adds the columns of a field in a table, unless the field has many columns.
 void add_fetched(const PlanTerm& field, Table& table, std::uint32_t first_column, FetchedColumn* fetched,
                  std::size_t& num_fetched) {
     constexpr std::uint32_t kMostColumns = 8;
@@ -229,7 +229,7 @@ void JoinFinder::leave_out_holes(JoinBlock& block, const JoinedStore& store) con
 void JoinFinder::find_rows_in(std::uint8_t number, JoinBlock& block) const {
     const JoinedStore& store = places_.stores[number];
     std::uint32_t* const found = block.found[number];
-    for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made by whole words
+    for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made for whole words
     if (const std::uint32_t first = store.rows->find(block.entities()[0]);
         own_run(*store.rows, first, block.entities())) {
         for (std::uint32_t i = 0; i < block.size(); ++i) found[i] = first + i;
@@ -325,7 +325,7 @@ const std::uint32_t* keep_having(const JoinBlock& block, ComponentType type, con
 
 }  // namespace
 
-/// The entities' own rows that have the component of a term.
+/// Returns the entities' own rows in the store of a term; kNilRow where an entity lacks the component.
 const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint32_t term, std::uint32_t* room) const {
     const std::uint8_t number = places_.store_of[term];
     const JoinedStore& store = places_.stores[number];

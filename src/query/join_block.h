@@ -23,9 +23,9 @@ struct LinkedRows {
     bool are_in_database = false;    ///< whether any field of the entities is in the database
     DatabaseTable* shown = nullptr;  ///< the table of `tables` that a loop visits now
     DatabaseTable* only = nullptr;   ///< the only table with rows of these entities; nullptr: see `tables`
-    Entity entities[kRows];          ///< by row of the block; null: none
-    DatabaseTable* tables[kRows];    ///< nullptr: none
-    std::uint32_t rows[kRows];       ///< rows in these tables
+    Entity entities[kRows];          ///< the entity that each row of the block names; null: none
+    DatabaseTable* tables[kRows];    ///< the table of each entity; nullptr: none
+    std::uint32_t rows[kRows];       ///< the row of each entity in its table
 
     DatabaseTable* table_of(std::uint32_t i) const {
         return only == nullptr ? tables[i] : rows[i] != kNilRow ? only : nullptr;
@@ -48,13 +48,13 @@ struct JoinBlock {
     RowRange rows;
     std::uint8_t driver = 0;         ///< kNone: the rows are not in the order of a store
     std::uint8_t shows = 0;          ///< the store whose table batches show: see PlanState::shown_store()
-    const Entity* owners = nullptr;  ///< of the driver's table
+    const Entity* owners = nullptr;  ///< the owners in the driver's table
     DatabaseTable* of_database = nullptr;
     std::uint64_t words[kWords];              ///< the rows to visit
     std::uint64_t runs = 0;                   ///< a bit for each store in which the rows were found to be consecutive
-    std::uint32_t (*found)[kRows] = nullptr;  ///< by store: the rows there, or kNilRow
-    DatabaseTable** tables = nullptr;  ///< by row, if a database is joined and is not the driver; nullptr: no database
-    std::span<LinkedRows> links;       ///< by link of the plan
+    std::uint32_t (*found)[kRows] = nullptr;  ///< indexed by store: the rows there, or kNilRow
+    DatabaseTable** tables = nullptr;         ///< the table of each row, if a joined database is not the driver
+    std::span<LinkedRows> links;              ///< one element per link of the plan
 
     std::uint32_t size() const { return rows.size(); }
     std::span<const Entity> entities() const { return {owners + rows.begin, size()}; }

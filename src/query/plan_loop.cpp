@@ -83,7 +83,7 @@ public:
                 told.add_visited(part.rows);
         }
     }
-    /// Steps before the first part, and after the last.
+    /// begin() runs before the first part, and finish() after the last.
     void begin() const {
         if (plan_.told.empty()) return;
         const std::uint8_t driver = is_listed_ ? TermStores::kNone : plan_.driver();
@@ -119,14 +119,14 @@ private:
             links = {linked.data(), num_links};
         }
         Room<std::uint32_t[kRows], 12> lists;      // by store, then by field, for fields that need their own lists
-        Room<const std::uint32_t*, 16> of_fields;  // by field: the rows in its store, or kNilRow
-        Room<FieldColumns, 16> fields;             // in the shown table
+        Room<const std::uint32_t*, 16> of_fields;  // indexed by field: the rows in its store, or kNilRow
+        Room<FieldColumns, 16> fields;             // the columns in the shown table
         Room<DatabaseTable*, kRows> tables_of_rows{kRows};
         Room<LinkedRows, 1> linked;
     };
     /// Rows that are consecutive in every store. They may be in several blocks.
     struct Run {
-        RowRange rows;  // of the table that a batch shows
+        RowRange rows;  // the rows in the table that a batch shows
         DatabaseTable* own = nullptr;
         Room<FieldColumns, 16> fields;
 
@@ -434,7 +434,7 @@ template <bool kWritesOne>
 struct PlainVisit {
     const LoopFunction& function;
     FoundRows& found;
-    const std::uint16_t* columns;  // of archetype 0: see PlanState::columns_of()
+    const std::uint16_t* columns;  // the columns of archetype 0: see PlanState::columns_of()
     std::size_t num_written, num_noted;
 
     SHOAL_INLINE void operator()(DatabaseTable& table) const {

@@ -116,7 +116,7 @@ struct PlanState {
     Array<std::uint32_t> fields{Owner("query")};  // the terms that are fields
     Array<std::uint32_t> links{Owner("query")};   // the terms that name related entities, each once
     TermStores places;
-    Array<ComponentType> types{Owner("query")};          // by term; null unless the database has the type
+    Array<ComponentType> types{Owner("query")};          // indexed by term; null unless the database has the type
     Array<ComponentType> required{Owner("query")};       // enableable types in the database whose bits must be set
     Array<ComponentType> excluded{Owner("query")};       // enableable types whose bits must not be set
     mutable Array<DatabaseMatch> match{Owner("query")};  // one element if the query uses a database
@@ -124,7 +124,7 @@ struct PlanState {
     mutable Array<std::uint16_t> noted_columns{Owner("query")};
     mutable std::size_t num_archetypes = 0;  // number of archetypes in noted_columns
     ComponentDirectory* directory = nullptr;
-    Database* any_database = nullptr;  // for zones, if no term uses a database
+    Database* any_database = nullptr;  // used for zones if no term uses a database
     ZoneSet zones;
     const LiveZones* live_zones = nullptr;  // replaces `zones`
     bool in_zones = false;
@@ -132,7 +132,7 @@ struct PlanState {
     // `is_alone`: one store decides which rows are visited, so whole tables are visited unless rows are sorted.
     // `has_all_fields`: no field may be missing.
     bool is_alone = false, has_all_fields = false, has_lists = false;
-    std::uint8_t alone = 0;  // the number of that store
+    std::uint8_t alone = 0;  // the number of the only deciding store
     bool looks_up = false;   // the function looks up, row by row, fields that may be missing in other managers
     bool is_plain = false;   // run_plain() can run the loops of simple functions
     Array<WrittenColumn> written{Owner("query")};
@@ -145,7 +145,7 @@ struct PlanState {
     mutable Array<NotedRows> noted{Owner("query")};    // one element for Added, Removed or Changed
     mutable Array<SortedRows> sorted{Owner("query")};  // one element if rows are sorted
     Array<PlanState> further{
-        Owner("query")};  // one element if a `many` type of the database is visited: the plan for all values but the
+        Owner("query")};  // one element if a `many` type of the database is visited: the plan for values after the
                           // first
 };
 

@@ -285,7 +285,7 @@ QueryPlan::QueryPlan(ComponentDirectory& directory, std::span<const PlanTerm> as
 QueryPlan::QueryPlan(std::span<const PlanStore> stores, std::span<const PlanTerm> terms)
     : state_(new PlanState(terms)) {
     PlanMaker maker(*state_);
-    OwningStore keepers[2];  // of the database, and of a manager
+    OwningStore keepers[2];  // one for the database, and one for a manager
     Database*& database = keepers[0].database;
     for (const PlanStore& store : stores) {
         if (store.rows != nullptr) continue;

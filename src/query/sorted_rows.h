@@ -36,9 +36,9 @@ private:
     std::size_t field_;
     SortKey key_;
     Array<Entity> found_{Owner("query")}, found_before_{Owner("query")};  // in the order of the plan
-    Array<std::uint64_t> keys_{Owner("query")};                           // by element of found_
+    Array<std::uint64_t> keys_{Owner("query")};                           // the key of each element of found_
     Array<Ranked> order_{Owner("query")}, merged_{Owner("query")};
-    Array<Entity> owners_{Owner("query")};  // sorted
+    Array<Entity> owners_{Owner("query")};  // the sorted entities
 };
 
 }  // namespace shoal::detail

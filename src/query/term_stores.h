@@ -81,8 +81,8 @@ public:
 
     Array<JoinedStore> stores{Owner("query")};
     std::uint8_t database = kNone;                      ///< the number of the database; kNone: the join has no database
-    Array<std::uint8_t> store_of{Owner("query")};       ///< by term
-    Array<std::uint32_t> first_column{Owner("query")};  ///< by term; unused for terms of the database
+    Array<std::uint8_t> store_of{Owner("query")};       ///< indexed by term
+    Array<std::uint32_t> first_column{Owner("query")};  ///< indexed by term; unused for terms of the database
     Array<AnyOfOption> any{Owner("query")};
     bool sees_inactive = false;               ///< a loop visits inactive entities too
     const EntityManager* entities = nullptr;  ///< the stores' entity manager; nullptr: none yet

@@ -24,10 +24,10 @@ struct TextQuery::Plan {
 
     std::optional<detail::QueryPlan> rows;                // finds the rows; its fields are the components
     Array<TextComponent> components{Owner("query")};      // the shown components
-    Array<std::size_t> fields{Owner("query")};            // by component: its field in `rows`; kNoField: a singleton
+    Array<std::size_t> fields{Owner("query")};            // each component's field in `rows`; kNoField: a singleton
     Array<TextComparison> comparisons{Owner("query")};    // all must hold
     Array<TextComparison> of_singletons{Owner("query")};  // the same for singletons
-    Array<OwnedRows*> singletons{Owner("query")};         // by component; nullptr: the component is not a singleton
+    Array<OwnedRows*> singletons{Owner("query")};         // for each component; nullptr: it is not a singleton
     Array<Access> accesses{Owner("query")};
 };
 

@@ -28,7 +28,7 @@ std::uint8_t order(T a, T b) {
 struct ComparedColumn {
     const std::byte* first = nullptr;
     std::size_t stride = 0;
-    const std::uint32_t* rows = nullptr;  // by place in the block
+    const std::uint32_t* rows = nullptr;  // the row for each place in the block
 };
 
 template <class T>
@@ -108,7 +108,7 @@ struct TextQuery::Visitor {
     void (*visit)(void* context, const TextBatch& batch) = nullptr;
     void (*visit_with)(void* context, Commands& commands, const TextBatch& batch) = nullptr;  // instead of `visit`
     void* context = nullptr;
-    ComponentDirectory* directory = nullptr;  // of the commands
+    ComponentDirectory* directory = nullptr;  // the directory that the commands apply to
     bool marks = true;                        // whether the loop marks visited rows as written
 
     void run(Executor* executor) const {
@@ -286,7 +286,7 @@ struct TextQuery::Held {
         TextBatch batch;
         Array<ComponentRows> places{Owner("query")};       // where the batch's rows are; first_row_ is 0
         Array<Entity> entities{Owner("query")};            // empty: the entities are consecutive in a table
-        Array<Array<std::uint32_t>> rows{Owner("query")};  // by component; empty: consecutive rows
+        Array<Array<std::uint32_t>> rows{Owner("query")};  // indexed by component; empty: consecutive rows
 
         bool lists(std::size_t c) const { return !rows[c].empty(); }
         bool is_long() const {

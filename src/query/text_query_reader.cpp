@@ -413,7 +413,7 @@ private:
     std::string_view text_, rest_;
     Array<ReadTerm> terms_{Owner("query")};
     TextQuery::Plan* plan_ = nullptr;
-    Array<detail::OwningStore> keepers_{Owner("query")};  // by shown component
+    Array<detail::OwningStore> keepers_{Owner("query")};  // one element per shown component
     Array<Excluded> excluded_{Owner("query")};
     Array<AnyOption> any_{Owner("query")};
     Array<ReadTag> tags_{Owner("query")};

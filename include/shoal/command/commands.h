@@ -23,7 +23,7 @@
 // keeps yet is kept in the database of the world, which makes one if it has none. An entity that is created only with
 // components of other stores gets no row in a database, and no zone. An entity that is created without components gets
 // a row in the first database, if there is one.
-// Other changes also have a component type, or are calls:
+// Other changes are made with component types too, or with calls:
 //
 //     commands.add(sword, ChildOf{hand});  // links transforms; remove<ChildOf> unlinks them
 //     commands.add(cannon, Owned{ship});   // gives it an owner; remove<Owned> releases it
@@ -39,11 +39,11 @@
 // schedules come first), then by loop of the pass, by chunk, and by time in the chunk. This order does not depend on
 // the number of workers. Settling destroys entities, creates entities, spawns and copies, moves, adds and removes
 // components, then sets fields, and finally makes the calls. Pending entities get their ids in the order of the list.
-//   - An entity that a command destroys is destroyed once, whatever other commands it has. A pending entity that
-//     is destroyed is never created.
+//   - An entity that a command destroys is destroyed once, whatever other commands it has.
+//     A pending entity that is destroyed is never created.
 //   - Of several moves of an entity, the last one counts.
-//   - Of several adds and removes of one component type, the last one counts, with its value. For a `many` type, all
-//     adds after the last remove count.
+//   - Of several adds and removes of one component type, the last one counts, with its value.
+//     For a `many` type, all adds after the last remove count.
 //   - Fields are set after components are added and removed, in the order of the list: of several sets of a field, the
 //     last one counts. A set does not count if an add or a remove of the component type follows it in the list. For a
 //     `many` type, an add does not cancel a set, and the set changes the first value that the entity has then.
@@ -361,7 +361,7 @@ private:
 
     detail::CommandRecorder* recorder_ = nullptr;
     detail::CommandNumbers numbers_;
-    detail::CommandCursor cursors_[detail::kNumCommandKinds] = {};  // by kind
+    detail::CommandCursor cursors_[detail::kNumCommandKinds] = {};  // indexed by kind
 };
 
 namespace detail {

@@ -98,7 +98,7 @@ public:
     /// the first time.
     SHOAL_API const Archetype& with(const Archetype& type, ComponentType component);
     SHOAL_API const Archetype& without(const Archetype& type, ComponentType component);
-    std::span<const Archetype* const> archetypes() const { return graph_.archetypes(); }  ///< by number
+    std::span<const Archetype* const> archetypes() const { return graph_.archetypes(); }  ///< indexed by number
     std::size_t num_archetypes() const { return graph_.num_archetypes(); }
 
     // --- entities ------------------------------------------------------------------------------------------------
@@ -148,8 +148,8 @@ public:
         requires detail::kSomeDisabled<Ts...>;
 
     /// Fills `out` with new entities that have these components, some of which may be Disabled<T>, and calls fill(rows)
-    /// to write their values into the columns: see NewRows. Values that it does not write are the defaults. Errors: as
-    /// above; `fill` was not called. Requires: `fill` makes no structural calls to this database.
+    /// to write their values into the columns: see NewRows. Values that `fill` does not write have their defaults.
+    /// Errors: as above; `fill` was not called. Requires: `fill` makes no structural calls to this database.
     template <GivenComponent... Ts, class Fill>
     Status create_in_place(std::span<Entity> out, Zone zone, Fill&& fill)
         requires(sizeof...(Ts) > 0 && std::is_invocable_v<Fill&, const NewRows&>);
@@ -188,7 +188,8 @@ public:
         return reserve<Ts...>(count, options_.first_zone);
     }
 
-    /// Gives a row to living entities that have none here. Others are skipped. Errors: as above; nothing has changed.
+    /// Gives a row to each living entity that has no row here. Other entities are skipped. Errors: as above; nothing
+    /// has changed.
     SHOAL_API Result<AddCounts> insert(std::span<const Entity> entities, const Archetype& type, Zone zone,
                                        std::span<const ComponentValues> values = {});
     template <GivenComponent... Ts>
@@ -456,7 +457,7 @@ private:
     class RowBits;     // the bits that a call sets in one row after another
     struct TypedList;  // a list of C++ types, as component types
 
-    // C++ types.
+    // Calls with C++ types.
     template <class... Ts>
     TypedList& typed_list();
     template <class... Ts>
@@ -592,8 +593,8 @@ private:
     DatabaseDirectory directory_;
     TableSet tables_;
     detail::ComponentSlots component_slots_;
-    Array<TypedList*> lists_{Owner("database")};    // by slot of the list; owned
-    Array<OwnedRows*> further_{Owner("database")};  // by component type number; owned; nullptr: one value per entity
+    Array<TypedList*> lists_{Owner("database")};    // indexed by slot of the list; owned
+    Array<OwnedRows*> further_{Owner("database")};  // indexed by component type; owned; nullptr: one value per entity
     DeathCursor cursor_;
     std::uint64_t deaths_seen_ = 0;  // the position of the cursor
     std::uint64_t stamp_ = 1;

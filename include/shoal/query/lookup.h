@@ -40,7 +40,7 @@ public:
 
     /// A row with an enabled component. Lifetime: until the next structural call.
     struct Row {
-        const PhysicalColumn* columns = nullptr;  ///< of the component; nullptr: the entity has no such component
+        const PhysicalColumn* columns = nullptr;  ///< the component's columns; nullptr: it has no such component
         std::uint32_t row = kNilRow;
         const Table* table = nullptr;    ///< only set in checked builds
         std::uint32_t first_column = 0;  ///< only set in checked builds
@@ -80,12 +80,12 @@ private:
     const Schema* component_;
     Store* store_ = nullptr;
     OwnedRows* rows_ = nullptr;           // nullptr: the store is a database, or there is none
-    const Database* database_ = nullptr;  // if the store is a database
-    ComponentType type_;                  // of the component, in that database
+    const Database* database_ = nullptr;  // set if the store is a database
+    ComponentType type_;                  // the component type in that database
     const Array<const PhysicalColumn*>* columns_ =
         nullptr;                      // its columns in that database; nullptr: for a single look-up, or in a checked
                                       // build
-    std::uint32_t first_column_ = 0;  // if the store is not a database
+    std::uint32_t first_column_ = 0;  // used if the store is not a database
     bool needs_parent_ = false;       // see OwnedColumns
 };
 
@@ -163,7 +163,7 @@ private:
     }
 
     detail::LookupStore store_;
-    std::size_t offset_ = 0;  // in the struct, if the component is kept whole
+    std::size_t offset_ = 0;  // the offset in the struct, if the component is kept whole
 };
 
 }  // namespace shoal

@@ -205,7 +205,7 @@ public:
     /// in their usual order. The order is kept, and updated when a loop begins. If several threads share the rows, each
     /// gets a contiguous part of that order. Cost: a walk over the rows before each loop, a merge if the order of
     /// values has changed, and a look-up for each row.
-    /// Requires: the query names the field with Read or Write; it is a number, a bool or an enumeration.
+    /// Requires: the query names the field with Read or Write; the field is a number, a bool or an enumeration.
     template <auto kMember>
     Query sorted_by() const {
         using Value = ValueOf<kMember>;
@@ -272,8 +272,8 @@ public:
         return accesses;
     }
 
-    // The checks are in the functions that users call: each further call level adds a line to the compiler's error
-    // message.
+    // The checks are in the functions that users call, because each further call level adds a line to the compiler's
+    // error message.
 
     /// Calls `function` for each row, and marks the written fields.
     template <class Function>

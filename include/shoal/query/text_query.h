@@ -19,18 +19,18 @@
 //     #enemy, !#enemy           those with the tag      none
 //     $wind                     all                     of the one `wind` that the world has, to read
 //
-// Commas separate the terms. All must hold, and at least one must name a component or a tag that the visited rows have.
-// A tag with characters that a name cannot have is quoted, #"needs light". `^body` and `$wind` may be compared too.
-// While the world has no `wind`, no row is visited. A comparison (< <= > >= == !=) is between a field, or a part of
-// one, and a number, true, false, a text in quotes or the name of an enumerator without quotes. `health < 10` compares
-// the only field of "health", and `world_pose.position.y < 10` compares the position in the matrix of that component
-// (table/detail/field_part.h). A disabled component counts as missing. Inactive entities are skipped, unless a term
-// names "inactive". If an entity has several components of a type, the first one is used.
+// Commas separate the terms. All terms must hold, and at least one must name a component or a tag that the visited rows
+// have. A tag with characters that a name cannot have is quoted, #"needs light". `^body` and `$wind` may be compared
+// too. While the world has no `wind`, no row is visited. A comparison (< <= > >= == !=) is between a field, or a part
+// of one, and a number, true, false, a text in quotes or the name of an enumerator without quotes. `health < 10`
+// compares the only field of "health", and `world_pose.position.y < 10` compares the position in the matrix of that
+// component (table/detail/field_part.h). A disabled component counts as missing. Inactive entities are skipped, unless
+// a term names "inactive". If an entity has several components of a type, the first one is used.
 //
-// The rows are found by the same loops as those of compiled queries over a world: batches are runs of a table, or up to
-// 256 rows of a join. See query.h for what a function must not do, and for lifetimes. A value that a store computes,
-// such as world_pose, can be read but not written. If a store computes other values from a written component, as
-// transforms do, it computes them when the loop ends.
+// The loops are the same as for compiled queries over a world: batches are runs of a table, or up to 256 rows of a
+// join. See query.h for what a function must not do, and for lifetimes. A value that a store computes, such as
+// world_pose, can be read but not written. If a store computes other values from a written component, as transforms do,
+// it computes them when the loop ends.
 // Thread: as for a Query.
 
 #include "shoal/document/diagnostics.h"
@@ -48,17 +48,17 @@ struct TextComponent {
     bool is_written = false;
     bool is_of_parent = false;                          ///< it is the parent's component: see `^body`
     bool is_singleton = false;                          ///< it is a singleton: its columns are the same for all rows
-    std::uint64_t written_columns = ~std::uint64_t(0);  ///< bit i: do loops write column i? (first 64 columns)
+    std::uint64_t written_columns = ~std::uint64_t(0);  ///< bit i is set if loops write column i (i < 64)
 };
 
 /// One column of a component in the rows of a batch.
 struct TextColumn {
-    std::byte* first = nullptr;  ///< of the batch's first row, or of row 0 if there are `rows`
+    std::byte* first = nullptr;  ///< the element of the batch's first row, or of row 0 if `rows` is set
     std::size_t stride = 0;      ///< bytes from one row to the next; 0: all rows share one element
     const std::uint32_t* rows =
         nullptr;  ///< the row of each entity; kNilRow: it lacks the component. nullptr: the rows are consecutive
     bool is_written = false;
-    std::uint32_t num_rows = 0;  ///< of the batch
+    std::uint32_t num_rows = 0;  ///< the number of rows in the batch
 
     /// All elements, if they are contiguous as in a table; otherwise empty. Loops over them vectorise. Shape: num_rows,
     /// or 0. Requires: T is the type of the column's elements.
@@ -131,9 +131,9 @@ class TextQueryReader;
 
 class SHOAL_API TextQuery {
 public:
-    /// Reads file `file` of `diagnostics` as a query over the stores of a directory. Errors: the text is not a query;
-    /// no store keeps a component type that the text names; a type does not have a named field; a store does not let
-    /// queries write its components. Each error is added to `diagnostics`.
+    /// Parses file number `file` of `diagnostics` as a query over the stores of a directory. Errors: the text is not a
+    /// query; no store keeps a component type that the text names; a type does not have a named field; a store does not
+    /// let queries write its components. Each error is added to `diagnostics`.
     static Result<TextQuery> make(const ComponentDirectory& directory, std::uint32_t file, Diagnostics& diagnostics);
     /// The same; the message of the status is the first error, with line and column.
     static Result<TextQuery> make(const ComponentDirectory& directory, std::string_view text);

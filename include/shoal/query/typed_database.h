@@ -12,7 +12,7 @@
 // The view has no rows of its own and calls the database, so both may be used side by side. Which components an entity
 // gains or loses in a call is known only at run time: a call that would lead to an archetype that is not listed fails.
 // Calls that bypass the view (database calls, commands, spawning) are not checked; validate() finds such rows. Look-ups
-// are faster than the database's: the numbers of the component types are constants.
+// are faster than the database's, because the numbers of the component types are constants.
 // Thread: as for the database.
 
 #include "shoal/database/database.h"
@@ -141,8 +141,8 @@ public:
     static constexpr int kNumMatching = (0 + ... + (detail::kFits<Types, detail::TermList<Terms...>> ? 1 : 0));
 
     /// Registers the component types in the order in which the list first names them.
-    /// Requires: the database has no component types yet, or its first ones are the same. Lifetime: `database` outlives
-    /// this object.
+    /// Requires: the database has no component types yet, or its first component types are the same. Lifetime:
+    /// `database` outlives this object.
     explicit TypedDatabase(Database& database) : database_(&database), types_(database) { add(Components()); }
 
     Database& database() const { return *database_; }
@@ -168,9 +168,9 @@ public:
         static_assert(kListed<Ts...>, "no listed archetype has just these components; add Has<...> to Archetypes");
         if constexpr (kListed<Ts...>) return database_->insert(entity, zone, values...);
     }
-    /// As in Database, even for dead entities, whose rows stay until the database settles: dead entities gain nothing,
-    /// and lose components as living ones do. Errors: as in Database, or an entity, dead or alive, would change to an
-    /// archetype that is not listed; nothing has changed.
+    /// As in Database. The rows of dead entities stay until the database settles: until then, dead entities gain
+    /// nothing, and lose components as living entities do. Errors: as in Database, or an entity, dead or alive, would
+    /// change to an archetype that is not listed; nothing has changed.
     template <DescribedComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values) {
         static_assert(kSomeHas<Ts...>, "no listed archetype has these components; add Has<...> to Archetypes");

@@ -21,19 +21,19 @@ namespace detail {
 enum class CommandKind : std::uint8_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kCall, kSet };
 inline constexpr std::size_t kNumCommandKinds = 9;
 
-/// A component type that a command names. For a call, it is the function instead, and for a spawn the overrides.
+/// A component type that a command names. In a call, it is the function, and in a spawn, the overrides.
 struct CommandPart {
-    const Schema& (*schema)() = nullptr;               // of a C++ type
-    const Schema* made = nullptr;                      // of a component type with only a schema
+    const Schema& (*schema)() = nullptr;               // the schema of a C++ type
+    const Schema* made = nullptr;                      // the schema of a component type without a C++ type
     std::uint32_t offset = 0;                          // bytes per row of the columns before this one; 0: no value
-    std::uint32_t num_bytes = 0;                       // of a value
+    std::uint32_t num_bytes = 0;                       // bytes of a value
     decltype(ComponentValues::write) write = nullptr;  // for types that are not plain bytes
     void (*destroy)(std::byte* value) = nullptr;       // for types that are not plain bytes
     bool is_disabled = false;                          // the component is disabled
     void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
     std::uint32_t field = kAllFields;           // the field that is set
     const Schema& (*field_schema)() = nullptr;  // the schema of the field's value, for a C++ type
-    const Schema* made_field = nullptr;         // the same for a type with only a schema: see make_field_schema()
+    const Schema* made_field = nullptr;         // the same without a C++ type: see make_field_schema()
 
     bool sets_field() const { return field != kAllFields; }
     bool names_component() const { return schema != nullptr || made != nullptr; }
@@ -125,7 +125,7 @@ struct CallHead {
     Entity other;
 };
 
-/// The list of calls of a function.
+/// The list for calls of a function.
 template <class Function>
 struct CallCommand {
     struct Value : CallHead {
@@ -149,7 +149,7 @@ struct CallCommand {
     static constexpr CommandList kList{CommandKind::kCall, kOffset + sizeof(Value), alignof(Value), {&kPart, 1}};
 };
 
-/// The list of commands that name C++ types.
+/// The list for commands that name C++ types.
 template <CommandKind kKind, class... Ts>
 struct TypedCommand {
     struct Layout {
@@ -207,7 +207,7 @@ struct FieldImage {
     SHOAL_INLINE explicit FieldImage(const Value& value) { copy_bytes(bytes, &value, sizeof value); }
 };
 
-/// The list of commands that set a field.
+/// The list for commands that set a field.
 template <auto kMember>
 struct SetCommand {
     using Value = FieldImage<ValueOf<kMember>>;
@@ -309,7 +309,7 @@ public:
     const CommandList& made_list(MadeList&& list);
     CommandBatch begin_run(const CommandList& list, std::uint32_t num_rows);
     void restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers);
-    void replace_lists(const HashMap<std::uint64_t, const CommandList*>& others);  // by address
+    void replace_lists(const HashMap<std::uint64_t, const CommandList*>& others);  // keyed by address
     SHOAL_API WaitingCommands& waiting() const;
     Array<LogBlock>& blocks() { return blocks_; }
 

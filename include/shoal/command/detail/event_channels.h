@@ -39,7 +39,7 @@ public:
     SHOAL_API Result<detail::EventLog*> named(std::string_view name, std::uint32_t event_bytes);
     SHOAL_API void end(const detail::EventLog& events);
 
-    /// Begins or ends a run of passes. While passes run, writes from outside of passes are refused.
+    /// Notes whether passes run. While they run, writes from outside of passes are refused.
     SHOAL_API void hold(bool holds);
     /// Ends the frame of all channels: see Events::end_frame().
     SHOAL_API void end_frame();
@@ -55,7 +55,7 @@ public:
     }
 
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Channels that are not in the saved state become empty. Errors: the saved events do not fit.
+    /// Channels that are not in the saved state become empty. Errors: the saved events do not match their channels.
     SHOAL_API Status load(SnapshotReader& from);
 
 private:

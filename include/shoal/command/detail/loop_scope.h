@@ -1,6 +1,6 @@
 #pragma once
-// Announces a loop over rows, so that its functions get their own commands and cannot use the commands of the pass. For
-// queries.
+// Announces a loop over rows, so that its functions get their own commands and cannot use the commands of the pass.
+// Used by queries.
 // Thread: the thread that runs the loop, or a chunk of it.
 
 #include "shoal/job/detail/work_scope.h"

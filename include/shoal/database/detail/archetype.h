@@ -5,9 +5,9 @@
 //     archetype {position 0, mass 2}     schema columns    position.value | mass.value
 //                                          first_column(0) = 0, first_column(2) = 1, first_column(1) = none
 //
-// A database numbers component types in the order of their registration, and archetypes in the order in which they
-// form. The numbers mean nothing to another database.
-// Thread: immutable once made; any thread.
+// A database numbers component types in the order of their registration, and archetypes in the order in which they are
+// made. The numbers mean nothing to another database.
+// Thread: any; an archetype never changes.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/table/detail/schema.h"
@@ -48,7 +48,7 @@ public:
     std::uint32_t first_column(ComponentType component) const {
         return component.number < first_column_.size() ? first_column_[component.number] : kNoColumn;
     }
-    /// Whether first_column() is not kNoColumn: a faster has().
+    /// Whether first_column() is not kNoColumn. Faster than has().
     bool has_column_of(ComponentType component) const { return first_column(component) != kNoColumn; }
     /// Returns the index of `component` in enableable(), or -1.
     int enableable_index(ComponentType component) const {
@@ -66,7 +66,7 @@ private:
     Array<ComponentType> components_{Owner("archetype")};
     Array<ComponentType> enableable_{Owner("archetype")};
     Array<ComponentType> many_{Owner("archetype")};
-    Array<std::uint16_t> first_column_{Owner("archetype")};  // by component type number
+    Array<std::uint16_t> first_column_{Owner("archetype")};  // indexed by component type number
     Schema schema_;
 };
 

@@ -33,9 +33,9 @@ public:
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
     /// Returns the component type, which converts to false if there is none.
     SHOAL_API ComponentType find_component(ComponentId component) const;
-    /// The same by schema. Errors: another type has this name (the message shows both).
+    /// The same, by schema. Errors: another type has this name (the message shows both).
     SHOAL_API Result<ComponentType> find_same(const Schema& schema) const;
-    SHOAL_API std::span<const Schema* const> schemas() const;  ///< by number
+    SHOAL_API std::span<const Schema* const> schemas() const;  ///< indexed by number
     const Schema& schema(ComponentType component) const {
         require(component);
         return *schemas_[component.number];
@@ -49,7 +49,7 @@ public:
 
     // --- archetypes ----------------------------------------------------------------------------------------------
 
-    SHOAL_API std::span<const Archetype* const> archetypes() const;  ///< by number
+    SHOAL_API std::span<const Archetype* const> archetypes() const;  ///< indexed by number
     std::size_t num_archetypes() const { return archetypes_.size(); }
     bool owns(const Archetype& type) const {
         return type.number() < archetypes_.size() && archetypes_[type.number()] == &type;
@@ -68,12 +68,12 @@ public:
 private:
     SHOAL_API const Archetype& neighbour(const Archetype& type, ComponentType component, bool with);
 
-    Array<const Schema*> schemas_{Owner("database")};  // by component type number; owned
+    Array<const Schema*> schemas_{Owner("database")};  // indexed by component type number; owned
     HashMap<ComponentId, ComponentType> component_by_id_{Owner("database")};
-    Array<const Archetype*> archetypes_{Owner("database")};                         // by number; owned
-    HashMap<std::uint64_t, std::uint32_t> number_by_signature_{Owner("database")};  // by hash
-    HashMap<std::uint64_t, std::uint32_t> neighbours_{Owner("database")};  // by archetype, component and `with`
-    HashMap<std::uint64_t, TakePlan*> plans_{Owner("database")};           // by both archetypes; owned
+    Array<const Archetype*> archetypes_{Owner("database")};                         // indexed by number; owned
+    HashMap<std::uint64_t, std::uint32_t> number_by_signature_{Owner("database")};  // keyed by hash of the signature
+    HashMap<std::uint64_t, std::uint32_t> neighbours_{Owner("database")};  // keyed by archetype, component and `with`
+    HashMap<std::uint64_t, TakePlan*> plans_{Owner("database")};           // keyed by both archetypes; owned
 };
 
 }  // namespace shoal

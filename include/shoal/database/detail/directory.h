@@ -107,7 +107,7 @@ public:
     /// Makes room for table numbers below `num_tables`. Errors: as above.
     SHOAL_API Status reserve_tables(std::uint32_t num_tables);
 
-    /// While rows are held, no row may be added, removed or moved. Holds nest. Thread: any.
+    /// While rows are held, no row may be added, removed or moved. Holds can be nested. Thread: any.
     void hold() { __atomic_fetch_sub(&gate_, kHold, __ATOMIC_RELAXED); }
     void release() {
         SHOAL_ASSERT(is_held(), "rows are released that were not held");
@@ -129,8 +129,8 @@ private:
                            std::uint32_t first_row);
 
     RowIndex rows_ = RowIndex(RowIndexKind::kPaged);
-    PageArray<std::uint16_t> tables_;        // by entity index
-    PageArray<std::uint16_t> upper_tables_;  // by entity index
+    PageArray<std::uint16_t> tables_;        // indexed by entity index
+    PageArray<std::uint16_t> upper_tables_;  // indexed by entity index
     std::uint32_t max_index_ = 0;
     std::int64_t gate_ = 0;  // reserved entries (0 with upper tables), minus kHold for each hold
 };

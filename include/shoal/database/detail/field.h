@@ -61,7 +61,7 @@ public:
     SHOAL_INLINE void prefetch(Entity entity) const {
         if (SHOAL_LIKELY(!columns_.empty())) prefetch_at(directory_->guess(entity));
     }
-    /// See Database::gather; for more entities than the cache holds.
+    /// Database::gather() for more entities than fit in the cache.
     std::size_t gather_far(std::span<const Entity> entities, std::span<Value> out, const Value& missing) const;
 
 private:
@@ -112,8 +112,8 @@ private:
 #endif
     const DatabaseDirectory* directory_;
     ComponentType component_;
-    std::span<DatabaseTable* const> enableable_tables_;   // by table number, if the component type is enableable
-    Array<const std::byte*> columns_{Owner("database")};  // by table number; nullptr: the table lacks the column
+    std::span<DatabaseTable* const> enableable_tables_;   // indexed by table number; only for an enableable type
+    Array<const std::byte*> columns_{Owner("database")};  // indexed by table number; nullptr: no such column
 };
 
 template <auto kMember>

@@ -6,7 +6,7 @@
 namespace shoal {
 
 /// Keeps the rows of a database in place: while a lock exists, structural calls end the program.
-/// Thread: any; locks nest and overlap.
+/// Thread: any; locks may nest and overlap.
 class DatabaseLock {
 public:
     explicit DatabaseLock(Database& database) : DatabaseLock(&database) {}

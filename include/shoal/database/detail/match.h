@@ -1,6 +1,6 @@
 #pragma once
 // The tables of a database whose archetypes have some component types and lack others, for loops that run often.
-// A bit per table tells whether the table matches. A refresh looks only at new archetypes and new tables.
+// A bit per table shows whether the table matches. A refresh looks only at new archetypes and new tables.
 //
 //     table number    0 1 2 3 4 5 ...
 //     matched         1 0 1 1 0 1          kept here
@@ -85,8 +85,8 @@ private:
                                                                         // enableable types
     Array<ComponentType> enableable_with_{Owner("database match")};     // enableable types that rows must have
     Array<ComponentType> enableable_without_{Owner("database match")};  // enableable types that rows must lack
-    BitSet matched_types_{Owner("database match")};                     // by archetype number
-    BitSet matched_{Owner("database match")};                           // by table number
+    BitSet matched_types_{Owner("database match")};                     // indexed by archetype number
+    BitSet matched_{Owner("database match")};                           // indexed by table number
     std::size_t num_types_ = 0;                                         // number of archetypes looked at
     std::size_t num_tables_ = 0;                                        // number of tables looked at
     std::size_t num_matched_ = 0;                                       // number of matching tables

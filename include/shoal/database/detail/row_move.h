@@ -19,7 +19,7 @@ class Database;
 /// Where a row has moved to.
 struct MovedRow {
     const DatabaseTable::Step* step = nullptr;  ///< nullptr: the row has not moved
-    std::uint32_t row = 0;                      ///< in the target of the step
+    std::uint32_t row = 0;                      ///< the row in the target of the step
 };
 
 class RowMove {

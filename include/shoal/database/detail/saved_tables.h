@@ -15,7 +15,7 @@
 
 namespace shoal {
 
-/// A table of a database as it is saved.
+/// A saved table of a database.
 struct SavedTable {
     std::uint32_t number, archetype;
     Zone zone;

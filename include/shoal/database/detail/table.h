@@ -105,7 +105,7 @@ public:
             [this, first](std::uint32_t c) { return table_.column(first + c); }, struct_offset<kMember>(), num_rows(),
             table_, first);
     }
-    /// The same for writing, by a pass that marks what it has written when it ends: see mark_written.
+    /// The same for writing, for a pass that marks what it has written when it ends: see mark_written.
     template <auto kMember>
     WriteColumn<kMember> unmarked_column(ComponentType component) {
         const std::uint32_t first = required_column(component);
@@ -157,7 +157,7 @@ private:
         DatabaseTable* target = nullptr;
         RowPath path;
         Array<std::byte*> gained{Owner("database table")};  // columns in the target, in the order of the call
-        Array<StepBit> bits{Owner("database table")};       // by index in target->type().enableable()
+        Array<StepBit> bits{Owner("database table")};       // same order as target->type().enableable()
 
         /// Whether the target has room for the bits of one more row.
         bool has_reserved_bits() const { return target->num_rows() < num_reached; }
@@ -188,7 +188,7 @@ private:
     bool has_many_;
     Table table_;
     const Archetype* type_;
-    Array<PresenceBits> presence_{Owner("database table")};  // by index in type().enableable()
+    Array<PresenceBits> presence_{Owner("database table")};  // same order as type().enableable()
     Step last_added_, last_removed_;
     LastEnableable last_enableable_;
     std::uint32_t num_wanted_ = 0;  // rows that the current call will add

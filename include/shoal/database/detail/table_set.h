@@ -35,7 +35,7 @@ public:
     std::span<DatabaseTable* const> by_number() const {  ///< nullptr where a number is free
         return {tables_.data(), tables_.size()};
     }
-    /// All tables: first those of list_also(), then those of the set.
+    /// All tables: first the tables of list_also(), then the tables of the set.
     SHOAL_API std::span<const Table* const> list() const;
     /// Lists a table that does not belong to the set. Requires: the table outlives the set.
     SHOAL_API void list_also(const Table& table);
@@ -69,10 +69,10 @@ public:
     /// was removed.
     SHOAL_API bool settle_memory();
 
-    /// Writes the list of tables, without their rows. `saved_types`: the saved numbers of archetypes, by number.
+    /// Writes the list of tables, without their rows. `saved_types` has the saved number of each archetype.
     SHOAL_API void save(SnapshotWriter& to, std::span<const std::uint32_t> saved_types) const;
     /// Makes the tables that save() wrote, and removes other tables. `types` are the archetypes by their saved numbers;
-    /// existing tables keep their rows. Errors: the saved tables contradict each other; the set is still consistent.
+    /// existing tables keep their rows. Errors: the saved tables contradict each other; the set stays consistent.
     SHOAL_API Status load(SnapshotReader& from, std::span<const Archetype* const> types);
 
     /// Checks numbers, bits and lists against each other.
@@ -84,7 +84,7 @@ private:
     /// Where the columns of a component type are, for look-ups.
     struct ColumnsOfType {
         ComponentType component;
-        Array<const PhysicalColumn*> of_table{Owner("database")};  // by number
+        Array<const PhysicalColumn*> of_table{Owner("database")};  // indexed by table number
     };
 
     void retire(DatabaseTable& table);
@@ -97,15 +97,15 @@ private:
     PagePool* pool_;
     DatabaseDirectory* directory_;
     std::uint32_t capacity_rows_;
-    Array<DatabaseTable*> tables_{Owner("database")};  // by number; owned
+    Array<DatabaseTable*> tables_{Owner("database")};  // indexed by number; owned
     std::uint64_t num_changes_ = 0;
-    BitSet occupied_{Owner("database")};                    // by number
-    Array<std::uint32_t> next_in_zone_{Owner("database")};  // by number: the next table of its zone, or kNone
-    Array<std::uint32_t> empty_visits_{Owner("database")};  // by number: consecutive visits that found the table empty
+    BitSet occupied_{Owner("database")};                    // indexed by number
+    Array<std::uint32_t> next_in_zone_{Owner("database")};  // for each number: the next table of its zone, or kNone
+    Array<std::uint32_t> empty_visits_{Owner("database")};  // for each number: consecutive visits that found it empty
     Array<std::uint32_t> free_numbers_{Owner("database")};
     Array<const Table*> list_{Owner("database")};
     Array<const Table*> listed_also_{Owner("database")};
-    HashMap<std::uint64_t, std::uint32_t> number_by_place_{Owner("database")};  // by zone and archetype
+    HashMap<std::uint64_t, std::uint32_t> number_by_place_{Owner("database")};  // keyed by zone and archetype
     HashMap<Zone, std::uint32_t> first_in_zone_{Owner("database")};
     std::uint64_t epoch_ = 0;
     std::size_t next_visited_ = 0;

@@ -12,8 +12,8 @@ struct Database::TypedList {
     const Archetype* type = nullptr;
     DatabaseTable* table = nullptr;                // may be nullptr
     std::uint64_t placement = 0;                   // the table's placement when the addresses were looked up
-    Array<std::byte*> columns{Owner("database")};  // of all component types of the list, in its order
-    Array<PresenceBits*> bits{Owner("database")};  // of its enableable component types, in its order
+    Array<std::byte*> columns{Owner("database")};  // the columns of all component types of the list, in its order
+    Array<PresenceBits*> bits{Owner("database")};  // the bits of its enableable component types, in its order
 
     /// Whether the table has room for the bits of one more row.
     bool has_reserved_bits() const {

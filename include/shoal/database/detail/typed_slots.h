@@ -15,7 +15,7 @@ SHOAL_API std::uint32_t take_typed_slot(std::uint32_t* slot);
 template <class... Ts>
 struct TypedSlot {
     static inline std::uint32_t number = 0;  // 0: none yet
-    /// 0 before the first get().
+    /// Returns 0 before the first get().
     SHOAL_INLINE static std::uint32_t known() { return __atomic_load_n(&number, __ATOMIC_RELAXED); }
     /// Identifies the types without reading the number, so that a loop need not reload it. Each library of a program
     /// has its own key. Lifetime: a library must stay loaded as long as any database to which it has added components,

@@ -1,6 +1,6 @@
 #pragma once
 // The options of a database, and the arguments and results of its calls.
-// Thread: values.
+// Thread: plain values.
 
 #include "shoal/database/detail/table.h"
 
@@ -8,7 +8,7 @@ namespace shoal {
 
 struct DatabaseOptions {
     Zone first_zone = 0;  ///< for entities that get a row from add(), or are created or spawned without a zone
-    std::uint32_t capacity_rows = kDefaultCapacityRows - 1;  ///< of each table
+    std::uint32_t capacity_rows = kDefaultCapacityRows - 1;  ///< the capacity of each table
 };
 
 /// Values of one component type for the entities of a call. Without a source, values are defaults (for an opaque

@@ -17,19 +17,19 @@ inline constexpr std::uint32_t kAllFields = 0xFFFFFFFF;
 
 struct Access {
     const Store* store = nullptr;      ///< nullptr: the object is not a store
-    const void* object = nullptr;      ///< nullptr: the store, or everything without a store
+    const void* object = nullptr;      ///< nullptr: the whole store, or everything if there is no store
     ComponentId component{};           ///< null: all component types of the store
     std::uint32_t field = kAllFields;  ///< an index into Schema::fields()
     bool writes = false;
-    bool in_zones = false;  ///< only rows in some zones
+    bool in_zones = false;  ///< only rows in some zones are accessed
     ZoneSet zones{};
-    const LiveZones* live = nullptr;  ///< replaces `zones` unless nullptr
+    const LiveZones* live = nullptr;  ///< if not nullptr, used instead of `zones`
 
     const ZoneSet& zones_now() const { return live != nullptr ? live->now() : zones; }
     bool is_everything() const { return store == nullptr && object == nullptr; }
     /// Returns this access, limited to the rows in some zones. Requires: the store is a database.
     SHOAL_API Access in(const ZoneSet& of_rows) const;
-    SHOAL_API Access in(const LiveZones& of_rows) const;  ///< the same, for the zones of the set at run time
+    SHOAL_API Access in(const LiveZones& of_rows) const;  ///< the same, for the zones that the set has at run time
     /// Like in(), but returns this access unchanged if the store is not a database: only a database has zones.
     SHOAL_API Access of_query_in(const ZoneSet& of_rows, const LiveZones* of_live_rows) const;
 };

@@ -6,7 +6,7 @@
 //
 // In a loop over columns that do not overlap, the compiler drops the loads and stores of fields that a function does
 // not touch. See row_loop.h.
-// Thread: values of one row.
+// Thread: plain values of one row.
 
 #include "shoal/base/detail/bytes.h"
 #include "shoal/query/detail/terms.h"
@@ -34,7 +34,7 @@ private:
     Value value_;
 };
 
-/// Converts an argument to what the function takes.
+/// Converts an argument to the type that the function takes.
 template <class View>
 SHOAL_INLINE typename View::Value& given(LoadedComponent<View>&& loaded) {
     return loaded.value();

@@ -2,7 +2,7 @@
 // Mistakes in the terms of a query. They are checked in order, and only the first mistake is reported, so that the
 // compiler does not report its consequences too. query() has a message for each mistake.
 //
-// Thread: types, and values at compile time.
+// Thread: types and compile-time values.
 
 #include "shoal/query/detail/access.h"
 #include "shoal/query/detail/singleton_terms.h"
@@ -37,7 +37,7 @@ enum class Mistake : std::uint8_t {
     kReadsMany,          ///< reads a `many` type together with other fields
 };
 
-/// The condition of a static_assert. Compilers print it, and so the mistake that was found.
+/// A condition for static_assert. Compilers print it, so the message shows the mistake that was found.
 template <Mistake kFound, Mistake kOne>
 inline constexpr bool kIsNot = kFound != kOne;
 

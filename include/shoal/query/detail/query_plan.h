@@ -32,25 +32,25 @@ struct HeldPlan;
 /// The kind of change since its last loop that a query visits.
 enum class Noted : std::uint8_t { kNothing, kAdded, kRemoved, kChanged };
 
-/// What a query needs of one component type.
+/// What a query needs from one component type.
 struct PlanTerm {
     static constexpr std::uint16_t kNoAny = 0xFFFF, kNoLink = 0xFFFF;
 
     const Schema* component = nullptr;  ///< Lifetime: the store, or static. nullptr: the parent link
-    bool is_field = false;              ///< the columns of the component are shown
+    bool is_field = false;              ///< the function gets columns of the component
     bool writes = false;
     bool is_optional = false;       ///< an entity may lack the component
     bool excludes = false;          ///< an entity must lack the component
     Noted noted = Noted::kNothing;  ///< only entities that have gained, lost or changed the component are visited
-    bool is_link = false;           ///< the column holds the entity that linked terms read
+    bool is_link = false;           ///< the column holds the entity whose fields linked terms read
     bool is_each_value = false;     ///< an entity is visited once for each of its values
     bool is_whole = false;          ///< the columns also hold fields that the query does not name
     std::uint16_t any_of = kNoAny;  ///< an entity must match at least one of the terms with this number
     std::uint16_t link = kNoLink;   ///< the link term that leads to the related entity; kNoLink: not related
     std::uint32_t offset = 0;       ///< where the field begins in its column. Units: bytes
-    std::uint16_t first_column = 0, num_columns = 0;    ///< the shown columns, as indices in the component
-    std::uint32_t field = kAllFields;                   ///< as in Access::field
-    std::uint64_t written_columns = ~std::uint64_t(0);  ///< bit i: is shown column i written? (first 64 columns)
+    std::uint16_t first_column = 0, num_columns = 0;    ///< the columns that the function gets
+    std::uint32_t field = kAllFields;                   ///< the field, as in Access::field
+    std::uint64_t written_columns = ~std::uint64_t(0);  ///< bit i is set if shown column i is written (i < 64)
 
     bool is_related() const { return link != kNoLink; }
     /// Whether loops mark the shown column `column` as written.
@@ -60,8 +60,8 @@ struct PlanTerm {
 /// The sort key of rows: `of` turns the value of a field into a number that grows with the value.
 struct SortKey {
     std::uint64_t (*of)(const std::byte* value) = nullptr;
-    std::uint32_t column = 0, offset = 0;  ///< the column's index in the component; bytes into its element
-    std::size_t stride = 0;                ///< bytes from row to row
+    std::uint32_t column = 0, offset = 0;  ///< the column's index in the component; byte offset in its element
+    std::size_t stride = 0;                ///< bytes from one row to the next
 };
 
 /// A store that was passed to a query.
@@ -72,13 +72,13 @@ struct PlanStore {
 
 /// Where the columns of a field are, for some rows.
 struct FieldColumns {
-    Table* table = nullptr;               ///< nullptr: none of the rows has the component
-    std::uint32_t first_column = 0;       ///< of the component in `table`
-    std::uint32_t first_row = 0;          ///< row i of the run is row first_row + i of the table, modulo 2^32
-    const std::uint32_t* rows = nullptr;  ///< by row of the block; kNilRow: the component is missing. nullptr: a run.
-                                          ///< Fields of related entities always use `rows`, even in a run
-    const RowIndex* index = nullptr;      ///< a paged index that has the row of each owner; nullptr: use `rows`
-    const std::byte* values = nullptr;    ///< the former values of removed components; replaces `table`
+    Table* table = nullptr;                  ///< nullptr: none of the rows has the component
+    std::uint32_t first_column = 0;          ///< the first column of the component in `table`
+    std::uint32_t first_row = 0;             ///< row i of the run is row first_row + i of the table, modulo 2^32
+    const std::uint32_t* rows = nullptr;     ///< for each row of the block; kNilRow: none. nullptr: a run.
+                                             ///< Fields of related entities always use `rows`, even in a run
+    const RowIndex* index = nullptr;         ///< a paged index that has the row of each owner; nullptr: use `rows`
+    const std::byte* values = nullptr;       ///< the former values of removed components; replaces `table`
     const std::uint64_t* enabled = nullptr;  ///< a bit for each row of the table; nullptr: all rows are enabled
 };
 
@@ -106,7 +106,7 @@ struct FoundRows {
     const RowBits* bits = nullptr;   ///< for a run: which of the rows are enabled; nullptr: all
     const std::uint16_t* columns =
         nullptr;  ///< by field: its first column in `table`, which has all fields; nullptr: use `fields`
-    const FieldColumns* fields = nullptr;        ///< by field; used if some fields are elsewhere or missing
+    const FieldColumns* fields = nullptr;        ///< the columns by field, if some fields are elsewhere or missing
     Table* table = nullptr;                      ///< the table of a run's rows
     const DatabaseTable* of_database = nullptr;  ///< the same table, if it is in a database
     CommandRecorder* commands = nullptr;         ///< the commands of the chunk, if the function takes commands
@@ -117,9 +117,9 @@ struct LoopFunction {
     void (*call)(void* context, FoundRows& rows) = nullptr;
     void* context = nullptr;
     bool takes_commands = false;
-    ComponentDirectory* directory = nullptr;   ///< for the function's commands; nullptr: the plan's directory
+    ComponentDirectory* directory = nullptr;   ///< the directory for its commands; nullptr: the plan's directory
     bool takes_runs = false;                   ///< it takes batches: rows that are consecutive in every store
-    bool skips_disabled = true;                ///< it skips rows by FoundRows::bits, and rows without an owner
+    bool skips_disabled = true;                ///< it skips disabled rows (FoundRows::bits) and rows without an owner
     bool looks_at_each = false;                ///< it skips rows by clearing bits in the words of blocks
     bool marks = true;                         ///< visited rows are marked as written
     std::uint32_t grain = kUsualRowsPerChunk;  ///< the least number of rows in a chunk
@@ -180,14 +180,14 @@ private:
 class SHOAL_API PlanMarks {
 public:
     explicit PlanMarks(const QueryPlan& plan);
-    /// Shape: fields: by field. For a field that lists rows, the first `num_rows` rows of the list were passed; for
-    /// other fields, `num_rows` rows from `first_row` on.
+    /// Shape: `fields` has an element for each field. For a field that lists rows, the first `num_rows` rows of the
+    /// list were passed; for other fields, `num_rows` rows from `first_row` on.
     void add(std::span<const FieldColumns> fields, std::uint32_t num_rows);
     void finish(Executor* executor);
 
 private:
     const PlanState& plan_;
-    Array<Array<std::uint32_t>> told_{Owner("query")};  // by store: the rows that it is notified of
+    Array<Array<std::uint32_t>> told_{Owner("query")};  // indexed by store: the rows that it is notified of
 };
 
 /// A loop that was started on an executor's threads.
@@ -200,8 +200,7 @@ public:
     ~StartedPlan();
     /// Returns when all rows are done, and marks written rows. Does not throw.
     void finish();
-    /// Rethrows the function's exception, if there is one. If the function threw for several rows, the first row
-    /// counts.
+    /// Rethrows the exception of the function, if there is one; of several exceptions, the exception of the first row.
     void rethrow() { failure_.rethrow(); }
 
 private:

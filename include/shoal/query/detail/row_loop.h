@@ -172,7 +172,7 @@ private:
     template <class Field>
     SHOAL_INLINE static void collect_field(const FieldColumns& columns, std::uint32_t row, std::byte** lanes) {
         if (Field::kIsOptional && columns.table == nullptr) return;
-        const std::uint32_t first_row = columns.first_row + row;  // may wrap, see first_row
+        const std::uint32_t first_row = columns.first_row + row;  // may wrap; see FieldColumns::first_row
         if constexpr (Field::kIsRemoved) {                        // the function gets the component as const
             lanes[0] =
                 const_cast<std::byte*>(columns.values) + std::size_t(first_row) * LayoutOf<Field>::column_bytes(0);

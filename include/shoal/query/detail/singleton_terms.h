@@ -1,5 +1,5 @@
 #pragma once
-// The singletons that a query names: the function gets their fields together with those of rows.
+// The singletons that a query names: the function gets their fields together with the fields of rows.
 //
 //     world.query<Write<&Boat::velocity>, Singleton<Read<&Wind::force>>, Read<&Boat::mass>>()
 //
@@ -7,8 +7,8 @@
 //     the function gets         (entity, velocity, wind.force,   mass)
 //
 // The rows of the loop are found as if the singletons were not named. Fields that are only read are copied once for
-// each chunk, when its loop begins. A query can write singletons only if all of its terms are singletons: it then
-// visits one row, which is the row of the first singleton.
+// each chunk, when its loop begins. A query can write singletons only if all of its terms are singletons. It then
+// visits only the row of the first singleton.
 // Thread: as for the query.
 
 #include "shoal/query/detail/access.h"
@@ -20,7 +20,7 @@
 
 namespace shoal::detail {
 
-/// The terms about rows.
+/// The terms that are not singletons.
 template <class... Terms>
 using TermsOfRows =
     typename JoinedLists<TermList<>, std::conditional_t<Terms::kIsSingleton, TermList<>, TermList<Terms>>...>::List;
@@ -30,7 +30,7 @@ using TermsOfSingletons =
 template <class... Terms>
 inline constexpr bool kOnlySingletons = sizeof...(Terms) > 0 && (Terms::kIsSingleton && ...);
 
-/// The terms that select the visited rows: the terms about rows, or else the term of the first singleton.
+/// The terms that select the visited rows: the terms that are not singletons or, if there are none, the first term.
 template <class List, class First>
 struct VisitedTerms {
     using Type = List;

@@ -54,7 +54,7 @@ public:
 
 private:
     Array<QueryPart> parts_{Owner("query")};
-    Array<std::uint32_t> chunk_ends_{Owner("query")};  // by chunk: index into parts_
+    Array<std::uint32_t> chunk_ends_{Owner("query")};  // indexed by chunk: an index into parts_
     std::uint64_t weight_ = 0;
 };
 
@@ -102,7 +102,7 @@ private:
 
     QueryCuts cuts_;
     Executor* executor_ = nullptr;
-    CommandRecorder* commands_ = nullptr;  // by chunk
+    CommandRecorder* commands_ = nullptr;  // one recorder per chunk
     WorkPosition place_;
     void* context_ = nullptr;
     PartFunction run_ = nullptr;

@@ -4,7 +4,7 @@
 //     From<Database, Manager<Sail>, Manager<Crew>>       stores, in the order in which a query was given them
 //              0            1              2             a term's store: where its component lies
 //
-// Thread: types, and values of one row.
+// Thread: types, and plain values of one row.
 
 #include "shoal/command/detail/loop_scope.h"
 #include "shoal/query/detail/query_plan.h"
@@ -88,21 +88,21 @@ struct Singleton : detail::FieldTerm<Term::kMember, detail::TermKind{.writes = T
                   "Singleton<> is for a field that is read or written: Singleton<Read<&Wind::force>>");
 };
 
-/// A component type that the entity has.
+/// A component type that the entity must have.
 template <class T>
 struct With : detail::Term<detail::TermKind{.is_field = false}> {
     using Component = T;
 };
 
-/// A component type that the entity lacks.
+/// A component type that the entity must lack.
 template <class T>
 struct Without : detail::Term<detail::TermKind{.is_field = false, .excludes = true}> {
     using Component = T;
 };
 
 /// A component type that the entity has gained since the query's last loop. The first loop visits all entities that
-/// have the component. For queries over a world; a query may have one such term. A copy of a query starts over with a
-/// first loop.
+/// have the component. For queries over a world; a query may have one such term. A copy of a query starts over: its
+/// next loop is a first loop.
 ///
 ///     world.schedule().add("greet", world.query<Added<Guest>, Read<&Guest::name>>(), greet);
 ///
@@ -118,8 +118,8 @@ struct Added : detail::Term<detail::TermKind{.is_field = false, .is_noted = true
     using Component = T;
     static constexpr auto kNoted = detail::Noted::kAdded;
 };
-/// A component type that the entity had in the last loop and still has, and of which a field has changed since then.
-/// Otherwise like Added.
+/// A component type that the entity had in the last loop and still has, with at least one changed field. Otherwise like
+/// Added.
 template <class T>
 struct Changed : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
     using Component = T;
@@ -184,8 +184,8 @@ namespace detail {
 template <class Function>
 concept kHasOwnOfRange = requires(Function& function) { function.with_own_of_range([](auto&) {}); };
 
-/// Whether a function accepts these arguments. Not std::is_invocable: if the body of a function does not compile with
-/// the arguments, the compiler's error is ten lines shorter with this concept.
+/// Whether a function accepts these arguments. Used instead of std::is_invocable because the compiler's error is ten
+/// lines shorter if the body of the function does not compile with the arguments.
 template <class Function, class... Arguments>
 concept Callable =
     requires(Function& function, Arguments&&... arguments) { function(static_cast<Arguments&&>(arguments)...); };

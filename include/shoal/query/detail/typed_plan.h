@@ -3,7 +3,7 @@
 //
 //     Write<&Body::position>, AnyOf<Crew, Sail>      {body, columns 1 to 3, writes}, {crew, any of 1}, {sail, any of 1}
 //
-// Thread: values.
+// Thread: plain values.
 
 #include "shoal/query/detail/query_plan.h"
 #include "shoal/query/detail/terms.h"
@@ -88,10 +88,10 @@ constexpr std::size_t num_plan_terms() {
     if constexpr (Term::kIsAny)
         return Term::kNumComponents;
     else
-        return Term::kIsOfParent ? 2 : 1;  // the link
+        return Term::kIsOfParent ? 2 : 1;  // one more for the link
 }
 
-/// Returns a store as a plan takes it.
+/// Converts a store to a PlanStore.
 template <class T>
 PlanStore plan_store(Manager<T>& manager) {
     return {&manager.core(), &manager.core().rows()};
