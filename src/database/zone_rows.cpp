@@ -229,7 +229,7 @@ struct Database::ReturningRows {
     };
     struct Further {
         ComponentType component;
-        Array<Entity> owners{Owner("database")};  // empty: the zone has no such values
+        Array<Entity> owners{Owner("database")};  // empty: the zone has no further values of the type
         Columns columns{Owner("database")};
 
         static Result<Further> read(const Database& database, SnapshotReader& from, ComponentType component);

@@ -59,7 +59,7 @@ void add_further(const Database& database, ComponentType component, Array<ZoneSt
         ++num_rows[place];
         num_dead[place] += !database.entity_manager().alive(owner);
     }
-    // If there are no such values, the first zone gets the memory that is reserved for them.
+    // If there are no further values, the first zone gets the memory that is reserved for them.
     const auto is_of_type = [&](const ZoneStatistics& entry) { return entry.component == component; };
     const auto first = std::find_if(entries.begin(), entries.end(), is_of_type);
     if (further->num_rows() == 0 && first != entries.end()) {

@@ -92,8 +92,7 @@ public:
         if (term.is_related() || term.is_link) return;
         joined.is_required |= !term.is_optional && !term.excludes;
         joined.is_excluded |= keeper.database == nullptr && term.excludes;
-        // Each row of such a manager is a value. In the database, by contrast, a row has only the first value of an
-        // entity.
+        // In a manager, each row is a value. In the database, a row has only the first value of an entity.
         joined.is_driver |= term.is_each_value && plan_.terms.size() > 1 && keeper.database == nullptr;
     }
     std::uint8_t add(const OwningStore& keeper) {

@@ -41,7 +41,7 @@
 // not need is released.
 // Thread: a function of a loop writes to the list of its chunk, and takes a lock for each block of 4 or 32 KiB, but not
 // for each event. Loops of queries and for_rows() have chunks; a thread that a pass has started in another way must not
-// write. Outside of passes, one thread at a time writes. Any number of passes read at once.
+// write. Outside of passes, only one thread at a time may write. Any number of passes may read at once.
 
 #include "shoal/command/detail/event_log.h"
 

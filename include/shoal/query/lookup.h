@@ -40,7 +40,7 @@ public:
 
     /// A row with an enabled component. Lifetime: until the next structural call.
     struct Row {
-        const PhysicalColumn* columns = nullptr;  ///< the component's columns; nullptr: it has no such component
+        const PhysicalColumn* columns = nullptr;  ///< the component's columns; nullptr: the entity lacks the component
         std::uint32_t row = kNilRow;
         const Table* table = nullptr;    ///< only set in checked builds
         std::uint32_t first_column = 0;  ///< only set in checked builds

@@ -11,8 +11,9 @@
 //
 // The view has no rows of its own and calls the database, so both may be used side by side. Which components an entity
 // gains or loses in a call is known only at run time: a call that would lead to an archetype that is not listed fails.
-// Calls that bypass the view (database calls, commands, spawning) are not checked; validate() finds such rows. Look-ups
-// are faster than the database's, because the numbers of the component types are constants.
+// Calls that bypass the view (database calls, commands, spawning) are not checked; validate() finds rows of archetypes
+// that are not listed. Look-ups are faster than the database's, because the numbers of the component types are
+// constants.
 // Thread: as for the database.
 
 #include "shoal/database/database.h"

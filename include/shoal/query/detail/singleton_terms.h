@@ -156,7 +156,7 @@ struct WithSingletonsBetween<0, TermList<Term, Terms...>, Arguments...> {
     }
 };
 
-/// A function that gets singletons in addition to the arguments that it is called with.
+/// Wraps a function, and adds singletons to the arguments of each call.
 template <class Function, class... Terms>
 struct WithSingletons {
     static constexpr std::size_t kNumFields = (0 + ... + (Terms::kIsField && !Terms::kIsSingleton ? 1 : 0));

@@ -311,7 +311,7 @@ constexpr bool names_part_of() {
     else
         return false;
 }
-/// Whether `Term` is the only term that names its field.
+/// Whether no other term names the field of `Term`.
 template <class Term, class... Terms>
 constexpr bool names_once() {
     if constexpr (Term::kIsField && !Term::kIsOfParent)
