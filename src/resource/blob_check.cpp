@@ -1,5 +1,5 @@
-// Checks a blob: reads every byte that will be trusted later. Each step relies only on what earlier steps have checked.
-// The check takes time linear in the size of the blob.
+// Checks a blob, so that later reads can trust it. Each step relies only on data that earlier steps have checked. The
+// check takes time linear in the size of the blob.
 
 #include "resource/blob_check.h"
 
@@ -34,7 +34,8 @@ bool is_zero(const std::byte* value, std::size_t num_bytes) {
     return std::all_of(value, value + num_bytes, [](std::byte byte) { return byte == std::byte(0); });
 }
 
-/// Returns whether a struct image has defaults: values that are not zero or, for an enum, not its first value.
+/// Whether a struct image may have defaults, which are values other than zero or, for an enum, other than its first
+/// value.
 bool has_defaults(const Schema& schema, const std::byte* image) {
     return std::any_of(schema.fields().begin(), schema.fields().end(), [&](const Field& field) {
         return field.has_range || field.type == FieldType::kEnum || !is_zero(image + field.struct_offset, field.size);
@@ -230,7 +231,7 @@ private:
         const auto* parents = at<std::uint32_t>(entry.offset);
         const auto is_wrong = [parents](std::uint32_t i) { return parents[i] >= i && parents[i] != kNoBlobEntity; };
         const std::uint32_t count = num_entities();
-        std::uint32_t num_roots = 0, num_wrong = 0;  // counted without branches, since few are wrong
+        std::uint32_t num_roots = 0, num_wrong = 0;  // branch-free, because errors are rare
         for (std::uint32_t i = 0; i < count; ++i) {
             num_roots += parents[i] == kNoBlobEntity;
             num_wrong += is_wrong(i);
@@ -248,7 +249,7 @@ private:
 
     // --- schemas -----------------------------------------------------------------------------------------------------
 
-    /// The unread rest of the schema section.
+    /// The part of the schema section that is not read yet.
     struct SchemaParts {
         const std::byte* next;
         const std::byte* end;
@@ -267,7 +268,7 @@ private:
         }
     };
 
-    /// Names are copied out of the blob, so their length is limited, because many fields may share one text.
+    /// Names are copied out of the blob, and many fields may share one text, so the length is limited.
     Status check_name_string(const std::uint32_t& index) const {
         if (Status status = check_string(index, "a name in a schema"); !status) return status;
         if (blob_.string(index).size() <= kMaxBlobNameBytes) return {};
@@ -304,7 +305,7 @@ private:
         return {};
     }
 
-    /// Defaults must not refer to entities or arrays. Zero means that no default was given, for every type.
+    /// Defaults must not refer to entities or arrays. For every type, zero means that no default was given.
     Status check_default(const Schema& schema, const std::byte* image) const {
         for (const Field& field : schema.fields()) {
             const std::byte* value = image + field.struct_offset;
@@ -329,7 +330,7 @@ private:
         return {};
     }
 
-    /// Makes a schema with defaults twice: the image's layout is only known from a schema without them.
+    /// Builds a schema with defaults in two passes: the layout of the default image is known only after the first one.
     Status check_schema(const BlobSchema& record, SchemaParts& parts) {
         if (Status status = check_name_string(record.name); !status) return status;
         if (!std::has_single_bit(record.struct_alignment) || record.struct_alignment > kBlobAlignment ||
@@ -441,9 +442,9 @@ private:
         return check_identifiers();
     }
 
-    /// Component types that older versions of shoal named differently get their current names.
+    /// Gives component types that have been renamed in shoal their current names.
     void rename_old_types() {
-        if (num_entities() == 0) return;  // the types belong to a save, and are migrated with its stores
+        if (num_entities() == 0) return;  // a save, whose types are migrated with its stores
         for (BlobComponents& components : blob_.component_types_) {
             const Schema* const now = old_words::schema_of_today(*components.schema);
             if (now == nullptr || blob_.find_components(now->id()) != nullptr) continue;
@@ -549,7 +550,7 @@ private:
         return {};
     }
 
-    /// Checks the values of a field in `count` rows; types for which all bytes are valid cost nothing.
+    /// Checks the values of a field in `count` rows; types for which all bytes are valid are not read.
     Status check_values(const Field& field, const std::byte* first, std::uint64_t stride, std::uint32_t count) const {
         const FieldRows rows{first, stride, count};
         BadValue bad = find_bad_value(field, rows);
@@ -656,7 +657,7 @@ private:
         return {};
     }
 
-    /// There are as many rows as components, all different, and each belongs to its owner, so none is missing.
+    /// The rows are distinct, each is listed for its owner, and there are as many as components, so none is missing.
     Status check_offset_tables(const BlobSection& entry) {
         const std::uint64_t n = num_entities();
         std::uint64_t num_rows = 0;

@@ -1,16 +1,17 @@
 #pragma once
-// The check that a blob must pass before it is used, and other code that reads its raw bytes.
+// The check that a blob must pass before it is used, and helpers for code that reads raw blob bytes.
 
 #include "shoal/base/text.h"
 #include "shoal/resource/blob.h"
 
 namespace shoal {
 
-/// Returns a blob that refers to `bytes`. Errors: the message says what is wrong and at which byte.
-/// Requires: `bytes` is 8-byte aligned. Cost: linear in the size, whatever the content.
+/// Returns a blob that refers to `bytes`. Errors: the blob is invalid; the message describes the problem and gives its
+/// offset.
+/// Requires: `bytes` is 8-byte aligned. Cost: linear in the size, regardless of the content.
 Result<Blob> check_blob(std::span<const std::byte> bytes);
 
-/// Returns the name of a section for messages: "parents"; "unknown" for kinds of later versions.
+/// Returns the name of a section for messages, for example "parents"; "unknown" for kinds of later versions.
 std::string_view section_name(std::uint32_t kind);
 
 /// Whether a read-only array can have elements of this type.
@@ -18,7 +19,7 @@ constexpr bool is_array_element(FieldType type) {
     return type >= FieldType::kBool && type <= FieldType::kResourceId && type != FieldType::kEnum;
 }
 
-/// Returns an error that names its location in the blob.
+/// Returns an error that gives the offset in the blob.
 template <class... Parts>
 Status blob_error(std::uint64_t offset, const Parts&... parts) {
     return Status::error(concat("at byte ", offset, " of the blob: ", parts...));

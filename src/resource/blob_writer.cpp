@@ -1,4 +1,4 @@
-// A BlobWriter collects entities and components in a BlobContent; a BlobLayout turns that into bytes.
+// A BlobWriter collects entities and components in a BlobContent; a BlobLayout writes them as bytes.
 
 #include "shoal/resource/blob_writer.h"
 
@@ -54,7 +54,7 @@ struct BlobContent {
         std::vector<std::uint32_t> owners;            ///< by component
         std::vector<std::uint32_t> order;             ///< the order in the blob; empty: the order of adding
         std::vector<std::vector<std::byte>> columns;  ///< by column of the schema: an element per component
-        /// Struct images of the last components that are not in the columns yet; There are few enough to stay in the
+        /// Struct images of the last components, which are not in the columns yet. They are few enough to stay in the
         /// cache.
         std::vector<std::byte> images;
 
@@ -179,7 +179,7 @@ public:
 
     std::vector<std::byte> take() { return std::move(out_); }
 
-    /// Returns the size of the blob, except for small sections.
+    /// Returns the size of the blob without its small sections.
     std::size_t expected_bytes() const {
         std::size_t bytes = content_.array_data.size() + content_.strings.num_bytes();
         bytes += content_.parents.size() * sizeof(std::uint32_t);
@@ -355,7 +355,7 @@ private:
                       {column.data(), bytes}, std::span(t.order), bytes);
     }
 
-    /// Writes a column. The offsets of the arrays that its values refer to are known only now.
+    /// Writes a column. This also fills in the offsets of arrays, which are known only now.
     void write_column(const BlobContent::ComponentType& t, std::size_t column_index) {
         const ColumnDefinition& column = t.schema.columns()[column_index];
         const std::size_t begin = out_.size();
@@ -384,7 +384,7 @@ private:
         for (const auto& [guid, entity] : sorted) append(entity);
     }
 
-    /// Sorts the distinct names, then the entities by the rank of their names, because many entities share a name.
+    /// Sorts the distinct names, then the entities by the rank of their names, because many entities may share a name.
     void write_names() {
         const std::vector<std::uint32_t>& names = content_.names;
         std::vector<std::uint32_t> texts(content_.strings.size()), first(texts.size() + 1), rank(texts.size());
@@ -445,7 +445,7 @@ private:
     }
 
     const BlobContent& content_;
-    std::vector<std::uint32_t> order_;  // component types by spawn order, then name
+    std::vector<std::uint32_t> order_;  // by spawn order, then by name
     std::vector<std::byte> out_;
     std::size_t array_data_offset_ = 0;
     std::size_t types_offset_ = 0;
@@ -616,7 +616,7 @@ void BlobWriter::add_dependency(DependencyKind kind, std::string_view path, std:
         content_->dependencies.push_back({kind, index});
         content_->dependency_hashes.push_back(hash);
     } else if (content_->dependency_hashes[*known] != hash) {
-        content_->dependency_hashes[*known] = 0;  // the file changed between two reads, so the blob matches no content
+        content_->dependency_hashes[*known] = 0;  // the file changed between two reads, so no hash is right
     }
 }
 

@@ -51,7 +51,7 @@ class ComponentOrder {
 public:
     explicit ComponentOrder(const Blob& blob);
 
-    /// Returns the next component of an entity, or nothing. Requires: calls are in entity order.
+    /// Returns the next component of an entity, or nullopt. Requires: calls are in entity order.
     std::optional<BlobRow> next_of(std::uint32_t entity);
 
 private:
@@ -61,7 +61,8 @@ private:
         std::uint32_t component_type;
         std::uint32_t position;
 
-        /// The greatest cursor is the first in the order of the entities, and then of the types.
+        /// Orders by entity, then by component type; the first cursor compares greatest, as std::priority_queue
+        /// expects.
         bool operator<(const Cursor& other) const {
             return owner != other.owner ? owner > other.owner : component_type > other.component_type;
         }
@@ -80,7 +81,7 @@ private:
 ComponentOrder::ComponentOrder(const Blob& blob) : blob_(blob), orders_(blob.component_types().size()) {
     for (std::uint32_t type = 0; type < orders_.size(); ++type) {
         const std::span<const std::uint32_t> owners = blob.component_types()[type].entity_index;
-        if (!std::is_sorted(owners.begin(), owners.end())) {  // the compiler sorts owners; other programs may not
+        if (!std::is_sorted(owners.begin(), owners.end())) {  // the compiler sorts owners; other writers may not
             orders_[type].resize(owners.size());
             std::iota(orders_[type].begin(), orders_[type].end(), 0u);
             std::sort(orders_[type].begin(), orders_[type].end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -228,7 +229,7 @@ private:
         builder_.end();
     }
 
-    /// Bytes of a compile function have no readable meaning, so this shows their number and a hash to compare.
+    /// Raw bytes are not readable, so this writes their number, and a hash for comparisons.
     void component_of_bytes(const BlobComponents& components, std::uint32_t row) {
         const auto array = read_as<BlobArrayBase>(components.columns[0] + row * sizeof(BlobArrayBase));
         const std::span<const std::byte> bytes = blob_.array(array, FieldType::kUint8);
@@ -239,7 +240,7 @@ private:
         builder_.end();
     }
 
-    /// Shows the values in the tables of "properties", by path.
+    /// Writes the values in the tables of "properties", by path.
     void component_of_properties(const BlobComponents& components, std::uint32_t row) {
         const Properties properties = read_as<Properties>(components.columns[0] + row * sizeof(Properties));
         builder_.begin_mapping();

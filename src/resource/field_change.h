@@ -1,5 +1,5 @@
 #pragma once
-// The common part of all kinds of field changes.
+// The common interface of all kinds of field changes.
 
 #include "shoal/base/text.h"
 #include "shoal/resource/detail/value_change.h"
@@ -15,7 +15,7 @@ struct FieldChange {
     /// Errors: the fields are not as expected; some changes may have been made.
     std::function<Status(FieldColumns& columns)> run;
 
-    /// Whether the change affects fields, and the components have none of these.
+    /// Whether the change affects fields, but the components have none of them.
     bool lacks_fields(const FieldColumns& columns) const {
         const auto is_missing = [&](const std::string& field) { return columns.find(field) == nullptr; };
         return !fields.empty() && std::ranges::all_of(fields, is_missing);

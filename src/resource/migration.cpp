@@ -125,7 +125,8 @@ bool is_same(const ValueType& a, const ValueType& b) {
     return a == b && std::equal(a.enumerators.begin(), a.enumerators.end(), b.enumerators.begin(), b.enumerators.end());
 }
 
-/// Returns the value of an enum as its name, so that its number may change, and other values unchanged.
+/// Returns an enum value as its name, because the numbers may differ between versions; other values are returned
+/// unchanged.
 AnyValue named_value(const ValueType& type, const std::byte* value) {
     if (type.type != FieldType::kEnum || type.array_length != 0) return AnyValue(type, value);
     const std::int64_t number = read_enum_number(value, type.value_bytes);
@@ -159,7 +160,7 @@ public:
                std::span<const std::byte> default_image)
         : schema_(schema), given_(given), memory_(memory), default_image_(default_image) {}
 
-    /// Errors: a field has no place in the new schema, or a value does not fit.
+    /// Errors: a field has no counterpart in the new schema, or a value does not fit.
     Status lay_out(Array<const std::byte*>& columns) {
         for (const FieldColumns::Column& column : given_.columns())
             if (schema_.find_field(column.name) < 0)
@@ -245,7 +246,7 @@ private:
     std::span<const std::byte> default_image_;
 };
 
-/// Errors: no migration leads from one version to the other version.
+/// Errors: the components are newer than the program.
 Status check_versions(const Schema& from, const Schema& to) {
     if (from.version() > to.version())
         return Status::error(concat("this program knows versions up to ", to.version(), "; update the program"));
@@ -288,7 +289,7 @@ public:
     }
 
 private:
-    /// Where the columns of a component type begin in columns_, and its schema in schemas_.
+    /// Where the columns of a component type begin in columns_, and the index of its schema in schemas_.
     struct TypeColumns {
         std::size_t first_column, schema;
     };

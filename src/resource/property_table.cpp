@@ -72,7 +72,7 @@ PropertyEntry property_entry(std::span<const std::uint32_t> table, std::uint32_t
 PropertyEntry find_property_entry(std::span<const std::uint32_t> table, StringId path) {
     const std::uint32_t num_entries = count_entries(table);
     if (num_entries == 0) return {};
-    // This search has no branches, because which half is skipped cannot be predicted.
+    // This binary search is branch-free, because its branches would be unpredictable.
     const std::uint32_t* first = table.data() + kHeadWords;
     for (std::uint32_t count = num_entries; count > 1;) {
         const std::uint32_t half = count / 2;
@@ -114,7 +114,7 @@ constexpr std::uint32_t kNumLanes = std::is_same_v<T, Vec2>   ? 2
                                     : std::is_same_v<T, Vec4> ? 4
                                                               : 1;
 
-/// Returns number `i` of a value, whatever its type.
+/// Returns number `i` of a value as a double.
 double number_at(const PropertyShape& shape, std::span<const std::uint32_t> words, std::size_t i) {
     if (shape.type == PropertyType::kInt) return double(static_cast<std::int64_t>(two_words(words.data() + 2 * i)));
     return std::bit_cast<float>(words[i]);

@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-/// Compares everything in the schemas, not only the layout.
+/// Compares the whole schemas, not only their layouts.
 bool equal(const Schema& a, const Schema& b) {
     const auto same_field = [](const Field& x, const Field& y) {
         return x.unit == y.unit && x.has_range == y.has_range && x.minimum == y.minimum && x.maximum == y.maximum &&

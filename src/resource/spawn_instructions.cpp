@@ -8,7 +8,8 @@
 namespace shoal {
 namespace {
 
-/// Returns the instructions in a blob; nullptr if it has none, or has an ordinary component type with that name.
+/// Returns the spawn instructions of type T in a blob; nullptr if it has none, or has an ordinary component type with
+/// that name.
 template <class T>
 const BlobComponents* find_instructions(const Blob& blob) {
     const BlobComponents* const named = blob.find_components(schema_of<T>().id());

@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kMostListed = 12;  // number of names in a message
+constexpr std::size_t kMostListed = 12;  // in a message
 
 /// Suggests the entity that was probably meant, or lists the existing entities.
 std::string entity_hint(const Blob& blob, std::string_view entity) {
@@ -47,14 +47,14 @@ Status absence(const Blob& blob, std::uint32_t entity, std::string_view componen
     return Status::error(concat("it has no ", quoted(concat(component, '[', index, ']')), "; it has ", count));
 }
 
-/// Returns the schema of a component type that a store shows but does not keep, or nullptr.
+/// Returns the schema of a component that a store shows but does not store itself, or nullptr.
 const Schema* find_shown(const Store& store, ComponentId component) {
     for (const Schema* const schema : store.shown_schemas())
         if (schema->id() == component) return schema;
     return nullptr;
 }
 
-/// Errors: the field is not part of the resource but added by the store, so a reload would lose the value.
+/// Errors: the store adds the field, and the resource does not have it, so a reload would lose the value.
 Status check_given(const Schema& schema, const FieldPath& path) {
     if (schema.find_field(path.part().field->name) >= 0) return {};
     return Status::error(concat(quoted(path.name()), " is not a field of ", quoted(schema.name()), " in the resource; ",
@@ -94,8 +94,8 @@ Result<std::uint32_t> find_named_entity(const Blob& blob, std::string_view entit
     return found;
 }
 
-/// Keeps the text of a string id until the text is unused. Errors: the same as StringTable::intern_until_unused(). It
-/// is also an error if a text for another type of field is not UTF-8, because a snapshot could not hold the override.
+/// Interns the text of a string id until the text is unused. Errors: the same as StringTable::intern_until_unused();
+/// the text for a field of another type is not UTF-8, so a snapshot could not store the override.
 Status keep_text(const SpawnTargets& targets, const FieldPath& path, const AnyValue& given) {
     if (!given.is_text()) return {};
     if (targets.strings == nullptr || path.type().type != FieldType::kStringId) return StringTable::check(given.text());

@@ -18,7 +18,7 @@ namespace shoal {
 
 namespace {
 
-/// Some entities of a blob, renumbered as if there were no other entities, with their own columns.
+/// Some entities of a blob, renumbered from 0, with columns for these entities only.
 class BlobPart {
 public:
     BlobPart(const Blob& blob, std::span<const std::uint32_t> which)
@@ -89,7 +89,7 @@ private:
 
 }  // namespace
 
-/// One spawn: finds and compares everything, then creates the ids, then passes batches to the stores.
+/// One spawn: looks up and checks everything, then creates the ids, then passes batches to the stores.
 class SpawnCall {
 public:
     /// `part`: the part of the blob to spawn; nullptr: the whole blob.
@@ -132,7 +132,7 @@ private:
         std::size_t first_disabled = 0, num_disabled = 0;  // in disabled_
     };
 
-    /// Notes the zone that the blob names for each entity, or for one of its ancestors.
+    /// Finds the zone that the blob sets for each entity or its nearest ancestor.
     Status find_zones() {
         if (options_.zone != kNoZone && options_.zone >= kMaxZones)
             return Status::error(concat("\"", blob_.name(), "\" is to be spawned into zone ", options_.zone,
@@ -151,7 +151,7 @@ private:
         return {};
     }
 
-    /// Lists the blob entities whose component of each type is disabled.
+    /// For each component type, lists the blob entities whose component is disabled.
     void find_disabled() {
         if (blob_.find_components(schema_of<SpawnDisabled>().id()) == nullptr) return;
         for (Taker& taker : takers_) {
@@ -234,7 +234,7 @@ private:
         return std::ranges::any_of(singletons_, [&](const Taker& taker) { return taker.components->id == component; });
     }
 
-    /// An override of a named value, which is not a field.
+    /// An override of a named value of "properties", not of a field.
     struct NamedOverride {
         OverriddenEntity who;
         const SpawnOverride* given;
@@ -304,8 +304,8 @@ private:
         return targets_.directory.find_schema(id);
     }
 
-    /// Moves all takers of a store that places whole entities to the position of its first taker, so that the rows of
-    /// the store exist when later component types are spawned.
+    /// If a store places whole entities, moves all its takers to the position of its first one, so that the store's
+    /// rows exist when later component types are spawned.
     void bring_forward_whole_entities() {
         for (auto first = takers_.begin(); first != takers_.end(); ++first) {
             Store* const store = first->store;
@@ -322,7 +322,7 @@ private:
     }
 
     /// Passes all batches to the stores. Calls begin_spawn() of each store before its first batch, and finish_spawn()
-    /// after its last. Errors: everything is undone.
+    /// after its last. Errors: a store or function fails; everything is undone.
     Status send_all() {
         for (std::size_t i = 0; i < takers_.size(); ++i) {
             Store* const store = takers_[i].store;
@@ -340,7 +340,7 @@ private:
         }
         return {};
     }
-    /// Ends the spawn of stores that have begun, up to taker `last`, except `finished`.
+    /// Calls finish_spawn() of the stores whose spawn has begun, up to taker `last`, except `finished`.
     void finish_begun(std::size_t last, const Store* finished) {
         for (std::size_t i = 0; i <= last; ++i) {
             Store* const store = takers_[i].store;
@@ -381,8 +381,8 @@ private:
                      "one first entity for each copy is needed, of a blob that has entities");
         const std::span<Entity> others = std::span<Entity>(spawned_.entities_).subspan(firsts.size());
         if (Status status = targets_.directory.entities().create(others); !status) return status;
-        // The other entities were created one after another. This moves the share of each copy to the place after the
-        // copy's first entity.
+        // The other entities were created in one block. This moves each copy's part to the place after the copy's first
+        // entity.
         const std::size_t share = num_entities() - 1;
         for (std::size_t copy = 0; copy < firsts.size(); ++copy) {
             Entity* const to = spawned_.entities_.data() + copy * num_entities();
@@ -437,7 +437,7 @@ private:
         return registered.spawn_bytes(registered.spawn_context, batch, bytes);
     }
 
-    /// Undoes everything that the first `num_sent` takers were given.
+    /// Undoes the batches of the first `num_sent` takers, and destroys the entities.
     void undo(std::size_t num_sent) {
         for (std::size_t i = num_sent; i-- > 0;)
             if (takers_[i].store != nullptr) takers_[i].store->drop(spawned_.entities_);
@@ -450,10 +450,10 @@ private:
     const BlobPart* part_;
     std::uint32_t num_roots_ = 0;
     Array<Taker> takers_{Owner("spawn")};
-    Array<Taker> singletons_{Owner("spawn")};  // singleton components that stores already have, and that are set
+    Array<Taker> singletons_{Owner("spawn")};  // existing singletons, whose values are set
     std::vector<FoundOverride> overrides_;
     std::vector<NamedOverride> named_;
-    Array<Zone> zones_{Owner("spawn")};              // by blob entity; empty: no zone is named
+    Array<Zone> zones_{Owner("spawn")};              // by blob entity; empty: the blob sets no zones
     Array<std::uint32_t> disabled_{Owner("spawn")};  // blob entities, taker by taker
     Spawned spawned_;
 };

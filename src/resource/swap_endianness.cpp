@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-// The numbers of each record: 8, 4 or 2 bytes to swap, '.' for one byte that stays.
+// The layout of each record: a digit for a number with that many bytes, '.' for a byte that is not swapped.
 template <class Record>
 constexpr std::string_view kLanes{};
 template <>
@@ -245,7 +245,7 @@ private:
         for (const BlobField& field : schema.fields) {
             const bool is_split = (field.flags & kBlobFieldSplit) != 0;
             const std::uint32_t num_columns = is_split ? field_type_lanes(static_cast<FieldType>(field.type)) : 1;
-            // At most a struct, as default_image has checked, so the product below fits in 64 bits.
+            // At most the size of a struct, as default_image has checked, so the product below fits in 64 bits.
             const std::uint64_t bytes =
                 std::uint64_t(field.value_bytes) * (field.array_length == 0 ? 1 : field.array_length);
             if (num_columns > type.num_columns - next_column)
@@ -282,7 +282,7 @@ private:
         return {};
     }
 
-    /// Swaps the sections that do not depend on other sections.
+    /// Swaps a section that does not depend on other sections.
     Status note(const BlobSection& entry) {
         const std::uint64_t n = header_.num_entities;
         switch (static_cast<BlobSectionKind>(entry.kind)) {
@@ -338,7 +338,7 @@ private:
     }
 
     std::vector<std::byte> out_;
-    std::uint64_t bytes_left_;  // each byte is swapped at most once, so damage cannot cost more time
+    std::uint64_t bytes_left_;  // each byte is swapped at most once, so a damaged blob takes no longer
     bool is_foreign_ = false;
     BlobHeader header_{};
     Array<BlobSection> entries_{Owner("blob swap")};

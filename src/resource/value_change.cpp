@@ -94,7 +94,7 @@ private:
     ValueConversion conversion_;
 };
 
-/// Divides rows of `num_parts` parts into that many columns, or joins such columns.
+/// Splits the lanes of a vector, or the elements of an array, into fields.
 class Split {
 public:
     Split(std::string_view field, std::vector<std::string> to) : field_(field), to_(std::move(to)) {}

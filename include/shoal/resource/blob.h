@@ -1,12 +1,12 @@
 #pragma once
-// A compiled resource, used in place. Loading checks, once, every byte that will ever be trusted; later reads need no
-// checks: every index is in range, every text is UTF-8, parents come before children.
+// A compiled resource, used in place. Loading validates the whole blob once, so later reads need no checks: every index
+// is in range, every text is UTF-8, and parents come before children.
 //
 //     Result<Blob> level = Blob::read(path);
 //     if (!level) return report(level.status());
 //     for (const BlobComponents& components : level->component_types()) count += components.count();
 //
-// The check takes time and memory linear in the size of the blob, whatever its content. A blob never changes.
+// The check takes time and memory linear in the size of the blob, regardless of its content. A blob never changes.
 // Thread: any thread may read. Moving a blob does not move its bytes.
 
 #include "shoal/base/detail/page_memory.h"
@@ -38,13 +38,13 @@ struct KeptText {
 
 class Blob {
 public:
-    /// Checks `bytes` and keeps a copy. Errors: the bytes are invalid; the message says what is wrong and at which
-    /// byte. Nothing is kept.
+    /// Checks `bytes` and keeps a copy. Errors: the bytes are invalid; the message describes the problem and gives its
+    /// offset. Nothing is kept.
     SHOAL_API static Result<Blob> load(std::span<const std::byte> bytes);
     /// Checks `bytes` and refers to them. Bytes that do not start on a multiple of 64 are copied.
     /// Lifetime: the bytes must outlive the blob, unchanged.
     SHOAL_API static Result<Blob> view(std::span<const std::byte> bytes);
-    /// Reads and checks a file. Errors: the same as reading a file and load(), with the path.
+    /// Reads and checks a file. Errors: the file cannot be read; the errors of load(). The message contains the path.
     SHOAL_API static Result<Blob> read(const std::string& path);
 
     SHOAL_API Blob(Blob&& other) noexcept;
@@ -67,7 +67,8 @@ public:
     /// Returns the components of a type, or nullptr if there are none.
     SHOAL_API const BlobComponents* find_components(ComponentId id) const;
 
-    /// The name of an entity; empty or zero if the blob does not have a name for it. Requires: entity < num_entities().
+    /// The name, GUID-path hash, source file and source line of an entity; empty or zero if the blob does not have
+    /// them. Requires: entity < num_entities().
     SHOAL_API std::string_view entity_name(std::uint32_t entity) const;
     SHOAL_API std::uint64_t guid(std::uint32_t entity) const;
     SHOAL_API std::string_view source_file(std::uint32_t entity) const;
@@ -77,22 +78,21 @@ public:
     SHOAL_API std::uint32_t find_name(std::string_view name) const;
     SHOAL_API std::uint32_t find_guid(std::uint64_t guid) const;
 
-    /// All entities in the order of their GUIDs, or of their names. Entities without one come first. Empty if no entity
-    /// has one.
+    /// All entities, sorted by GUID or by name; entities without one come first. Empty if no entity has one.
     std::span<const std::uint32_t> entities_by_guid() const { return entities_by_guid_; }
     std::span<const std::uint32_t> entities_by_name() const { return entities_by_name_; }
 
     /// The texts of string ids in the blob, by hash; see string().
     std::span<const BlobText> texts() const { return texts_; }
-    /// Returns the text of a string id, or an empty one. Cost: O(log texts).
+    /// Returns the text of a string id, or an empty string. Cost: O(log texts).
     SHOAL_API std::string_view text(StringId id) const;
 
     std::uint32_t num_kept_texts() const { return static_cast<std::uint32_t>(kept_texts_.size()); }
     SHOAL_API KeptText kept_text(std::uint32_t index) const;
 
     std::span<const BlobDependency> dependencies() const { return dependencies_; }
-    /// What the blob was made from, or nullptr if that is unknown; the content hash of each dependency; the component
-    /// types that the source names.
+    /// How the blob was made (nullptr if unknown), the content hash of each dependency, and the component types that
+    /// the source names.
     const BlobOrigin* origin() const { return origin_; }
     std::span<const std::uint64_t> dependency_hashes() const { return dependency_hashes_; }
     std::span<const BlobOriginType> origin_types() const { return origin_types_; }
@@ -105,7 +105,7 @@ public:
     /// Requires: the value comes from this blob.
     SHOAL_API std::span<const std::byte> array(const BlobArrayBase& array, FieldType element_type) const;
 
-    /// Returns a string by its index. Requires: an index found in the blob.
+    /// Returns a string by its index. Requires: the index comes from this blob.
     SHOAL_API std::string_view string(std::uint32_t index) const;
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// Builds a blob from entities and component types; components are added one by one or as whole columns.
+// Builds a blob from entities, component types and components. Components are added one by one or as whole columns.
 //
 //     BlobWriter blob;
 //     blob.set_name("levels/reef");
@@ -9,8 +9,8 @@
 //     blob.add_component(*type, stone, image);
 //     Result<std::vector<std::byte>> bytes = blob.write();
 //
-// The same calls give the same bytes, on every machine. blob_format.h and docs/formats/blob.md have the format.
-// Thread: one thread at a time per writer.
+// The same calls produce the same bytes on every machine. blob_format.h and docs/formats/blob.md describe the format.
+// Thread: a writer may be used by one thread at a time.
 
 #include "shoal/resource/detail/blob_format.h"
 #include "shoal/store/store.h"
@@ -22,10 +22,10 @@ namespace shoal {
 
 struct BlobContent;
 
-/// An entity of a blob. Zero means none.
+/// An entity of a blob. A zero or empty field means none.
 struct BlobEntity {
     std::uint32_t parent = kNoBlobEntity;  ///< an entity added earlier
-    std::uint64_t guid = 0;                ///< hash of its GUID path; unique in a blob
+    std::uint64_t guid = 0;                ///< hash of its GUID path, unique in a blob
     std::string_view name = {};            ///< need not be unique
     std::string_view source_file = {};
     std::uint32_t source_line = 0;  ///< from 1
@@ -55,50 +55,53 @@ public:
     SHOAL_API std::uint32_t num_entities() const;
 
     /// Returns the index of the component type. In the blob, component types are ordered by spawn order, then by name.
-    /// Errors: the name is in the blob already, or a field is opaque.
+    /// Errors: the blob already has a component type with this name, or a field is opaque.
     SHOAL_API Result<std::uint32_t> add_component_type(const Schema& schema, std::int32_t spawn_order = 0);
 
     /// Reserves memory for `count` components of a type in total. Requires: the component type exists.
     SHOAL_API void reserve_components(std::uint32_t type, std::size_t count);
 
     /// Adds a component given as a struct image. An Entity field holds an entity index; all bits set means none.
-    /// Requires: type and entity exist; the image has Schema::struct_bytes().
+    /// Requires: type and entity exist; the image has Schema::struct_bytes() bytes.
     SHOAL_API void add_component(std::uint32_t type, std::uint32_t entity_index, std::span<const std::byte> image);
     /// Adds many components, given as whole columns. Shape: columns: one per Schema::columns(), entity_index.size()
     /// elements each.
     SHOAL_API void add_components(std::uint32_t type, std::span<const std::uint32_t> entity_index,
                                   std::span<const std::byte* const> columns);
 
-    /// Sets the order of a type's components in the blob: the i-th component is the one added as number `order[i]`,
-    /// from
-    /// 0. Empty: the order in which they were added. Requires: `order` has every component of the type once.
+    /// Sets the order of a type's components in the blob: component i is the one that was added as number `order[i]`,
+    /// counted from 0. Empty: the order in which they were added. Requires: `order` contains every component of the
+    /// type once.
     SHOAL_API void order_components(std::uint32_t type, std::vector<std::uint32_t> order);
 
-    /// Adds a read-only array and returns the value for a field that refers to the array; the resource and the final
-    /// offset are filled in by write(). Equal arrays are stored once and have the same value. Shape: `values` is a
-    /// multiple of field_type_bytes(element_type). Requires: an element type that a blob array can have.
+    /// Adds a read-only array and returns the value for a field that refers to the array; write() fills in the resource
+    /// and the final offset. Equal arrays are stored once and have the same value. Shape: the size of `values` is a
+    /// multiple of field_type_bytes(element_type). Requires: a blob array can have this element type.
     SHOAL_API BlobArrayBase add_array(FieldType element_type, std::span<const std::byte> values);
 
     /// Returns the bytes of an added array. Lifetime: until the next array is added.
     SHOAL_API std::span<const std::byte> array(const BlobArrayBase& array, FieldType element_type) const;
 
-    /// Keeps the text of a string id, for readers. Errors: another text has the same hash.
+    /// Stores a text in the blob, so that readers can look it up by its string id. Errors: another text has the same
+    /// hash.
     SHOAL_API Result<StringId> add_text(std::string_view text);
-    /// Returns a text that was added, or an empty one. Lifetime: as long as the writer.
+    /// Returns the text that was added for this id, or an empty string. Lifetime: as long as the writer.
     SHOAL_API std::string_view text(StringId id) const;
-    /// Keeps as text a component or fields unknown to the compiler. kNoBlobEntity: the text belongs to the whole
-    /// resource.
+    /// Stores the source text of a component or of fields that the compiler does not know. kNoBlobEntity: the resource
+    /// as a whole.
     SHOAL_API void add_kept_text(std::uint32_t entity_index, std::string_view component, std::string_view text);
-    /// Adds a file that the blob was made from or needs, once per kind and path. `hash`: of the content that was read.
+    /// Adds a file that the blob was made from or needs, once per kind and path. `hash`: the hash of the content that
+    /// was read.
     SHOAL_API void add_dependency(DependencyKind kind, std::string_view path, std::uint64_t hash = 0);
-    /// Sets which compiler made the blob, with which rules; the blob then also has the hashes of its dependencies.
+    /// Records the compiler and the rules that the blob was made with; the blob then also stores the hashes of its
+    /// dependencies.
     SHOAL_API void set_origin(std::string_view compiler, std::uint64_t rules);
-    /// Adds a component type that the source names, with the hash of its schema; 0: there is none.
+    /// Adds a component type that the source names, with the hash of its schema; 0: no schema.
     SHOAL_API void add_origin_type(std::string_view name, std::uint64_t hash);
 
-    /// Returns the blob's bytes, which have passed the check of a loaded blob. Errors: the check fails: an entity twice
-    /// in a component type that is not `many`, a bool that is neither 0 nor 1, an invalid entity index, two entities
-    /// with one GUID, a text that is not UTF-8, arrays without a resource name.
+    /// Returns the blob's bytes, checked as by Blob::load(). Errors: an entity has a component type twice that is not
+    /// `many`; a bool is neither 0 nor 1; an entity index is invalid; two entities have the same GUID; a text is not
+    /// UTF-8; the blob has arrays but no resource name.
     SHOAL_API Result<std::vector<std::byte>> write(const BlobWriteOptions& options = {}) const;
 
 private:
@@ -106,7 +109,7 @@ private:
 };
 
 /// Returns a copy of a blob with the other byte order. Swapping twice gives the original bytes. Works on blobs of
-/// either order. Errors: the blob is too damaged to be read. The copy must still be loaded to be trusted.
+/// either byte order. Errors: the blob is too damaged to be read. The copy is not fully checked: load it before use.
 SHOAL_API Result<std::vector<std::byte>> swap_endianness(std::span<const std::byte> bytes);
 
 }  // namespace shoal

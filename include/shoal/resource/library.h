@@ -3,15 +3,15 @@
 //
 //     row { path: BlobArray<Vec3> {resource, offset, count} }  --view-->  values inside the blob
 //
-// A blob may be unloaded once its entities are spawned, unless values refer to its arrays, which pins it. The library
-// does not know the rows, so the owner of the stores counts the pins: see add_pin_counter.
+// A blob may be unloaded after its entities are spawned, unless values refer to its arrays: each of these values pins
+// the blob. The library does not know the rows, so the owner of the stores counts the pins: see add_pin_counter().
 // Thread: one thread loads and unloads. `find` and `view` may run on any thread, but not while another thread loads.
 
 #include "shoal/resource/blob.h"
 
 namespace shoal {
 
-/// Returns how many values, in rows and waiting commands, refer to `resource`.
+/// Returns how many values, in rows and pending commands, refer to `resource`.
 using CountPins = std::uint64_t (*)(void* context, ResourceId resource);
 
 class ResourceLibrary {
@@ -22,7 +22,7 @@ public:
     ResourceLibrary& operator=(const ResourceLibrary&) = delete;
 
     /// Adds a blob under its own name. Lifetime of the result: until the blob is unloaded. Errors: the blob has no
-    /// name; a blob with its name is loaded; the errors of Blob::load and Blob::read.
+    /// name; a blob with this name is already loaded; the errors of Blob::load and Blob::read.
     SHOAL_API Result<const Blob*> add(Blob blob);
     SHOAL_API Result<const Blob*> load(std::span<const std::byte> bytes);
     SHOAL_API Result<const Blob*> load_file(const std::string& path);
@@ -52,8 +52,8 @@ public:
     /// Removes a function. Requires: the function was added with this context and is not yet removed.
     SHOAL_API void remove_pin_counter(void* context);
 
-    /// Releases a blob. Errors: the blob is not loaded, or values refer to it; the message says how many values. The
-    /// blob then stays.
+    /// Releases a blob. Errors: the blob is not loaded, or values refer to it (the message says how many). The blob
+    /// then stays loaded.
     SHOAL_API Status unload(ResourceId id);
     Status unload(std::string_view name) { return unload(ResourceId(name)); }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Describes the changes from each version of a component type to the next. Blobs and saves of an older version are
-// converted column by column: when a world spawns them, or once, by migrate().
+// converted column by column, either each time a world spawns them or once by migrate().
 //     struct Hull {
 //         float armor = 20;             // version 1 called it "armour", and counted in centimetres
 //         float width = 2, length = 6;  // one field "size" before version 3
@@ -23,9 +23,9 @@
 //     version 3   armor   width length  fields of the newest version are taken by name
 //
 // A field that no older version had gets its default. A field that changed its type is converted if the new type holds
-// all values; an enum is converted by name. A field that the newest version does not have must be named by a step, at
-// least by remove(): nothing is lost by accident. A version that only added fields needs no step: a later step that
-// changes such a field skips components that are older than the field, and the changed field gets its default.
+// all values; an enum is converted by name. A step must name each field that the newest version no longer has, if only
+// in remove(), so that nothing is lost by accident. A version that only added fields needs no step. A later step that
+// changes such a field skips components from before the field was added; their changed field gets its default.
 // World::spawn() migrates a blob at each spawn, with World::registry(); a blob that is spawned often should be migrated
 // once beforehand.
 // Thread: one thread adds the steps before any blob is migrated; then any thread may migrate.
@@ -40,7 +40,7 @@ namespace shoal {
 class Blob;
 struct FieldChange;
 
-/// The components of one type during a conversion, as the values of their fields, by name.
+/// The components of one type during a conversion: a column of values per field, found by name.
 class FieldColumns {
 public:
     enum class Given : std::uint8_t { kNo, kPartly, kYes };
@@ -66,13 +66,13 @@ public:
     /// type. Nothing has changed.
     SHOAL_API Status rename(std::string_view from, std::string_view to);
     SHOAL_API Status remove(std::string_view name);
-    /// Returns the packed values of a field; enums may be read as integers too. Lifetime: until the field is removed.
+    /// Returns the packed values of a field; enums may also be read as integers. Lifetime: until the field is removed.
     SHOAL_API Result<const std::byte*> read(std::string_view name, const ValueType& type);
     /// Adds a field and returns its values, which are zero. Lifetime: until the field is removed.
     SHOAL_API Result<std::byte*> add(std::string_view name, const ValueType& type);
-    /// Marks values that are, or derive from, defaults.
+    /// Records whether the values were given, or are defaults or computed from defaults.
     SHOAL_API Status mark(std::string_view name, Given given);
-    /// Renames enumerators of an enum: pairs of an old and a new name; names that do not exist are allowed.
+    /// Renames enumerators of an enum, given as pairs of an old and a new name. Unknown old names are ignored.
     SHOAL_API Status rename_values(std::string_view name, std::span<const std::pair<std::string, std::string>> names);
 
 private:
@@ -127,7 +127,7 @@ public:
     /// Components from before the field was added get this value instead of its default.
     SHOAL_API MigrationStep& set(std::string_view field, AnyValue value);
     /// The values of a field have changed, and their type may have changed too: function(old value) returns the new
-    /// value. Requires: no function that this class is given has captures.
+    /// value. Requires: the function has no captures, here and in the functions below.
     template <class Function>
     MigrationStep& convert(std::string_view field, Function) {
         using Call = detail::CallOf<Function>;
@@ -139,7 +139,7 @@ public:
         const std::string_view names[] = {field};
         return add_function<Convert, 1, 1>(names, names);
     }
-    /// A field was divided: function(old value, new value&, ...).
+    /// A field was split: function(old value, new value&, ...).
     template <std::size_t kTo, class Function>
     MigrationStep& split(std::string_view field, const std::string_view (&to)[kTo], Function) {
         const std::string_view from[] = {field};
@@ -153,7 +153,7 @@ public:
 
     /// Adds a change of another kind: see value_change.h.
     SHOAL_API MigrationStep& add(FieldChange change);
-    /// Runs the steps. Errors: a field is missing, exists already, or has another type; some steps may be done.
+    /// Runs the steps. Errors: a field is missing, exists already, or has another type; some steps may have run.
     /// `is_later`: the components are older than this step, so steps on fields that they do not have are skipped.
     SHOAL_API Status run(FieldColumns& columns, bool is_later = false) const;
     MigrationStep() = default;
@@ -213,8 +213,8 @@ public:
     /// version is at least 1.
     /// Lifetime: as long as the registry.
     SHOAL_API MigrationStep& from(std::uint32_t version);
-    /// The component type had another name in older blobs, whose version may be the same. No other type may have that
-    /// name now.
+    /// The component type had another name in older blobs, even if its version is the same. Requires: no other type has
+    /// that name now.
     SHOAL_API Migrations& renamed_from(std::string_view name);
     std::span<const std::string> old_names() const { return old_names_; }
     bool has_steps() const { return !steps_.empty(); }
@@ -242,9 +242,9 @@ SHOAL_API bool differ_in_name_only(const Schema& a, const Schema& b);
 SHOAL_API bool needs_migration(const Blob& blob, const ComponentRegistry& registry);
 /// Converts components of older versions to the registered version. Afterwards the blob has the registry's schemas for
 /// these component types; its bytes do not change.
-/// Errors: a component is newer than the program; a field has no place in the newest version, or would lose values when
-/// it is converted to its new type; a step does not fit. The message names blob, component, version and field. Nothing
-/// has changed.
+/// Errors: a component is newer than the program; a field has no counterpart in the newest version, or would lose
+/// values in the conversion to its new type; a step does not match the fields. The message names the blob, component,
+/// version and field. Nothing has changed.
 /// Cost: columns that no step changes, and that already have the layout of the newest version, are not copied.
 SHOAL_API Status migrate(Blob& blob, const ComponentRegistry& registry);
 
@@ -253,17 +253,17 @@ struct ConvertedColumns {
     Array<const std::byte*> columns{Owner("migration")};  // one per Schema::columns()
     std::vector<Array<std::byte>> memory{};
 };
-/// Converts columns of rows from one schema of a component type to another, for a running program whose schema is
-/// edited: fields are matched by name, new fields have their defaults, and fields that `to` does not have are dropped.
-/// The steps of `migrations` between the versions run first, if there are any.
-/// Errors: the same as migrate(), except that fields without a place are dropped. Lifetime: as long as `columns`.
+/// Converts columns of rows from one schema of a component type to another, for a schema that is edited while the
+/// program runs. Fields are matched by name, new fields have their defaults, and fields that `to` does not have are
+/// dropped. The steps of `migrations` between the versions run first, if there are any.
+/// Errors: the same as migrate(), except that fields without a counterpart are dropped. Lifetime: as long as `columns`.
 SHOAL_API Result<ConvertedColumns> convert_rows(const Schema& from, std::span<const std::byte* const> columns,
                                                 std::size_t num_rows, const Schema& to, const Migrations* migrations);
 /// The same for saved rows, by the rules of migrate(): a step must name each field that `to` does not have. Errors: the
 /// same as migrate(). Lifetime: as long as `columns`.
 SHOAL_API Result<ConvertedColumns> migrate_rows(const Schema& from, std::span<const std::byte* const> columns,
                                                 std::size_t num_rows, const Schema& to, const Migrations* migrations);
-/// The same as convert_rows(), for those components of a blob whose fields differ in one of `schemas`.
+/// The same as convert_rows(), for the components of a blob whose fields differ from those in `schemas`.
 SHOAL_API Status convert_fields(Blob& blob, std::span<const Schema> schemas, const ComponentRegistry& registry);
 
 }  // namespace shoal

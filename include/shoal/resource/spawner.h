@@ -9,8 +9,8 @@
 //
 // A store is found by the identifier of the component type (see store/component_directory.h). The columns are copied
 // directly from the blob, so they must have the layout of the store; a different layout is refused, never converted.
-// The components of database/spawn_zone.h go to no store: they control how an entity is placed in a database. Thread:
-// the structural thread of the directory.
+// The components of database/spawn_zone.h are not passed to a store: they control where a database places an entity.
+// Thread: the structural thread of the directory.
 
 #include "shoal/base/detail/string_table.h"
 #include "shoal/entity/entity_manager.h"
@@ -32,23 +32,24 @@ struct SpawnTargets {
 
 struct SpawnOptions {
     std::uint32_t copies = 1;
-    /// The pose of each copy: the local pose of each of its roots becomes root pose x local, with the position scaled,
-    /// rotated and moved. The roots are the transforms whose entity has no ancestor with a transform. Other components
-    /// stay as they are, except the field that Database::spawn_into_tiles names. `overrides` are applied later: an
-    /// overridden position, rotation or scale of a root replaces the result. A root pose with an uneven scale would
-    /// shear a rotated root; the root's position is then exact, and its rotation and scale are the nearest possible, as
-    /// in TransformManager::set_world_pose. Shape: one per copy, or empty. Requires: finite, rotations of length 1, no
-    /// scale of zero. Lifetime: the call.
-    std::span<const RootPose> root_poses{};
-    /// Living entities that have no components yet; each becomes blob entity 0 of one copy. Empty: new entities. If the
-    /// spawn fails after ids were created, these entities are destroyed. Shape: one per copy, or empty. Lifetime: the
+    /// The pose of each copy: the local pose of each of its roots becomes root pose x local pose. The roots are the
+    /// transforms whose entity has no ancestor with a transform. Other components do not change, except the field that
+    /// Database::spawn_into_tiles names. `overrides` are applied afterwards, so an overridden position, rotation or
+    /// scale of a root replaces the result. A root pose with an uneven scale would shear a rotated root; the root's
+    /// position is then exact, and its rotation and scale are the nearest possible, as in
+    /// TransformManager::set_world_pose.
+    /// Shape: one per copy, or empty. Requires: finite values, rotations of length 1, nonzero scales. Lifetime: the
     /// call.
+    std::span<const RootPose> root_poses{};
+    /// Existing entities that have no components yet; each becomes blob entity 0 of one copy. Empty: new entities are
+    /// created. If the spawn fails after ids were created, these entities are destroyed. Shape: one per copy, or empty.
+    /// Lifetime: the call.
     std::span<const Entity> first_entities{};
-    /// The same for all entities of the copies. Shape: as Spawned::entities(), or empty. Lifetime: the call.
+    /// The same for all entities of the copies. Shape: the same as Spawned::entities(), or empty. Lifetime: the call.
     std::span<const Entity> all_entities{};
     /// Values that replace those of the blob, applied in order: see store/spawn_override.h.
     Array<SpawnOverride> overrides{};
-    /// The zone of entities whose zone the blob does not name; kNoZone: the stores decide.
+    /// The zone of entities for which the blob does not set one; kNoZone: the stores decide.
     Zone zone = kNoZone;
     /// Whether to refuse a blob with components that neither a store nor a function accepts; otherwise such components
     /// are skipped and counted.
@@ -113,10 +114,10 @@ private:
 /// Spawns `options.copies` copies of a blob. Overrides are looked up before anything is created; if a store refuses the
 /// value of an override, everything is undone.
 /// Errors: the number of root poses is neither 0 nor the number of copies; the zone is out of range; a layout differs
-/// (the message shows both schemas); unknown components, if they are refused; an override names no copy, entity or
-/// field of the blob, or its value does not fit, or is outside of the range in the schema; no ids are left; a store
-/// fails. Then nothing remains: rows are removed and entities destroyed. Cost: one call to the entity manager, and one
-/// to a store per component type.
+/// (the message shows both schemas); a component type is unknown, and fail_on_unknown is set; an override names a copy,
+/// entity or field that does not exist, or its value does not fit, or is outside of the range in the schema; no ids are
+/// left; a store fails. In all cases, rows are removed and entities are destroyed. Cost: one call to the entity
+/// manager, and one to a store per component type.
 SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
 
 /// Checks whether an override may give a field a value. Requires: the value has the type of the field.
@@ -125,8 +126,8 @@ SHOAL_API Status check_override_value(const class FieldPath& path, const AnyValu
 
 /// Spawns some entities of a blob. References to other entities are null, and children of other entities become roots;
 /// singletons, names and SpawnOptions::first_entities are left out.
-/// Shape: `which` has blob entities, ascending; the result has options.copies x which.size() entities. Errors: as
-/// above.
+/// Shape: `which` has indices of blob entities, ascending; the result has options.copies x which.size() entities.
+/// Errors: the same as spawn().
 SHOAL_API Result<Spawned> spawn_part(const SpawnTargets& targets, const Blob& blob,
                                      std::span<const std::uint32_t> which, const SpawnOptions& options = {});
 

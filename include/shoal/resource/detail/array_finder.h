@@ -18,7 +18,7 @@ public:
 
     /// Whether a blob of the library has this array, with elements of this type; true for an empty array.
     SHOAL_API bool has(const BlobArrayBase& array, FieldType element_type);
-    /// Describes what is wrong with the array looked up last.
+    /// Describes what is wrong with the last array that was looked up.
     SHOAL_API std::string problem(const Schema& component, const Field& field) const;
 
 private:

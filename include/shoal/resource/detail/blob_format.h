@@ -1,5 +1,5 @@
 #pragma once
-// The layout of a blob, format version 1. docs/formats/blob.md has every rule; this is an overview.
+// The layout of a blob, format version 1. docs/formats/blob.md is the full specification; this is an overview.
 //
 //     +-------------------+ 0
 //     | BlobHeader        |    magic, version, endianness, checksum, counts
@@ -15,9 +15,10 @@
 //     | guids, names, ... |    optional: for look-ups and for people
 //     +-------------------+ total_bytes
 //
-// Offsets have 64 bits and are relative to the start of the blob; counts have 32 bits. Nothing is a pointer: a blob
-// works at any address that is a multiple of 64. Sections and columns start on multiples of 64, columns of 64 KiB and
-// more on multiples of column_alignment; gaps are zero. All numbers have the byte order that `endianness` shows.
+// Offsets have 64 bits and are relative to the start of the blob; counts have 32 bits. There are no pointers, so a blob
+// works at any address that is a multiple of 64. Sections and columns start on multiples of 64; columns of at least 64
+// KiB start on multiples of column_alignment; gaps are filled with zeros. `endianness` indicates the byte order of all
+// numbers.
 
 #include "shoal/base/detail/config.h"
 
@@ -63,18 +64,18 @@ enum class BlobSectionKind : std::uint32_t {
     kComponentData,
     kArrays,  ///< BlobArrayEntry[]
     kArrayData,
-    kGuids,         ///< uint64 per entity, then uint32 per entity: all entities, ordered by their guid
+    kGuids,         ///< uint64 per entity, then uint32 per entity: all entities, ordered by GUID
     kNames,         ///< string per entity, then uint32 per entity: all entities, ordered by name, then index
     kSources,       ///< BlobSource per entity
     kTexts,         ///< BlobText[], ordered by hash: the texts of string ids
     kKeptTexts,     ///< BlobKeptText[]
     kDependencies,  ///< BlobDependency[]
-    kOffsetTables,  ///< uint32 per entity and one more: where its rows start; then BlobRow[]
-    kOrigin,        ///< BlobOrigin, uint64 per dependency: hash of its content, then BlobOriginType[]
+    kOffsetTables,  ///< num_entities + 1 uint32: where the rows of each entity start; then BlobRow[]
+    kOrigin,        ///< BlobOrigin, then a content hash (uint64) per dependency, then BlobOriginType[]
 };
-inline constexpr std::uint32_t kNumBlobSectionKinds = 16;  // 0 is none
+inline constexpr std::uint32_t kNumBlobSectionKinds = 16;  // including 0 for none
 
-/// Flag of a section: a reader that does not know its kind or version must refuse the blob.
+/// Section flag: a reader that does not know the section's kind or version must refuse the blob.
 inline constexpr std::uint32_t kBlobSectionRequired = 1;
 
 struct BlobSection {
@@ -87,16 +88,16 @@ struct BlobSection {
 };
 static_assert(sizeof(BlobSection) == 32);
 
-/// The strings: num_strings + 1 offsets from the start of the section, then the texts, each ended by a zero byte.
-/// Text i is at [offset[i], offset[i + 1] - 1).
+/// The string section: this struct, num_strings + 1 offsets from the start of the section, then the texts, each ended
+/// by a zero byte. Text i is at [offset[i], offset[i + 1] - 1).
 struct BlobStringTable {
     std::uint32_t num_strings;
     std::uint32_t reserved;
 };
 static_assert(sizeof(BlobStringTable) == 8);
 
-/// The schemas: this, BlobSchema[], BlobField[], BlobEnumerator[], then one struct image of defaults per schema, each
-/// padded to 8 bytes. Fields are in the order of the schemas, and enumerators in the order of the fields.
+/// The schema section: this struct, BlobSchema[], BlobField[], BlobEnumerator[], then one struct image of defaults per
+/// schema, each padded to 8 bytes. Fields are in the order of the schemas, and enumerators in the order of the fields.
 struct BlobSchemaTable {
     std::uint32_t num_schemas;
     std::uint32_t num_fields;
@@ -150,7 +151,7 @@ struct BlobEnumerator {
 };
 static_assert(sizeof(BlobEnumerator) == 16);
 
-/// All components of one type. Types are in spawn order, and so is their data.
+/// All components of one type. Types and their data are in spawn order.
 struct BlobComponentType {
     std::uint64_t identifier;  ///< hash of the schema's name
     std::uint32_t schema;
@@ -203,7 +204,7 @@ struct BlobDependency {
 };
 static_assert(sizeof(BlobDependency) == 8);
 
-/// What the blob was made from, besides its dependencies. The hash of a dependency that was not read is 0.
+/// How the blob was made. The content hash of a dependency that was not read is 0.
 struct BlobOrigin {
     std::uint32_t compiler;  ///< string: the compiler's version
     std::uint32_t num_types;
@@ -212,7 +213,7 @@ struct BlobOrigin {
 static_assert(sizeof(BlobOrigin) == 16);
 
 struct BlobOriginType {
-    std::uint64_t hash;  ///< the hash of the schema that the source was read with; 0: none
+    std::uint64_t hash;  ///< hash of the schema that the source was read with; 0: none
     std::uint32_t name;  ///< string
     std::uint32_t reserved;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Turns values of rows into the values of a blob: references to entities become indices of blob entities, read-only
-// arrays are copied, and string ids stay the same, with their texts added. For code that saves rows: see
+// Converts row values to blob values: entity references become indices of blob entities, read-only arrays are copied,
+// and string ids stay the same, but their texts are added to the blob. For code that saves rows: see
 // world/entity_blob.h. Also finds the arrays that values in rows refer to.
 // Thread: values; one thread at a time.
 
@@ -10,9 +10,9 @@
 
 namespace shoal {
 
-/// The program's data that saving needs. An open struct of references.
+/// The program's data that the conversion needs. An open struct of references.
 struct BlobValueSources {
-    const StringTable* texts = nullptr;        ///< has the texts of string ids, which are saved with them
+    const StringTable* texts = nullptr;        ///< has the texts of string ids, which are added to the blob
     const ResourceLibrary* library = nullptr;  ///< has the read-only arrays, which are copied
     /// Returns the index of an entity in the blob, or kNoBlobEntity.
     std::uint32_t (*blob_entity_of)(void* context, Entity entity) = nullptr;
@@ -23,13 +23,14 @@ class BlobValues {
 public:
     BlobValues(BlobWriter& writer, const BlobValueSources& sources) : writer_(writer), sources_(sources) {}
 
-    /// Whether values of a field are different in rows and in a blob.
+    /// Whether a field is stored differently in rows and in a blob.
     SHOAL_API bool needs_translation(const Field& field) const;
-    /// Translates a field of rows. Shape: `first` is the field in the first row, `stride` the bytes from row to row.
+    /// Converts the values of a field in place. Shape: `first` is the field in the first row, and `stride` is the
+    /// number of bytes from one row to the next.
     /// Errors: the library does not have a read-only array; two texts have the same hash.
     SHOAL_API Status translate(const Schema& schema, const Field& field, std::byte* first, std::size_t stride,
                                std::size_t num_rows);
-    /// The number of references to entities that are not in the blob. Such references are null there.
+    /// The number of references to entities that are not in the blob. The blob has null in their place.
     std::uint64_t num_lost_references() const { return num_lost_references_; }
 
 private:
@@ -45,7 +46,7 @@ private:
 SHOAL_API std::span<const std::byte> section_bytes(const Blob& blob, BlobSectionKind kind);
 /// The read-only arrays of a blob, by offset. Lifetime: as long as the blob.
 SHOAL_API std::span<const BlobArrayEntry> arrays_of(const Blob& blob);
-/// Returns the one of `arrays` that contains all values of `array`, or nullptr. Cost: O(log arrays).
+/// Returns the entry of `arrays` that contains all values of `array`, or nullptr. Cost: O(log arrays).
 SHOAL_API const BlobArrayEntry* find_array(std::span<const BlobArrayEntry> arrays, const BlobArrayBase& array,
                                            FieldType element_type);
 

@@ -8,14 +8,14 @@
 
 namespace shoal {
 
-/// A blob, or a copy whose older components are migrated.
+/// Refers to a blob, or to a copy in which older components are migrated.
 class CurrentBlob {
 public:
     CurrentBlob(const Blob& blob, const ComponentRegistry& registry) : blob_(&blob) {
         if (SHOAL_LIKELY(!needs_migration(blob, registry))) return;
         status_ = change([&](Blob& copy) { return migrate(copy, registry); });
     }
-    /// Converts the components to the fields of other schemas: see convert_fields().
+    /// Converts the components to other schemas: see convert_fields().
     void take_fields(std::span<const Schema> schemas, const ComponentRegistry& registry) {
         if (status_) status_ = change([&](Blob& copy) { return convert_fields(copy, schemas, registry); });
     }

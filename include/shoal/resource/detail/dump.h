@@ -8,7 +8,7 @@
 //         { index = 1 parent = 0 components = { point_mass = { mass = 2 position = [0 0 3] } } }
 //     ]
 //
-// Enums are written by name, string ids by their text if the blob has the text, references as entity indices, and
+// Enums are written by name, string ids as their text if the blob has the text, references as entity indices, and
 // read-only arrays as lists. A component type whose schema has `many` becomes a list per entity.
 // Thread: any.
 
@@ -20,11 +20,11 @@ class DocumentBuilder;
 struct ProgressListener;
 class ValueNames;
 
-/// Adds the whole blob to the open mapping. With a builder that prints, this takes constant memory
-/// besides the blob; components that are not in entity order take four bytes each.
+/// Adds the whole blob to the open mapping. With a builder that prints, this takes constant memory besides the blob,
+/// plus four bytes for each component of a type that is not in entity order.
 SHOAL_API void dump_members(const Blob& blob, DocumentBuilder& builder, const ProgressListener& progress);
 
-/// Adds the values of a read-only array as a list. Shape: the bytes of its elements.
+/// Adds the values of a read-only array as a list. Shape: `values` has the bytes of all elements.
 SHOAL_API void write_elements(DocumentBuilder& builder, std::span<const std::byte> values, FieldType element,
                               const ValueNames& names);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Converts one component of an older version, as the components of a blob are converted. For the source compiler,
-// because a source may give only some of the fields. migration.h has the steps.
+// Converts one component of an older version, like migrate() converts those of a blob. The source compiler uses it,
+// because a source may give only some of the fields. See migration.h for the steps.
 // Thread: any.
 
 #include "shoal/resource/migration.h"
@@ -9,14 +9,14 @@
 
 namespace shoal {
 
-/// A component as a struct image, and which of its fields a text gives.
+/// A component as a struct image, and which of its fields the source gives.
 struct ComponentImage {
     std::vector<std::byte> bytes;            ///< in the form of blob_default_image()
     std::vector<FieldColumns::Given> given;  ///< by field of the schema
 };
 
-/// Converts a component from one version to a later one. A new field counts as given if all fields that it is made from
-/// are given, and as partly given if some of them are. Errors: the same as migrate().
+/// Converts a component from one version to a later one. A new field counts as given if all fields that it is computed
+/// from are given, and as partly given if some of them are. Errors: the same as migrate().
 SHOAL_API Result<ComponentImage> convert_image(const Schema& from, const ComponentImage& image, const Schema& to,
                                                const Migrations* migrations);
 

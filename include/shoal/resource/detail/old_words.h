@@ -1,5 +1,5 @@
 #pragma once
-// Names of older versions that are still read, in blobs, saves, sources and paths of values; only the new names are
+// Names from older versions that are still accepted in blobs, saves, sources and property paths; only the new names are
 // written. For parts of saves whose paths have changed, see src/state/old_paths.h.
 // Thread: constants.
 
@@ -20,8 +20,8 @@ struct RenamedType {
 /// Renamed types in sources; each is read with a warning.
 inline constexpr RenamedType kComponentTypes[] = {{kProperties, "properties"}, {kDisabled, "disabled"}};
 
-/// Returns the current schema of a renamed built-in component type, or nullptr if the type is not built in, or has
-/// other fields, as a program's own type with that name would.
+/// Returns the current schema of a renamed built-in component type. Returns nullptr for any other type, including a
+/// program's own type that has an old name but other fields.
 SHOAL_API const Schema* schema_of_today(const Schema& older);
 
 }  // namespace shoal::old_words

@@ -9,9 +9,9 @@
 //               2+2n   n entries, two words each: type, lanes and count; then the value, or its offset in the table
 //               2+4n   the values that take more than a word
 //
-// Words have 32 bits, and 64-bit values take two, the lower first, so a table is swapped for the other byte order like
-// any array. A bool or a float takes one word, an integer or the hash of a string takes two, and a vector takes one per
-// lane. Readers trust nothing in a table: an entry with an invalid path, count or offset counts as missing.
+// Words have 32 bits. A 64-bit value takes two words, the low word first, so the byte order of a table is swapped like
+// that of any array. A bool or a float takes one word, an integer or the hash of a string takes two, and a vector takes
+// one per lane. Readers check every entry: one with an invalid path, count or offset counts as missing.
 // Thread: values.
 
 #include "shoal/table/describe.h"
@@ -24,15 +24,14 @@ class ValueNames;
 
 enum class PropertyType : std::uint8_t { kNone, kBool, kInt, kFloat, kString };
 
-/// A blob's properties of an entity. A path that is not in `overrides` is looked up in `values`.
+/// The properties of an entity in a blob. A path that is not in `overrides` is looked up in `values`.
 struct Properties {
-    BlobArray<std::uint32_t> values;     ///< merged from all prefabs; without a prefab, all values of the entity
+    BlobArray<std::uint32_t> values;     ///< merged from all prefabs; all values if the entity has no prefab
     BlobArray<std::uint32_t> overrides;  ///< from the topmost text; PropertyType::kNone hides a value
 };
 SHOAL_COMPONENT((Properties, whole, computed), values, overrides)
 
-/// The shape of a value: `count` elements. A vector is an array of 2 to 4 floats; `lanes` is 1 except in arrays of
-/// vectors.
+/// The shape of a value. A vector is an array of 2 to 4 floats; `lanes` is 1 except in arrays of vectors.
 struct PropertyShape {
     PropertyType type = PropertyType::kNone;
     std::uint32_t lanes = 1;
@@ -52,22 +51,22 @@ struct PropertyShape {
     friend bool operator==(const PropertyShape&, const PropertyShape&) = default;
 };
 
-/// A value of a table. Shape: words: shape.num_words().
+/// A value of a table. Shape: `words` has shape.num_words() elements.
 struct PropertyEntry {
     StringId path;
     PropertyShape shape;
     std::span<const std::uint32_t> words;
 };
 
-/// Returns the path of the value that a field path such as "properties.armor.front" names; empty: the path names a
-/// field. Older versions begin such paths with `data`.
+/// Returns the property path in a path such as "properties.armor.front"; empty if the path names a field of a
+/// component. The older prefix `data` is accepted, too.
 SHOAL_API std::string_view property_path(const ComponentDirectory& directory, std::string_view field);
 
 /// The number of entries in a table; 0 if the table is invalid.
 SHOAL_API std::uint32_t num_property_entries(std::span<const std::uint32_t> table);
-/// Returns an entry; if the entry is invalid, one without a path. Entries that hide a value have the type kNone.
+/// Returns an entry; its path is null if the entry is invalid. Entries that hide a value have the type kNone.
 SHOAL_API PropertyEntry property_entry(std::span<const std::uint32_t> table, std::uint32_t index);
-/// The same for a path. Cost: O(log entries).
+/// Finds the entry of a path. Cost: O(log entries).
 SHOAL_API PropertyEntry find_property_entry(std::span<const std::uint32_t> table, StringId path);
 /// Returns a table of these entries. Requires: the entries are in ascending order of their paths, without duplicates.
 SHOAL_API Array<std::uint32_t> make_property_table(std::span<const PropertyEntry> entries);
@@ -80,8 +79,8 @@ concept PropertyElement =
     std::is_same_v<T, Vec4>;
 
 /// Reads a value as elements of type T. Integers can be read as floating-point numbers, and 2 to 4 numbers as a vector.
-/// Returns the number of elements, and writes as many as fit into `out`; 0 if the value cannot be read as T. Requires:
-/// `words` has shape.num_words().
+/// Writes as many elements as fit into `out`, and returns their total number; 0 if the value cannot be read as T.
+/// Requires: `words` has shape.num_words() elements.
 template <PropertyElement T>
 SHOAL_API std::uint32_t read_property(const PropertyShape& shape, std::span<const std::uint32_t> words,
                                       std::span<T> out);

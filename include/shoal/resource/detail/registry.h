@@ -1,5 +1,5 @@
 #pragma once
-// The registered component types by name: schema, compile function, spawn order, spawn function.
+// The registered component types by name: schema, compile function, spawn order and spawn function.
 //
 //     ComponentRegistry registry;
 //     if (Status s = registry.add<PointMass>(); !s) return report(s);  // text and blob know it
@@ -18,9 +18,9 @@
 //     if (Status s = tool.set_bytes_compile_function("song", compile_song, nullptr); !s) return report(s);
 //     if (Status s = world.registry().set_bytes_spawn_function("song", spawn_song, &singers); !s) return report(s);
 //
-// The compiler processes the component types in spawn order (then by name) and writes them to the blob in that
-// order; the spawner follows the blob.
-// Thread: filled by one thread; then any thread may read.
+// The compiler processes the component types in spawn order, then by name, and writes them to the blob in that order;
+// the spawner uses the order of the blob.
+// Thread: one thread adds the component types; then any thread may read.
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/resource/detail/compile.h"
@@ -30,23 +30,23 @@
 namespace shoal {
 
 /// Spawns all components of one type in a blob, instead of a store.
-/// Errors: nothing of the batch is kept. When a later component type fails, the entities of the batch are destroyed;
-/// data that was kept for them must be removed as for any dead entity.
+/// Errors: the function must then keep nothing of the batch. If a later component type fails, the entities of the batch
+/// are destroyed, and their data must be removed as for any destroyed entity.
 using SpawnFunction = Status (*)(void* context, const SpawnBatch& batch);
 
-/// The same for components that are bytes. Shape: `bytes` has batch.entity_index.size() elements, which are the same
-/// for all copies and are 16-byte aligned. Errors: as above. Lifetime of the bytes: as long as the blob.
+/// The same for components that are bytes. Shape: `bytes` has batch.entity_index.size() elements, which are 16-byte
+/// aligned and are shared by all copies. Errors: the same. Lifetime of the bytes: as long as the blob.
 using BytesSpawnFunction = Status (*)(void* context, const SpawnBatch& batch,
                                       std::span<const std::span<const std::byte>> bytes);
 
-/// Whether the components of a schema are bytes: it has one field `bytes`, a read-only array of uint8. Registries make
-/// such schemas, so that bytes are stored, checked and shown like every other component.
+/// Whether the components of a schema are raw bytes: it has one field `bytes`, a read-only array of uint8. The registry
+/// makes these schemas, so that raw bytes are stored, checked and shown like any other component.
 SHOAL_API bool is_bytes_component(const Schema& schema);
 
 /// How the compiler lays out the components of one type in a blob.
 enum class BlobOrder : std::uint8_t {
     kEntities,    ///< in the order of entities in the blob, the same for all component types
-    kDepthFirst,  ///< every tree as one range, parents before children, for stores with such rows
+    kDepthFirst,  ///< each tree as one range, parents before children, for stores that need it
 };
 
 class Migrations;
@@ -61,7 +61,7 @@ struct RegisteredComponent {
     void* compile_context = nullptr;
     CompileScope compile_scope = CompileScope::kComponent;
     BlobOrder blob_order = BlobOrder::kEntities;
-    std::span<const std::string_view> more_keys{};  ///< keys besides fields that the compile function reads
+    std::span<const std::string_view> more_keys{};  ///< keys that the compile function reads besides the fields
     SpawnFunction spawn = nullptr;                  ///< nullptr: a store spawns the components
     void* spawn_context = nullptr;
     BytesSpawnFunction spawn_bytes = nullptr;  ///< in place of `spawn`
@@ -86,8 +86,8 @@ public:
     }
 
     /// Compiles components named `name` with `function`, after types with a lower spawn order. The schema may be added
-    /// later, but must exist when a source is compiled. nullptr: the default function, with this order. `more_keys`:
-    /// the keys that `function` reads besides the fields, for hints.
+    /// later, but must exist when a source is compiled. If `function` is nullptr, the default function is used, in this
+    /// order. `more_keys`: the keys that `function` reads besides the fields, for hints and JSON schemas.
     /// Errors: another function was set, or another name has the identifier. Lifetime: the keys outlive the registry.
     SHOAL_API Status set_compile_function(std::string_view name, CompileFunction function, void* context,
                                           std::int32_t spawn_order = 0, CompileScope scope = CompileScope::kComponent,
@@ -100,13 +100,13 @@ public:
     /// Errors: another function was set, or another name has the identifier.
     SHOAL_API Status set_spawn_function(std::string_view name, SpawnFunction function, void* context);
 
-    /// Compiles components named `name` to bytes, which `function` sets with CompileOutput::set_bytes, and makes
+    /// Compiles components named `name` to raw bytes, which `function` sets with CompileOutput::set_bytes(), and makes
     /// a schema for them. An entity has at most one such component. Errors: the name has another schema or compile
     /// function, or is not a valid name. Nothing has changed.
     SHOAL_API Status set_bytes_compile_function(std::string_view name, CompileFunction function, void* context,
                                                 std::int32_t spawn_order = 0);
-    /// Spawns components named `name`, which were compiled to bytes, with `function`.
-    /// Errors: as above, with another spawn function.
+    /// Spawns components named `name`, which were compiled to raw bytes, with `function`. Errors: the name has another
+    /// schema or spawn function, or is not a valid name.
     SHOAL_API Status set_bytes_spawn_function(std::string_view name, BytesSpawnFunction function, void* context);
 
     /// Adds a component type, and returns its migrations from older versions: see migration.h.
@@ -117,20 +117,20 @@ public:
         return migrations(schema_of<T>());
     }
 
-    /// Removes the compile and spawn functions and the spawn order, for code that is unloaded: the schema then controls
-    /// compilation, and a store gets the components. Unknown names are ignored.
+    /// Removes the compile and spawn functions and the spawn order, for code that is being unloaded: the default
+    /// function then compiles the components, and a store spawns them. Unknown names are ignored.
     SHOAL_API void remove_functions(std::string_view name);
     /// Removes a component type with its schema, functions and migrations. Unknown names are ignored. The schema and
-    /// the results of find() are then no longer valid.
+    /// the results of find() become invalid.
     SHOAL_API void remove(std::string_view name);
 
     /// Returns the component type, or nullptr if there is none. Lifetime: as long as the registry, or until remove().
     SHOAL_API const RegisteredComponent* find(std::string_view name) const;
     SHOAL_API const RegisteredComponent* find(ComponentId id) const;
-    /// The same; falls back to a type that had this name earlier: see Migrations::renamed_from().
+    /// The same, but falls back to a type that used to have this name: see Migrations::renamed_from().
     SHOAL_API const RegisteredComponent* find_current(ComponentId id) const;
 
-    /// All component types, in the order in which they were first named. Lifetime: until a new type is named.
+    /// All component types, in the order in which they were added. Lifetime: until another type is added.
     std::span<const RegisteredComponent* const> components() const { return components_; }
 
 private:

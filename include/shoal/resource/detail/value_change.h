@@ -1,5 +1,5 @@
 #pragma once
-// Changes of fields that data can describe, for steps that are read from a schema file: see migration.h.
+// Field changes that are described as data, for migration steps that are read from a schema file: see migration.h.
 //
 //     MigrationStep& step = registry.migrations(hull).from(1);
 //     convert_values(step, "armor", {.factor = 10});                  // centimetres became millimetres
@@ -8,8 +8,8 @@
 //     split_values(step, "size", {"width", "length"});                // of a vec2
 //     join_values(step, {"x", "y", "z"}, "position");                 // a vec3
 //
-// The migrated components have the old type of a field, so the old type is not declared again. Thread: as for
-// MigrationStep.
+// A step does not declare the old type of a field: the migrated components have it.
+// Thread: the same as MigrationStep.
 
 #include "shoal/resource/migration.h"
 
@@ -18,11 +18,12 @@
 
 namespace shoal {
 
-/// How the values of a field are converted. They are numbers, bools, enums or vectors, or arrays of these.
+/// How the values of a field are converted. Values are numbers, bools, enums or vectors, or arrays of them.
 struct ValueConversion {
     FieldType type = FieldType(0);  ///< the type of the new values: a number, a bool or a vector; 0: unchanged
-    /// A number, or each lane of a vector, becomes value * factor + plus. Integers are rounded to the nearest integer.
-    /// A number becomes all lanes of a vector; missing lanes of a vector become 0, and surplus lanes are dropped.
+    /// A number, or each lane of a vector, becomes value * factor + plus. Results are rounded to the nearest integer if
+    /// the new type is an integer. A number that becomes a vector sets all lanes; lanes that the old vector lacks
+    /// become 0, and surplus lanes are dropped.
     double factor = 1, plus = 0;
     std::vector<std::pair<std::string, std::string>> values{};  ///< old and new names of an enum; not with other
                                                                 ///< members
@@ -30,18 +31,18 @@ struct ValueConversion {
 
 /// Errors of the steps: the type of the field cannot be converted to the new type, or a value does not fit.
 SHOAL_API void convert_values(MigrationStep& step, std::string_view field, ValueConversion conversion);
-/// A field was divided: the lanes of a vector become floats, and the values of an array become single fields. Errors of
-/// the step: the field has another number of lanes or values.
+/// A field was split: the lanes of a vector become floats, and the elements of an array become fields. Errors of the
+/// step: the field has a different number of lanes or elements.
 SHOAL_API void split_values(MigrationStep& step, std::string_view field, std::vector<std::string> to);
-/// Fields are computed from other fields, which are removed. The function is known only at run time: convert(context,
-/// old values, new values, number of rows), with the packed values of each field. A name may be in both lists.
+/// Fields are computed from other fields, which are removed. The function is chosen at run time: convert(context, old
+/// values, new values, number of rows), with the packed values of each field. A name may be in both `from` and `to`.
 /// Lifetime: the context outlives the step.
 SHOAL_API void compute_values(MigrationStep& step, std::span<const NamedType> from, std::span<const NamedType> to,
                               void (*convert)(void* context, const std::byte* const* olds, std::byte* const* news,
                                               std::size_t num_rows),
                               void* context);
-/// Two to four floats became a vector. Errors of the step: one of the fields is not a float. Requires: `from` has two
-/// to four names.
+/// Two to four floats were joined to a vector. Errors of the step: one of the fields is not a float. Requires: `from`
+/// has two to four names.
 SHOAL_API void join_values(MigrationStep& step, std::vector<std::string> from, std::string_view to);
 
 }  // namespace shoal
