@@ -1,11 +1,10 @@
 #pragma once
-// The values of fields by entity, copied out of a world to be compared with later values, or with the values of another
-// world.
+// The values of fields by entity, copied from a world for a comparison with later values, or with another world.
 //
 //     here      entity  3:1  4:1  9:2        there     entity  3:1  9:2  4:1      the order of rows is ignored
 //               value   0.5  1.0  7.0                  value   0.5  7.0  1.5      4:1 differs
 //
-// Thread: as for the world.
+// Thread: the same as the world.
 
 #include "shoal/save/state_difference.h"
 #include "shoal/save/state_hash.h"
@@ -23,8 +22,8 @@ struct FieldName {
     friend auto operator<=>(const FieldName&, const FieldName&) = default;
 };
 
-/// Returns the fields whose hashes differ between the lists. Components that the same entities have on both sides come
-/// first. Shape: both lists are sorted in the same way as StateHashes::parts().
+/// Returns the fields whose hashes differ between the lists. Fields of components that the same entities have on both
+/// sides come first. Shape: both lists are sorted in the same way as StateHashes::parts().
 std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::span<const StateHash> there);
 
 /// The values of one field, in the order of rows.
@@ -33,7 +32,7 @@ public:
     /// `rows`: all rows of the component type.
     FieldValues(const World& world, const FieldName& name, std::span<const StateRows> rows);
 
-    /// Returns the first difference, in the order of rows here, and the number of other differences.
+    /// Returns the first difference, in this object's row order, and the number of other differences.
     StateDifference compare(const FieldValues& there) const;
 
 private:
@@ -46,19 +45,19 @@ private:
 
     FieldName name_;
     const StringTable* strings_;
-    ValueType type_;  // FieldType(0): only owners, no values
+    ValueType type_;  // FieldType(0): owners only
     std::vector<Entity> owners_;
     std::vector<std::byte> bytes_;  // the values, packed
     std::vector<bool> is_enabled_;
 };
 
-/// Copies the values of several fields. Shape: as names. Cost: visits all tables once, and the rows of each field.
+/// Copies the values of several fields. Shape: one per name. Cost: visits all tables once, and the rows of each field.
 std::vector<FieldValues> values_of(const World& world, std::span<const FieldName> names);
-/// Removes names that are not fields of rows of the world, as from a forged file. The first name is reported in any
-/// case, so it stays.
+/// Removes names that are not fields of the world's rows, which a forged file may contain. The first name is kept, so
+/// that a difference is reported.
 void remove_unknown(const World& world, std::vector<FieldName>& names);
 
-/// Compares several fields, each as FieldValues::compare() does. Describes the first difference, and counts the others.
+/// Compares several fields with FieldValues::compare(). Describes the first difference, and counts the others.
 /// Shape: `there` has the same fields as `here`.
 StateDifference compare_values(std::span<const FieldValues> here, std::span<const FieldValues> there);
 

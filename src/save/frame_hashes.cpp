@@ -51,15 +51,14 @@ void append_names(std::span<const FieldHash> fields, std::string_view before, st
     }
 }
 
-/// Removes the text up to the next tab from the front, and returns it.
+/// Removes the text before the next tab, and returns it.
 std::string_view take_word(std::string_view& line) {
     const std::string_view word = line.substr(0, line.find('\t'));
     line.remove_prefix(std::min(line.size(), word.size() + 1));
     return word;
 }
 
-/// Reads lines, and the hashes of the fields that they name. visit(line, next) reads a line; next() returns the next
-/// hash.
+/// Reads lines, and the hashes that belong to them. visit(line, next) reads a line; next() returns the next hash.
 template <class Visit>
 Status load_lines(SnapshotReader& from, const char* lines_name, const char* hashes_name, Visit&& visit) {
     const Result<std::string> lines = from.text(lines_name);

@@ -1,13 +1,13 @@
 #pragma once
 // The hashes of a frame: hashes of the fields that each pass has written, and of all fields and zones at the end of the
-// frame. The hashes are parts of a snapshot, so a log of states keeps them:
+// frame. The hashes are saved as parts of a snapshot, so that a state log contains them:
 //
 //     recording/passes        a line for each pass that ran: its name, and a tab and a field for each of its hashes
 //     recording/pass_hashes   the hashes, in the same order
 //     recording/fields        lines; recording/field_hashes: numbers
 //     recording/zones         numbers; recording/zone_hashes: numbers
 //
-// Thread: observe() on any worker, the rest on the structural thread.
+// Thread: observe() on any worker, all other functions on the structural thread.
 
 #include "save/field_values.h"
 #include "shoal/state/snapshot.h"
@@ -41,7 +41,7 @@ public:
     void save(SnapshotWriter& to) const;
     Status load(SnapshotReader& from);
 
-    /// The hashes of the fields that each pass has written, for the passes that ran, in the order of the schedule.
+    /// For each pass that ran, in schedule order, the hashes of the fields that it has written.
     const std::vector<PassHashes>& passes() const { return passes_; }
     const std::vector<FieldHash>& fields() const { return fields_; }
     /// Whether both frames have the same hashes.
@@ -53,7 +53,7 @@ public:
 private:
     const World* world_ = nullptr;
     std::vector<PassHashes> passes_;
-    std::vector<FieldHash> fields_;  // sorted as StateHashes::parts()
+    std::vector<FieldHash> fields_;  // sorted like StateHashes::parts()
     std::vector<Zone> zones_;        // ascending
     std::vector<std::uint64_t> zone_hashes_;
 };

@@ -44,7 +44,7 @@ void Frames::after_frame() {
     if (max_frames_ == 0) return;
     Frame made;
     made.number = world_->frame();
-    // If the world has stepped on from an earlier frame, the later kept states share nothing with the new one.
+    // If the world has stepped from an earlier frame, the later kept states are obsolete.
     while (!frames_.empty() && frames_.back().number > made.number) frames_.pop_back();
     const bool could_keep = status_.ok();
     const std::uint32_t num_worlds = world_->entities().num_worlds();
@@ -58,7 +58,7 @@ void Frames::after_frame() {
         if (could_keep) log(LogLevel::kError, concat("no frame is kept: ", status_.message()));
         return frames_.clear();
     }
-    // keep() may be called within a frame, which already has an entry.
+    // keep() may be called when the frame already has an entry.
     if (!frames_.empty() && frames_.back().number == made.number) frames_.pop_back();
     if (frames_.size() == max_frames_) frames_.erase(frames_.begin());
     frames_.push_back(std::move(made));

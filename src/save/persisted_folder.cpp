@@ -1,5 +1,4 @@
-// Writes the frames of a world to a folder while the world runs; see shoal/save/persistence.h for what is in the
-// folder.
+// Writes the frames of a world to a folder while the world runs; shoal/save/persistence.h describes the folder.
 //
 //     structural thread     state 7 --> waiting         state 8 takes the place of 7 if that still waits
 //     writer                            waiting --> writing --> written: the next record has what differs from it
@@ -37,7 +36,7 @@ constexpr std::size_t kNumDigits = 10;
 constexpr std::uint64_t kMaxNumber = 9'999'999'999;  // the largest number with ten digits
 constexpr std::string_view kSnapshot = ".save", kLog = ".log";
 
-/// Returns the number in the name of a snapshot or log; 0 for other names. `rest`: the text after the number.
+/// Returns the number in the name of a snapshot or log, or 0 for other names. `rest`: the text after the number.
 std::uint64_t number_in(std::string_view name, std::string_view& rest) {
     if (name.size() <= kNumDigits) return 0;
     std::uint64_t number = 0;
@@ -78,13 +77,12 @@ void append_damage(std::string& damage, const PersistedSnapshot& snapshot) {
     append(snapshot.log_path, snapshot.log_damage);
 }
 
-/// Applies the whole records of a log to the state of a snapshot. Errors: the file cannot be read now, or this program
-/// cannot read it; a state takes more than `max_bytes` in memory.
+/// Applies the whole records of a log to the state of a snapshot. Errors: the file cannot be read now, or only another
+/// program can read it; a state takes more than `max_bytes` in memory.
 Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content, std::uint64_t max_bytes,
                 Snapshot& state) {
     if (!path_exists(snapshot.log_path))
-        return snapshot.log_path.clear(), snapshot.log_bytes = 0, Status();  // the program ended before it began the
-                                                                             // log
+        return snapshot.log_path.clear(), snapshot.log_bytes = 0, Status();  // the log was never created
     const Result<std::string> bytes = read_file(snapshot.log_path);
     if (!bytes) return bytes.status();
     snapshot.log_bytes = bytes->size();
@@ -107,7 +105,7 @@ Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content,
 }
 
 /// Errors: a file cannot be read now, so its content is unknown; the file is for another program; a state takes more
-/// than `max_bytes`. These are errors because using an older snapshot instead would lose data.
+/// than `max_bytes`. They do not count as damage, because falling back to an older snapshot would lose data.
 Result<Snapshot> read_snapshot(PersistedSnapshot& snapshot, Executor& executor, std::uint64_t max_bytes) {
     const Result<std::string> bytes = read_file(snapshot.path);
     if (!bytes) return bytes.status();
@@ -133,13 +131,13 @@ public:
     PersistedFolder(const PersistedFolder&) = delete;
     PersistedFolder& operator=(const PersistedFolder&) = delete;
 
-    /// Forgets the saved schemas after fields of component types have changed.
+    /// Drops the cached schemas after fields of component types have changed.
     void forget_types() { types_ = {}; }
     bool is_running() const { return thread_.joinable(); }
     const std::string& folder() const { return folder_; }
 
     ~PersistedFolder() {
-        const bool has_told = has_told_;  // read before stop(), which returns the error
+        const bool has_told = has_told_;  // read before stop(), which changes it
         if (const Status status = stop(); !status && !has_told) log(LogLevel::kError, status.message());
     }
 
@@ -175,8 +173,8 @@ public:
         return {};
     }
 
-    /// Takes the current state, writes the states that wait, and ends. Errors: the writer had ended before; the message
-    /// says why.
+    /// Takes the current state, writes the queued states, and stops the writer. Errors: the writer has failed earlier;
+    /// the message gives the reason.
     Status stop() {
         if (!is_running()) return {};
         const Status last = keep_latest();
@@ -197,7 +195,7 @@ public:
         return status_;
     }
 
-    /// Takes the current state, and waits until it is on the disk. Errors: as above.
+    /// Takes the current state, and waits until it is on disk. Errors: the same as stop().
     Status flush() {
         if (!is_running()) return {};
         if (Status status = keep_latest(); !status) return status;
@@ -232,8 +230,7 @@ public:
         if (!snapshots) return snapshots.status();
         if (snapshots->empty()) return recovered;
         const Mark mark =
-            mark_of(folder, snapshots->front().number);  // this comes before reading, because another world may be
-                                                         // writing there
+            mark_of(folder, snapshots->front().number);  // before reading: another world may write there
         std::vector<std::uint64_t> damaged;
         for (PersistedSnapshot& snapshot : *snapshots) {
             const Result<Snapshot> state = read_snapshot(snapshot, world_.executor(), options.max_bytes);
@@ -258,7 +255,8 @@ public:
 private:
     using State = std::unique_ptr<Snapshot>;
 
-    /// The newest snapshot in a folder, and the length of its log. A mark changes when another world continues there.
+    /// Identifies the newest snapshot in a folder and the length of its log. It changes when another world writes
+    /// there.
     struct Mark {
         std::uint64_t device = 0, inode = 0;
         std::int64_t modified_ns = 0;
@@ -288,7 +286,7 @@ private:
         if (!numbers) return numbers.status();
         const std::uint64_t number = numbers->empty() ? 0 : numbers->front();
         const Mark mark = mark_of(folder, number);
-        const bool goes_on = mark != Mark() && mark == known_;  // no mark: the snapshot's path is not a regular file
+        const bool goes_on = mark != Mark() && mark == known_;  // no mark: there is no regular file
         if (number != 0 && !replace && !goes_on)
             return Status::error(
                 concat("the folder \"", folder,
@@ -301,18 +299,17 @@ private:
             if (number_in(name, rest) == 0 || rest.size() <= kSnapshot.size() || !rest.starts_with(".save.")) continue;
             if (Status status = remove_file(concat(folder, '/', name)); !status) return status;
         }
-        if (!goes_on) damaged_.clear();  // these were found in another folder
+        if (!goes_on) damaged_.clear();  // they belong to another folder
         folder_ = folder;
         number_ = number;
         lock_ = std::move(*lock);
         return {};
     }
 
-    /// Takes the current state, unless it was already taken. This is needed because programs also change worlds between
-    /// steps.
+    /// Takes the current state, unless it was already taken. Programs may have changed the world since the last step.
     Status keep_latest() { return has_told_ || !world_.services().is_at_rest() ? Status() : take(true); }
 
-    /// Passes the current state to the writer. Errors: the state cannot be saved; the writer then gets nothing new.
+    /// Passes the current state to the writer. Errors: the state cannot be saved; it is then not passed to the writer.
     Status take(bool only_if_new = false) {
         frames_left_ = options_.every_frames;
         std::vector<State> retired;
@@ -321,7 +318,7 @@ private:
             std::unique_lock lock(mutex_);
             if (options_.keeps_all_frames) changed_.wait(lock, [&] { return waiting_ == nullptr || has_failed_; });
             retired.swap(retired_);
-            // The newest state. This state exists until this thread destroys it.
+            // The newest state, which exists until this thread destroys it.
             before = waiting_ != nullptr ? waiting_.get() : writing_ != nullptr ? writing_.get() : written_.get();
             if (has_failed_ && only_if_new) return {};  // flush() and stop() report the failure
             if (has_failed_) {
@@ -357,8 +354,8 @@ private:
 
     // --- writing ----------------------------------------------------------------------------------------------------
 
-    /// Writes the next snapshot, and begins its log. The snapshot counts once it has its final name. After an error,
-    /// the folder is unchanged.
+    /// Writes the next snapshot, and creates its log. The snapshot is valid as soon as it has its final name. After an
+    /// error, the folder is unchanged.
     Status begin(const Snapshot& state, Executor& executor) {
         if (number_ >= kMaxNumber)
             return Status::error(concat("the folder \"", folder_, "\" has snapshot ", number_,
@@ -392,8 +389,8 @@ private:
         return log;
     }
 
-    /// Removes snapshots older than those to keep. A damaged snapshot does not count as kept, but is removed only when
-    /// it is older than all kept snapshots. It does no harm if a snapshot cannot be removed.
+    /// Removes snapshots older than those to keep. Damaged snapshots do not count, and are removed only when they are
+    /// older than all kept snapshots. A failed removal is ignored.
     void remove_old() const {
         Result<std::vector<std::uint64_t>> whole = snapshots_in(folder_);
         const Result<std::vector<std::string>> names = list_folder(folder_);
@@ -438,7 +435,7 @@ private:
             const bool flushes = waiting_ == nullptr, ends = flushes && is_ending_;
             const std::uint64_t frame = waiting_frame_;
             writing_ = std::move(waiting_);
-            changed_.notify_all();  // a state can be queued again
+            changed_.notify_all();  // another state can be queued now
             lock.unlock();
             const Status status = flushes ? log_.flush() : write(*writing_, *written_, frame);
             if (!status) fail(status);
@@ -461,7 +458,7 @@ private:
     Mark known_;                          // the snapshot and log that this world has loaded or written
     std::vector<std::uint64_t> damaged_;  // numbers of snapshots that could not be read
     std::uint64_t frames_left_ = 0;       // frames until the next state is taken
-    bool has_told_ = false;               // whether the failure of the writer was reported
+    bool has_told_ = false;               // whether a failure was reported
 
     // Used by the writer while it runs, otherwise by the structural thread.
     StateLogWriter log_;
@@ -531,7 +528,8 @@ std::string Persistence::describe() const {
     return concat("to \"", folder_->folder(), "\", up to frame ", folder_->statistics().last_frame);
 }
 
-/// Returns the world, which must be at rest. `asked`: the call that the message names if the world is not at rest.
+/// Returns the world, which must be at rest. `asked`: the name of the call, for the message if the world is not at
+/// rest.
 World& Persistence::world_now(std::string_view asked) const {
     SHOAL_ASSERT(world_ != nullptr, "a world that has ended was to be persisted or recovered");
     if (!world_->services().is_at_rest())

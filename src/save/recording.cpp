@@ -16,7 +16,7 @@
 namespace shoal {
 namespace {
 
-/// The base of the log of a recording, which distinguishes a recording from the log of a persisted world.
+/// The log base that distinguishes a recording from the log of a persisted world.
 constexpr std::uint64_t kBase = 0x676E6964726F6365;  // "ecording"
 constexpr std::uint32_t kRecordingFormat = 1;
 constexpr std::string_view kScope = "recording";
@@ -38,7 +38,7 @@ struct Recorder::Work final : WorldService {
     }
     void fields_changed() override { types = {}; }
 
-    /// Saves the next record: the current state of the world, and the parts of the recording.
+    /// Saves the state of the next record: the world and the parts of the recording.
     template <class WriteParts>
     Status take(WriteParts&& write_parts) {
         before = last;
@@ -152,7 +152,7 @@ std::string ReplayDifference::text() const {
 struct Replay::Work {
     explicit Work(StateLogReader reader) : log(std::move(reader)) {}
 
-    /// Reads the recording's parts of the last record. Errors: the parts do not describe a frame.
+    /// Reads the recording's own parts of the last record. Errors: the parts do not describe a frame.
     Status read_frame() {
         const Snapshot parts = log.state(nullptr, kScope);
         SnapshotReader from(parts, false);
@@ -254,13 +254,13 @@ Replay::Frame::~Frame() {
 
 namespace {
 
-/// Returns the index of the first pass that differs between the frames, or the number of common passes.
+/// Returns the index of the first pass that differs between the frames, or the number of passes in both.
 std::size_t first_differing_pass(const FrameHashes& here, const FrameHashes& recorded) {
     const auto [mine, theirs] = std::ranges::mismatch(here.passes(), recorded.passes());
     return static_cast<std::size_t>(mine - here.passes().begin());
 }
 
-/// Names the pass that runs in only one of the frames, if that is the difference at `number`.
+/// Describes the difference at `number` if a pass ran in only one of the frames; empty otherwise.
 std::string text_of_missing_pass(const FrameHashes& here, const FrameHashes& recorded, std::size_t number,
                                  std::string& pass) {
     const std::string_view mine = number < here.passes().size() ? here.passes()[number].name : std::string_view();
@@ -274,8 +274,8 @@ std::string text_of_missing_pass(const FrameHashes& here, const FrameHashes& rec
                         : "it runs in the recording, and not here at this place";
 }
 
-/// Finds the first value that differs at the end of the frame, in the first of these fields. Temporarily loads the
-/// recorded state into the world.
+/// Finds the first value that differs at the end of the frame, among these fields. Temporarily loads the recorded state
+/// into the world.
 void name_value(World& world, const Snapshot& recorded, std::vector<FieldName>& names, StateDifference& value) {
     if (names.empty()) return;
     value.kind = DifferenceKind::kOther;

@@ -1,11 +1,12 @@
-// Read-only arrays in a snapshot: rows refer to them by their offset in a blob, which is not part of the state.
+// References to read-only arrays in a snapshot. Rows refer to an array by its offset in a blob, and the blob is not
+// part of the state.
 //
 //     arrays/blobs     each resource that rows, commands and models refer to: its id, the checksum of its build, and a
 //                      hash of all its arrays and their offsets
 //     arrays/names     the same in lines: its name, a component type and a field that refer to it, with tabs between
 //
-// In another build of the resource, other values may be at these offsets. So a state is refused if the library has
-// another build, unless the arrays of that build have the same offsets and contents.
+// Another build of the resource may have other values at these offsets, so a state is refused if the library has
+// another build, unless its arrays have the same offsets and contents.
 
 #include "save/world_state.h"
 #include "shoal/base/detail/bytes.h"
@@ -25,7 +26,7 @@ namespace {
 
 constexpr std::string_view kBuilds = "arrays/blobs", kNames = "arrays/names";
 
-/// A resource with arrays that something refers to, and one field that refers to them.
+/// A resource whose arrays are referred to, and one of the fields that refer to them.
 struct ArrayUse {
     ResourceId resource;
     std::string_view component, field;
@@ -59,8 +60,7 @@ void for_each_array_field(Store& store, Visit&& visit) {
             if (field.type == FieldType::kBlobArray && !rows.asks_store) visit(rows, field);
 }
 
-/// Returns why the arrays of a saved build cannot be found in the library; empty if they can be found. `use`: a line of
-/// names.
+/// Returns why the library does not have the arrays of a saved build; empty if it has them. `use`: a line of kNames.
 std::string problem_of(const SavedBuild& saved, std::string_view use, const ResourceLibrary& library) {
     const Blob* const blob = library.find(saved.resource);
     if (saved.checksum == 0 || (blob != nullptr && blob->header().checksum == saved.checksum)) return {};
@@ -83,7 +83,7 @@ std::string problem_of(const SavedBuild& saved, std::string_view use, const Reso
 
 }  // namespace
 
-/// The resources whose arrays something refers to, each once.
+/// The distinct resources whose arrays are referred to.
 class ArrayUses {
 public:
     bool knows(const BlobArrayBase& array) const { return array.count == 0 || array.resource == last_; }
@@ -102,13 +102,13 @@ private:
 
 namespace {
 
-/// Lists the resources to which the values of commands refer. The values are columns at `path`.
+/// Lists the resources that the values of commands refer to. The values are columns at `path`.
 void list_arrays_of_values(const Snapshot& state, const std::string& path, const Schema& schema, ArrayUses& uses) {
     Array<std::byte> column{Owner("world")};
     for (const Field& field : schema.fields()) {
         if (field.type != FieldType::kBlobArray) continue;
         const std::size_t number = state.find(concat(path, saved_column_name(schema, field.first_column)));
-        if (number == state.num_parts()) continue;  // these commands have no values, or values of another type
+        if (number == state.num_parts()) continue;  // the commands have no values of this type
         const SnapshotPart part = state.part(number);
         column.resize(static_cast<std::size_t>(part.num_bytes()));
         state.copy(part, 0, part.num_elements, column.data());
@@ -124,7 +124,7 @@ void list_arrays_of_values(const Snapshot& state, const std::string& path, const
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-/// Writes which builds of resources the stores refer to. Requires: the stores are already in `state`.
+/// Writes the builds of the resources that the stores refer to. Requires: the stores are already in `state`.
 void WorldState::save_arrays(SnapshotWriter& to, const Snapshot& state, const Snapshot* before) const {
     if (world_.library() == nullptr) return;
     ArrayUses uses;
@@ -148,7 +148,7 @@ void WorldState::save_arrays(SnapshotWriter& to, const Snapshot& state, const Sn
     for (const ArrayUse& use : uses.all()) {
         const Blob* const blob = world_.library()->find(use.resource);
         std::string name(blob == nullptr ? "?" : blob->name());
-        std::replace(name.begin(), name.end(), '\n', ' ');  // only messages use this name
+        std::replace(name.begin(), name.end(), '\n', ' ');  // the name is only for messages
         names += concat(name, '\t', use.component, '\t', use.field, '\n');
         builds.push_back({use.resource, blob == nullptr ? 0 : blob->header().checksum, 0});
         if (blob == nullptr) continue;
@@ -159,7 +159,7 @@ void WorldState::save_arrays(SnapshotWriter& to, const Snapshot& state, const Sn
     to.text(kNames, names);
 }
 
-/// Lists the resources of models, which refer to the arrays of their trees.
+/// Lists the resources of models, whose trees are read-only arrays.
 void WorldState::list_arrays_of_models(const Snapshot& state, ArrayUses& uses) {
     SnapshotReader from(state);
     const Schema& schema = schema_of<ModelPose>();
@@ -188,7 +188,7 @@ void WorldState::list_arrays_of_commands(const Snapshot& state, ArrayUses& uses)
 
 // --- loading -----------------------------------------------------------------------------------------------------
 
-/// Errors: the library does not have the same arrays to which the state refers.
+/// Errors: the library does not have the arrays that the state refers to.
 Status WorldState::check_builds(SnapshotReader& from) const {
     if (world_.library() == nullptr || !from.has(kBuilds)) return {};
     Array<SavedBuild> builds{Owner("world")};
@@ -205,7 +205,7 @@ Status WorldState::check_builds(SnapshotReader& from) const {
     return {};
 }
 
-/// Errors: a row refers to an array that the library does not have. The rows may be forged.
+/// Errors: a row refers to an array that the library does not have. The rows may come from a forged file.
 Status WorldState::check_arrays(SnapshotReader& from) const {
     if (world_.library() == nullptr) return {};
     Status status;

@@ -28,7 +28,7 @@ std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::sp
         if (only_here || only_there || here[a].hash != there[b].hash) note(only_there ? there[b] : here[a]);
         a += !only_there, b += !only_here;
     }
-    // If a component has other entities, it has other values as a consequence, so such components come later.
+    // If the entities of a component differ, its values differ as a consequence, so these components come later.
     const auto rank = [&](const FieldName& name) {
         if (name.component == kWorldComponent) return 2;
         return std::ranges::binary_search(names, FieldName{name.component, std::string(kRowsField)}) ? 1 : 0;
@@ -160,7 +160,7 @@ StateDifference FieldValues::compare(const FieldValues& there) const {
     return found;
 }
 
-/// Compares the order of rows. Requires: the same entities have the same values.
+/// Compares the order of rows. Requires: entities and values are the same.
 void FieldValues::compare_order(const FieldValues& there, StateDifference& found) const {
     const auto [mine, theirs] = std::ranges::mismatch(owners_, there.owners_);
     if (mine == owners_.end()) {
@@ -176,7 +176,8 @@ StateDifference compare_values(std::span<const FieldValues> here, std::span<cons
     StateDifference first;
     for (std::size_t i = 0; i < here.size(); ++i) {
         StateDifference found = here[i].compare(there[i]);
-        // Other values are a consequence of other entities or another order, so they are only counted.
+        // After a difference in entities or their order, differing values are only a consequence, so they are just
+        // counted.
         if (first && found.kind == DifferenceKind::kValue) first.num_others += 1 + found.num_others;
         if (!first) first = std::move(found);
     }

@@ -83,7 +83,7 @@ void append_bytes(Array<std::byte>& bytes, const T* data, std::size_t count) {
     bytes.insert(bytes.end(), first, first + count * sizeof(T));
 }
 
-/// Calls function(pieces) for one group of pieces after another, on the workers.
+/// Calls function(pieces) for groups of pieces, on the workers.
 template <class Function>
 void for_pieces(Executor& executor, std::size_t num_pieces, Function&& function) {
     constexpr std::uint32_t kPiecesAtOnce = 8;
@@ -96,8 +96,8 @@ Status damaged(std::string_view what) {
     return Status::error(concat("the file is not a complete save: ", what, "; take another copy of it"));
 }
 
-/// Reads and checks the header. Errors: the same as read_state(). Clears `is_damaged` if another program can read the
-/// file.
+/// Reads and checks the header. Errors: the same as read_state(). Sets `is_damaged` to false if another program can
+/// read the file.
 Status read_header(FileHeader& header, std::span<const std::byte> bytes, bool& is_damaged) {
     if (bytes.empty() || std::memcmp(bytes.data(), kMagic, std::min(bytes.size(), sizeof kMagic)) != 0)
         return Status::error("the file is not a save of a world: it does not begin with \"shoalsav\"");
@@ -144,7 +144,7 @@ Status check_byte_order(std::string_view what, std::uint32_t written, bool& is_d
 
 namespace {
 
-/// Compresses pieces of a state, each to its place in `room`. Returns false if memory ran out.
+/// Compresses pieces of a state, each into its own part of `room`. Returns false if memory ran out.
 bool compress_pieces(const RawBytes& raw, std::size_t first, std::span<std::uint32_t> sizes, std::span<std::byte> room,
                      Executor& executor) {
     const std::size_t place_bytes = room.size() / sizes.size();
@@ -180,7 +180,7 @@ Result<Array<std::byte>> write_state(const Snapshot& state, Executor& executor) 
     for (std::size_t i = 0; i < state.num_parts(); ++i)
         least_bytes += round_up(sizeof(PartHeader) + state.part(i).path.size(), 8);
     Array<std::byte> bytes(sizeof header, std::byte(0), "snapshot");
-    // The unused end takes address space but no memory.
+    // The unused part of the reservation takes address space, but no memory.
     bytes.reserve(least_bytes + num_pieces * (sizeof(std::uint32_t) + most_bytes));
     prefer_large_pages_inside(bytes.data(), bytes.capacity());
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
@@ -283,7 +283,7 @@ Result<Snapshot> read_state(std::span<const std::byte> bytes, Executor& executor
     if (Status status = read_parts({table, static_cast<std::size_t>(header.table_bytes)}, header, state, filler);
         !status)
         return status;
-    // Allocates memory only for what has been checked so far.
+    // From here on, memory is allocated only for data that was checked.
     if (max_bytes == 0) max_bytes = max_snapshot_bytes(bytes.size());
     may_be_damaged = header.raw_bytes <= max_bytes;
     if (!may_be_damaged)
@@ -301,8 +301,8 @@ Result<Snapshot> read_state(std::span<const std::byte> bytes, Executor& executor
     }
     if (begins[num_pieces] != bytes.size()) return damaged("its pieces do not fill it");
 
-    // Decompresses a few pieces at a time, so that a file that claims to hold more than it really does takes no memory
-    // for the rest.
+    // Decompresses a few pieces at a time, so that a file with a forged size takes no memory for data that it does not
+    // have.
     for (std::size_t first = 0; first < num_pieces; first += kPiecesPerRound) {
         const std::size_t count = std::min(kPiecesPerRound, num_pieces - first);
         filler.reserve(std::min<std::uint64_t>((first + count) * kPieceBytes, header.raw_bytes));

@@ -14,7 +14,7 @@ namespace {
 // --- elements that do not lie side by side -----------------------------------------------------------------------
 
 constexpr std::uint32_t kRowsAtOnce = 256;
-constexpr std::uint32_t kGatheredBytes = 64;  // larger elements are hashed where they are
+constexpr std::uint32_t kGatheredBytes = 64;  // larger elements are hashed in place
 
 /// A value in each row of a table.
 struct Elements {
@@ -25,7 +25,7 @@ struct Elements {
     const std::byte* at(std::uint32_t row) const { return first + row * stride; }
 };
 
-/// Packs elements, and returns where they end. `kBytes`: the size of an element.
+/// Packs elements, and returns the end of the packed bytes. `kBytes`: the size of an element.
 template <std::uint32_t kBytes>
 std::byte* gather(const Elements& from, RowRange rows, std::byte* to) {
     for (std::uint32_t row = rows.begin; row < rows.end; ++row, to += kBytes) std::memcpy(to, from.at(row), kBytes);
@@ -75,7 +75,8 @@ std::uint64_t hash_elements(const Table& table, const Elements& from, RowRange r
     return hash_bytes(gathered, static_cast<std::size_t>(to - gathered), hash);
 }
 
-/// Hashes several fields of the same rows together, so that each row is read once. Shape: hashes: as fields.
+/// Hashes several fields of the same rows together, so that each row is read once. Shape: `hashes` has an element per
+/// field.
 void hash_together(const Table& table, std::span<const Elements> fields, std::uint64_t* hashes) {
     std::fill_n(hashes, fields.size(), 0);
     for (std::uint32_t row = 0; row < table.num_rows(); row += kRowsAtOnce)
@@ -86,7 +87,7 @@ void hash_together(const Table& table, std::span<const Elements> fields, std::ui
 
 // --- fields ------------------------------------------------------------------------------------------------------
 
-/// Hashes the values that a store keeps outside of columns.
+/// Hashes a field that has no column; the store returns its values.
 std::uint64_t hash_asked(const StateRows& rows, const Field& field) {
     std::uint64_t hash = 0;
     Array<std::byte> value(field.size, std::byte(0), "world");
@@ -97,7 +98,7 @@ std::uint64_t hash_asked(const StateRows& rows, const Field& field) {
     return hash;
 }
 
-/// Hashes a field that has columns of its own.
+/// Hashes a field that is stored in separate columns.
 std::uint64_t hash_columns(const StateRows& rows, const Field& field) {
     std::uint64_t lanes[4] = {};
     for (std::uint32_t lane = 0; lane < field.num_columns; ++lane) {
@@ -113,7 +114,7 @@ std::uint64_t hash_columns(const StateRows& rows, const Field& field) {
     return field.num_columns == 1 ? lanes[0] : hash_bytes(lanes, field.num_columns * sizeof lanes[0]);
 }
 
-/// Identifies a part. The key is hashed with the bytes of the part.
+/// Identifies a part, and is hashed together with its bytes.
 struct PartKey {
     std::uint64_t component, field, zone, place, num_rows, hash;
 };
@@ -122,7 +123,7 @@ class RowsHasher {
 public:
     explicit RowsHasher(Array<StateHash>& hashes) : hashes_(hashes) {}
 
-    /// Appends the hash of which entities have the component, in which order, and how their rows are linked.
+    /// Appends the hash of the entities that have the component, in row order, and of the links between their rows.
     void append_owners(const StateRows& rows) {
         if (rows.table != table_) owners_ = hash_owners(*rows.table);
         table_ = rows.table;
@@ -192,7 +193,7 @@ void append_beside_rows(const Store& store, Array<StateHash>& hashes) {
     hashes.push_back({name, kBesideRowsField, kNoZone, hash_bytes(&key, sizeof key)});
 }
 
-/// Hashes the generations of living entities by index. Indices that were used and freed do not count.
+/// Hashes the generations by entity index, without freed indices at the end.
 std::uint64_t hash_living(const EntityManager& entities) {
     std::span<const Generation> generations = entities.generations();
     while (!generations.empty() && generations.back() == 0) generations = generations.first(generations.size() - 1);

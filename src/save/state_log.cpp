@@ -24,12 +24,12 @@ constexpr std::size_t kLogPieceBytes = std::size_t(16) << 10;
 constexpr std::uint32_t kNoPart = ~0u;
 
 constexpr std::uint32_t kNoBlock = ~0u;
-constexpr std::size_t kMostEqualBytes = 8;  // the longest gap between joined runs: a new run takes as much space
+constexpr std::size_t kMostEqualBytes = 8;  // the longest gap between joined runs: a new run would take as much space
 
 /// Begins a part in the body. If the part is new, its path follows. The blocks come last.
 struct PartChange {
     std::uint64_t num_elements;
-    std::uint32_t before;  // index of the part in the state before, or kNoPart
+    std::uint32_t before;  // index of the part in the previous state, or kNoPart
     std::uint32_t path_bytes, element_bytes, elements_per_block;
 };
 static_assert(sizeof(PartChange) == 24);
@@ -37,7 +37,7 @@ static_assert(sizeof(PartChange) == 24);
 struct BlockChange {
     std::uint32_t number, num_runs;
 };
-/// Bytes of a block that differ from the previous state.
+/// A run of bytes of a block that differ from the previous state.
 struct ByteRange {
     std::uint32_t begin, num_bytes;
     std::uint32_t end() const { return begin + num_bytes; }
@@ -64,7 +64,7 @@ public:
         num_bytes_ += num_bytes;
         pack({data, num_bytes, 0}, ZSTD_e_continue);
     }
-    /// Ends the stream. Returns whether everything was compressed.
+    /// Ends the stream. Returns whether all input was compressed.
     bool end() {
         pack({nullptr, 0, 0}, ZSTD_e_end);
         return !failed_;
@@ -158,7 +158,7 @@ private:
         }
     }
 
-    /// Adds a run, or extends the last run. `may_join`: the bytes between the two runs are available.
+    /// Adds a run, or extends the last run. `may_join`: the bytes between the runs can be part of a run.
     void add(std::size_t begin, std::size_t end, bool may_join) {
         if (!runs_.empty() && begin - runs_.back().end() <= (may_join ? kMostEqualBytes : 0))
             runs_.back().num_bytes = static_cast<std::uint32_t>(end) - runs_.back().begin;
@@ -180,7 +180,7 @@ void put_part(Packer& to, const Snapshot& state, const SnapshotPart& part, const
     if (const std::size_t number = before == nullptr ? 0 : before->find(part.path);
         before != nullptr && number != before->num_parts()) {
         known = before->part(number);
-        // Blocks of another size have no counterparts.
+        // Blocks of different sizes are not compared.
         if (known.element_bytes == part.element_bytes && known.elements_per_block == part.elements_per_block)
             change.before = static_cast<std::uint32_t>(number);
     }
@@ -302,7 +302,7 @@ struct StateLogReader::Record {
 
 namespace {
 
-/// Decompresses a frame. Memory grows with the actual content, not with the size in a header.
+/// Decompresses a frame. Memory use depends on the actual content, not on the size in a header.
 Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<std::byte>& to, bool& has_no_memory) {
     ZSTD_DCtx* const context = ZSTD_createDCtx();
     std::byte piece[kLogPieceBytes];
@@ -381,7 +381,7 @@ private:
         return status;
     }
 
-    /// Parses the blocks, which ascend. A block that the previous state does not have must be whole.
+    /// Parses the blocks, which are in ascending order. A block that the previous state does not have must be complete.
     Status parse_blocks(const StateLogReader::Record::Change& change) {
         const PartChange& part = change.part;
         const std::uint64_t size = part.num_elements * part.element_bytes;
@@ -405,8 +405,8 @@ private:
         return filled >= size ? Status() : damaged_record(concat("part \"", change.path, "\" is not filled"));
     }
 
-    /// Parses runs, which ascend; the last must reach the end of the block where the part grows. Returns whether they
-    /// are valid.
+    /// Parses runs, which are in ascending order. If the part grows, the last run must reach the end of the block.
+    /// Returns whether they are valid.
     bool parse_runs(std::uint32_t num_runs, std::uint64_t block_begin, std::uint64_t block_end, std::uint64_t& filled) {
         std::span<const std::byte> runs;
         if (num_runs == 0 || num_runs > rest_.size() / sizeof(ByteRange) || !take(num_runs * sizeof(ByteRange), runs))
@@ -431,7 +431,7 @@ private:
     const StateLogReader& log_;
     StateLogReader::Record& record_;
     std::span<const std::byte> rest_;
-    Array<std::uint8_t> taken_;  // indexed by part of the state before
+    Array<std::uint8_t> taken_;  // by part of the previous state
     std::uint64_t num_bytes_ = 0;
 };
 
@@ -482,7 +482,7 @@ Status StateLogReader::read_record(std::size_t& record_bytes, Record& record) co
     if (header.checksum != checksum_of(header, rest.data() + sizeof header, base_))
         return damaged_record("its checksum is wrong");
     if (header.number != num_records_) return damaged_record("it belongs to another place");
-    // The changes of a state are not larger than the state, plus the data that locates them.
+    // The changes of a state are at most as large as the state and the headers of its changes.
     constexpr std::uint64_t kPlaceBytes = std::uint64_t(1) << 20;
     if (header.extra_bytes > header.body_bytes || header.extra_bytes > max_bytes_)
         return damaged_record("the sizes in its header do not fit");

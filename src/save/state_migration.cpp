@@ -32,7 +32,7 @@ std::size_t num_blocks_of(std::uint32_t num_rows) {
     return (std::size_t(num_rows) + kRowsPerStampBlock - 1) / kRowsPerStampBlock;
 }
 
-/// The names of a component type's columns in a table.
+/// Returns the names of a component type's columns in a table.
 class ColumnNames {
 public:
     ColumnNames(const Schema& schema, bool is_combined) : schema_(schema) {
@@ -53,22 +53,22 @@ private:
     std::optional<Schema> combined_;
 };
 
-/// The current schema of a built-in component type that an older version has named differently, or nullptr.
+/// Returns the current schema of a renamed built-in component type, or nullptr.
 const Schema* schema_of_today(const Schema& saved) {
     const Schema& value = schema_of<PropertyValue>();
     if (saved.name() == old_words::kPropertyValue && differ_in_name_only(saved, value)) return &value;
     return old_words::schema_of_today(saved);
 }
 
-/// The columns of a component type in the file of a zone.
+/// Returns the columns of a component type in the file of a zone.
 std::vector<std::string> zone_columns(const Schema& schema) {
     std::vector<std::string> names;
     for (std::size_t column = 0; column < schema.columns().size(); ++column) names.push_back(concat("column/", column));
     return names;
 }
 
-/// Returns the common prefix of the paths of a component type's values: "table/0/body/" of "table/0/body/column/3", and
-/// "further/wound/" of "further/wound/owner".
+/// Returns the prefix that the paths of a component type's values have in common: "table/0/body/" for
+/// "table/0/body/column/3", and "further/wound/" for "further/wound/owner".
 std::string_view path_of_values(std::string_view path) {
     std::size_t end = 0;
     for (int num_names = path.starts_with("table/") ? 3 : 2; num_names > 0 && end < path.size(); --num_names)
@@ -82,9 +82,9 @@ public:
     StateMigration(const WorldState& world, const Snapshot& from, bool is_trusted)
         : world_(world), saved_(from), from_(from, is_trusted) {}
 
-    /// Writes the converted state to `to`, or nothing if the state fits as it is. Requires: `to` is empty.
-    /// Errors: no migration leads from the fields of the state to the fields of the world (the message names both); the
-    /// state is damaged.
+    /// Writes the converted state to `to`, or nothing if no conversion is needed. Requires: `to` is empty. Errors: no
+    /// migration leads from the fields of the state to the fields of the world (the message lists both); the state is
+    /// damaged.
     Status run(Snapshot& to) {
         if (Status status = read_types(); !status) return status;
         if (Status status = read_stores(); !status) return status;
@@ -103,7 +103,7 @@ public:
     }
 
 private:
-    /// A component type, as it was saved and as it is converted.
+    /// A component type with its saved and its current schema.
     struct Type {
         const Schema* before;
         const Schema* after;  // the same as `before` if nothing has changed
@@ -120,7 +120,7 @@ private:
         Array<std::uint32_t> ranks{Owner("world")};  // by component type: its index in the world
         bool is_reordered = false;
     };
-    /// Rows of one or several component types. Columns have the names from the combined schema, if there is one.
+    /// Rows of one or several component types. If there is a combined schema, it defines the column names.
     struct TableShape {
         Array<Type> before{Owner("world")};  // in the order of the columns
         Array<Type> after{Owner("world")};
@@ -134,8 +134,7 @@ private:
         std::vector<std::string> old_names, names;
     };
 
-    /// Paths of parts that are converted, and therefore not copied; a path with a slash at the end is a prefix of such
-    /// paths.
+    /// Paths of parts that are converted, and therefore not copied. A path that ends with a slash is a prefix of paths.
     using Paths = HashMap<std::string, bool>;
 
     // --- what was saved ---------------------------------------------------------------------------------------------
@@ -188,8 +187,8 @@ private:
             if (status && from_.has(concat("stores/", name, "/components"))) status = read_database(name);
             const Type* const type = find_type(ComponentId(name));
             if (type == nullptr || !type->is_changed()) return;
-            // A plugin's store gets the bytes that it has saved, with their version. If only the name of its component
-            // type has changed, the store gets exactly the bytes that it has saved.
+            // A plugin's store gets its saved bytes, with their version. If only the name of its component type has
+            // changed, a store gets its saved data unchanged.
             if (from_.has(concat("stores/", name, "/rows/num_rows")) || from_.has(concat("stores/", name, "/bytes")) ||
                 type->is_only_renamed())
                 managers_.emplace_back(name), is_manager_.set(ComponentId(name), true);
@@ -231,7 +230,7 @@ private:
                                            type.after->to_text(), "; no migration leads from one to the other: ", why));
     }
 
-    /// Errors: the saved fields cannot be converted, whatever values the rows have.
+    /// Errors: the saved fields cannot be converted, regardless of their values.
     Status check(const Type& type) {
         if (!type.is_changed()) return {};
         const Schema &before = *type.before, &after = *type.after;
@@ -318,8 +317,7 @@ private:
         const std::string path = concat("stores/", database.name, '/');
         Array<SavedTable> tables{Owner("world")};
         Array<std::uint32_t> members{Owner("world")}, firsts{Owner("world")};
-        Array<std::size_t> last_archetype(database.types.size(), 0, Owner("world"));  // the last one with this type,
-                                                                                      // counted from 1
+        Array<std::size_t> last_archetype(database.types.size(), 0, Owner("world"));  // the last part, counted from 1
         if (Status status = from_.array(concat(path, "tables"), tables); !status) return status;
         if (Status status = from_.array(concat(path, "archetypes"), members); !status) return status;
         for (std::size_t i = 0; i < members.size();) {
@@ -352,7 +350,7 @@ private:
         return {};
     }
 
-    /// Writes the values of waiting commands, and the names of their component types. Older states have them in a
+    /// Writes the values of pending commands, and the names of their component types. In older states, these are in a
     /// database.
     Status write_commands(SnapshotWriter& to, const std::string& path) {
         if (!from_.has(concat(path, "lists"))) return {};
@@ -408,7 +406,7 @@ private:
         return {};
     }
 
-    /// Writes the converted rows of a table. If shape.path_before is empty, the table is new and has no rows.
+    /// Writes the converted rows of a table. An empty shape.path_before means that the table is new and has no rows.
     Status write_table(SnapshotWriter& to, const TableShape& shape) {
         std::uint32_t num_rows = 0;
         if (shape.path_before.empty()) {
@@ -446,10 +444,10 @@ private:
         return {};
     }
 
-    /// Writes the stamps. Converted columns count as written when the state was saved.
+    /// Writes the stamps. Converted columns get the stamp at which the state was saved.
     Status write_stamps(SnapshotWriter& to, const TableShape& shape, std::uint32_t num_rows) {
         const std::size_t num_blocks = num_blocks_of(num_rows);
-        std::size_t num_columns = 1;  // the first is for the rows
+        std::size_t num_columns = 1;  // the first stands for the rows
         HashMap<ComponentId, std::size_t> firsts{Owner("world")};
         for (const Type& type : shape.before) {
             firsts.set(type.before->id(), num_columns);
@@ -520,7 +518,7 @@ private:
 
     // --- the files of unloaded zones --------------------------------------------------------------------------------
 
-    /// Rewrites the files if component types are converted, because each file names its types.
+    /// Rewrites the zone files if component types are converted, because each file names its types.
     Status write_zones(SnapshotWriter& to) {
         if (std::none_of(types_.begin(), types_.end(), [](const Type& type) { return type.is_changed(); })) return {};
         SerialExecutor alone;
@@ -619,7 +617,7 @@ private:
                    : Status();
     }
 
-    /// Writes what tables keep outside columns: links between components of the same entity, and enabled bits.
+    /// Writes the data of tables that is not in columns: links between components of the same entity, and enabled bits.
     Status write_enabled_bits(SnapshotWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows) {
         if (!shape.is_combined && type.after->many() && !type.before->many()) {
             const Array<std::uint32_t> none(num_rows, kNilRow, Owner("world"));
@@ -631,7 +629,7 @@ private:
                           concat(shape.path_after, "on/", type.after->name()), num_rows);
     }
 
-    /// Writes enabled bits: all bits are set if the type could not be disabled before.
+    /// Writes enabled bits. If the type could not be disabled before, all bits are set.
     static Status write_bits(SnapshotReader& from, SnapshotWriter& to, const Type& type, const std::string& before,
                              const std::string& after, std::uint32_t num_rows) {
         Array<std::uint64_t> on((std::size_t(num_rows) + 63) / 64, ~std::uint64_t(0), Owner("world"));
@@ -680,8 +678,8 @@ private:
         return {};
     }
 
-    /// Copies all parts without converted components. Remembered data about converted components is left out, so
-    /// remembering starts anew.
+    /// Copies all parts without converted components. The data of observers and relations about converted components is
+    /// left out, so it starts empty.
     void write_rest(SnapshotWriter& to) {
         bool is_renamed = false;
         for (const Type& type : types_) is_renamed |= type.before->id() != type.after->id();
@@ -736,7 +734,7 @@ private:
     HashMap<ComponentId, bool> is_manager_{Owner("world")};               // by type
     std::vector<SavedDatabase> databases_;
     Array<std::uint32_t> by_path_{Owner("world")};  // the parts of the state
-    BitSet is_replaced_{Owner("world")};            // by part: it is not copied
+    BitSet is_replaced_{Owner("world")};            // by part: whether it is not copied
 };
 
 }  // namespace

@@ -4,14 +4,13 @@
 //     "types" of the state       coral v1 {height float}       the layout of its columns
 //     the world or its registry  coral v2 {size double}        the new layout
 //
-// The steps of resource/migration.h are applied to the columns of a copy of the state, wherever rows of the
-// component type are: in a manager, in the tables of a database, in the files of its unloaded zones, or among the
-// values of waiting commands.
-// Then the copy is loaded as if it had been saved like this.
-// Component types that a database has in another order than the state are put in the world's order, too.
+// The steps of resource/migration.h are applied to the columns of a copy of the state, wherever the component type
+// occurs: in a manager, in the tables of a database, in the files of its unloaded zones, or in the values of pending
+// commands. Then the copy is loaded like a state that was saved with the current fields. The component types of a
+// database are also put in the world's order.
 //
-// State about converted components, such as the values that observers compare with, restarts. Thread: the structural
-// thread of the world.
+// Derived state of converted components is reset, for example the values that observers compare with.
+// Thread: the structural thread of the world.
 
 #include "shoal/base/status.h"
 
@@ -20,9 +19,9 @@ namespace shoal {
 class Snapshot;
 class WorldState;
 
-/// Writes the state to load in place of a snapshot to `to`, or nothing if the snapshot already fits the world.
+/// Writes the converted snapshot to `to`, or nothing if the snapshot already fits the world.
 /// Requires: `to` is empty. Errors: no migration leads from the fields of the state to the fields of the world (the
-/// message names both); the state is damaged.
+/// message lists both); the state is damaged.
 Status migrate_state(const WorldState& world, const Snapshot& from, bool is_trusted, Snapshot& to);
 
 }  // namespace shoal

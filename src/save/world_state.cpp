@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t kFormat = 1;
 constexpr std::uint32_t kFormatWithZones = 2;  // some zones are unloaded; readers of version 1 would lose them
 
-/// Runs loops of states on the workers of a world.
+/// Runs the loops of snapshots on the workers of a world.
 SnapshotLoop loop_on(Executor& executor) {
     const auto run = [](void* context, std::size_t count, std::size_t at_once,
                         void (*some)(void* job, std::size_t begin, std::size_t end), void* job) {
@@ -30,7 +30,7 @@ SnapshotLoop loop_on(Executor& executor) {
     return {run, &executor};
 }
 
-/// Returns the stamp at which a state was saved, or 0 without a state.
+/// Returns the stamp at which a state was saved, or 0 if there is no state.
 std::uint64_t stamp_of(const Snapshot* state) {
     if (state == nullptr) return 0;
     SnapshotReader from(*state);
@@ -50,7 +50,7 @@ Array<Entity> owners_in(const Store& store) {
 }  // namespace
 
 std::string WorldState::name_of(const Store& store) const {
-    if (dynamic_cast<const Database*>(&store) == nullptr)  // databases have no component type of their own
+    if (dynamic_cast<const Database*>(&store) == nullptr)  // a database has no component type that could name it
         return store.schemas().empty() ? std::string(store.kind()) : store.schemas().front()->name();
     const Array<Database*> databases = list_databases(world_.directory());
     const auto number = std::ranges::find(databases, &store) - databases.begin();
@@ -64,7 +64,7 @@ Store* WorldState::find_store(std::string_view name) const {
     for (; num_named_ < world_.directory().stores().size(); ++num_named_) {
         Store* const store = world_.directory().stores()[num_named_];
         const std::string named = name_of(*store);
-        if (find(named) == nullptr) stores_by_name_.add(hash_text(named), store);  // the first with this name
+        if (find(named) == nullptr) stores_by_name_.add(hash_text(named), store);  // the first store with this name
     }
     Store* const* const found = find(name);
     return found == nullptr ? nullptr : *found;
@@ -131,7 +131,7 @@ Status WorldState::save_but_zones(Snapshot& state, const Snapshot* before, Lasti
 
 namespace {
 
-/// Shoal's own services have fixed parts, which belong to the format of the state.
+/// Shoal's own services have fixed part names, which are part of the format.
 std::string part_of(const WorldService& service) {
     const bool is_own = service.stage() != ServiceStage::kProgram;
     return is_own ? std::string(service.name()) : concat("services/", service.name());
@@ -169,8 +169,8 @@ Status WorldState::load_services(SnapshotReader& from) {
     return status;
 }
 
-/// Returns the component types whose schemas are saved: types that commands name and no store keeps and, for another
-/// run of the program, the types of the stores.
+/// Returns the component types whose schemas are saved: types in commands that no store has and, if another run of the
+/// program reads the state, the types of the stores.
 Array<const Schema*> WorldState::types_to_save(bool is_lasting) const {
     Array<const Schema*> types{Owner("world")}, named{Owner("world")};
     for (const Store* store : world_.directory().stores()) {
@@ -185,7 +185,8 @@ Array<const Schema*> WorldState::types_to_save(bool is_lasting) const {
     return types;
 }
 
-/// Returns a key that changes when component types or texts are added. Schema changes are reported separately.
+/// Returns a key that changes when component types or texts are added. Changes of schemas are reported separately, by
+/// fields_changed().
 std::uint64_t WorldState::key_of(std::span<const Schema* const> types) const {
     std::uint64_t key = 1 + world_.strings().version();
     for (const Schema* schema : types) {
@@ -257,7 +258,7 @@ Status WorldState::visit(const Snapshot& other, void (*look)(void* context), voi
     const std::size_t num_owned = world_.directory().num_owned();
     if (Status status = load(other, false, false); !status) return status;
     look(context);
-    if (Status back = load(mine, true, false); !back) {  // a store of the program or of a plugin refuses the old state
+    if (Status back = load(mine, true, false); !back) {  // a store of the program or of a plugin rejects the old state
         log(LogLevel::kError, concat("the state that a world had a moment ago could not be loaded again, and the world "
                                      "keeps the one that was looked at: ",
                                      back.message()));
@@ -267,7 +268,7 @@ Status WorldState::visit(const Snapshot& other, void (*look)(void* context), voi
     return {};
 }
 
-/// The same for a state whose fields match the world's.
+/// Loads a state whose fields match the world's.
 Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool with_zones) {
     SnapshotReader from(state, is_trusted);
     if (Status status = make_stores(from); !status) return status;
@@ -275,17 +276,15 @@ Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool wit
     if (!of_zones) return of_zones.status();
     world_.directory().singletons().note_deaths();
     world_.services().for_each(
-        [](WorldService& service) { service.note_deaths(); });  // after a load, cursors that do not belong to a store
-                                                                // are at the end
-    // Files are prepared before anything in the world changes; the current files are kept until nothing can fail any
-    // more.
+        [](WorldService& service) { service.note_deaths(); });  // a load moves all cursors outside of stores to the end
+    // Files are prepared before the world changes, and the current files are kept until nothing can fail anymore.
     ZoneFiles* const files = with_zones ? ZoneFiles::of(world_) : nullptr;
     ZoneFiles::Loaded zones(files);
     const bool stay_unloaded = files != nullptr && *of_zones == &files->database();
     if (stay_unloaded)
         if (Status status = files->prepare(from, zones); !status) return status;
-    // A file is known to be valid only when all of it has been loaded. If it is not valid, this state is restored. This
-    // state shares unchanged data with an earlier state of this world.
+    // Whether the data is valid is known only after all of it was loaded. If it is not, this state is restored. It
+    // shares unchanged data with `state` if that is trusted.
     Snapshot now;
     if (const Status kept = save_but_zones(now, is_trusted ? &state : nullptr, nullptr, false, false); !kept)
         return Status::error(
@@ -295,14 +294,14 @@ Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool wit
     if (status && files != nullptr) files->take(zones);
     if (status) return status;
     SnapshotReader back(now);
-    Status restored = make_stores(back);  // goes back to the store list of its own state
+    Status restored = make_stores(back);  // reads the store list of its own state again
     if (restored) restored = replace(now, true, nullptr);
     if (restored) return status;
     return Status::error(
         concat(status.message(), "; and what the world had before cannot be brought back: ", restored.message()));
 }
 
-/// Finds the database to which the zone files of a state belong; nullptr: none. Errors: the world has no database with
+/// Finds the database that the zone files of a state belong to; nullptr: none. Errors: the world has no database with
 /// that name; parts are missing.
 Result<Database*> WorldState::find_database_of_zones(const Snapshot& state, SnapshotReader& from) const {
     std::uint32_t format = 0;
@@ -317,7 +316,7 @@ Result<Database*> WorldState::find_database_of_zones(const Snapshot& state, Snap
     return database;
 }
 
-/// Reads the list of stores, and makes the stores that the world does not have.
+/// Reads the list of stores, and creates the stores that the world does not have.
 Status WorldState::make_stores(SnapshotReader& from) {
     saved_.clear();
     types_.reset();
@@ -367,7 +366,7 @@ Status WorldState::check_layouts(SnapshotReader& from) const {
     return {};
 }
 
-/// Makes stores for component types that have no store, and adds the texts.
+/// Creates stores for component types that have none, and adds the texts.
 Status WorldState::load_types(SnapshotReader& from) {
     Array<std::byte> bytes{Owner("world")};
     if (Status status = from.array("types", bytes); !status) return status;
@@ -452,7 +451,7 @@ Status WorldState::load_stores(SnapshotReader& from) {
     return from.is_trusted() ? Status() : check_arrays(from);
 }
 
-/// Loads the commands. Older states have them in the part of their first database.
+/// Loads the commands. In older states, they are in the part of the first database.
 Status WorldState::load_commands(SnapshotReader& from) {
     std::string within;
     bool has_lists = false;

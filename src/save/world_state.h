@@ -1,5 +1,5 @@
 #pragma once
-// What a world saves in a snapshot, and how it is loaded.
+// Saves a world to a snapshot, and loads it.
 //
 //     world            clocks, random numbers, the entity of the singletons
 //     types            a blob without entities: the component types, and the texts of string ids (in files, and if
@@ -22,7 +22,7 @@
 
 namespace shoal {
 
-/// Schemas and texts as a blob, reused while they stay the same.
+/// Schemas and texts as a blob, which is reused until they change.
 struct LastingTypes {
     std::uint64_t key = 0;
     std::vector<std::byte> bytes;
@@ -54,20 +54,20 @@ public:
     Executor& executor() const { return world_.executor(); }
     /// Returns the store that has this name in a state, or nullptr.
     Store* find_store(std::string_view name) const;
-    /// Returns the schema with which a store of the world keeps a component type, or nullptr.
+    /// Returns a component type's schema in the world's stores, or nullptr.
     const Schema* find_kept_schema(ComponentId component) const { return world_.directory().find_schema(component); }
 
-    /// Writes the world. `lasting`: given if another run of the program reads the state and needs schemas and texts.
-    /// `borrows`: the state is destroyed before the world changes, so columns need not be copied. Errors: something
-    /// cannot be saved.
+    /// Writes the world. `lasting`: not nullptr if another run of the program may read the state, and so needs schemas
+    /// and texts. `borrows`: the state is destroyed before the world changes, so columns need not be copied. Errors:
+    /// something cannot be saved.
     Status save(Snapshot& to, const Snapshot* before, LastingTypes* lasting, bool borrows = false) const;
     /// Replaces the state of the world. Errors: the snapshot does not fit; the world is unchanged.
     Status load(const Snapshot& from, bool is_trusted);
-    /// Calls look() while the world has another state, and then restores its own. Kept frames stay, and stores that
-    /// only the other state has are removed; component types that databases have taken from that state stay. Unloaded
-    /// zones stay unloaded, and the unloaded zones of the other state are not visited.
+    /// Calls look() while the world has another state, and then restores its own. Kept frames stay. Stores that only
+    /// the other state has are removed, but component types that databases have added for it stay. Unloaded zones stay
+    /// unloaded, and the unloaded zones of the other state are ignored.
     /// Errors: the other state does not fit, or the world cannot be saved; look() was not called. If a store of the
-    /// program refuses the world's own state afterwards, the world keeps the other state, with a line in the log.
+    /// program then rejects the world's own state, the world keeps the other state, and an error is logged.
     Status visit(const Snapshot& other, void (*look)(void* context), void* context);
 
 private:
@@ -107,8 +107,8 @@ private:
     Status check_arrays(SnapshotReader& from) const;
 
     World& world_;
-    mutable HashMap<std::uint64_t, Store*> stores_by_name_{Owner("world")};  // by hash,
-    mutable std::size_t num_named_ = 0;                                      // how many of the world's stores it has
+    mutable HashMap<std::uint64_t, Store*> stores_by_name_{Owner("world")};  // by hash of the name
+    mutable std::size_t num_named_ = 0;                                      // number of stores in it
     Array<SavedStore> saved_{Owner("world")};
     std::vector<std::string_view> saved_names_;  // names in the saved state, sorted
     std::optional<Blob> types_;                  // the schemas of the loaded state

@@ -24,9 +24,9 @@ namespace shoal {
 namespace {
 
 constexpr std::string_view kPrefix = "zone_", kEnding = ".rows";
-constexpr std::uint64_t kSettlesUntilRetry = 60;  // after a failure, whose cause may be gone
+constexpr std::uint64_t kSettlesUntilRetry = 60;  // after a failure, because its cause may be gone
 
-/// Whether a file has a name that path_of() returns, or has returned in older versions.
+/// Whether a file name has the form that path_of() uses, now or in older versions.
 bool is_zone_file(std::string_view name) {
     if (!name.starts_with(kPrefix) || !name.ends_with(kEnding) || name.size() <= kPrefix.size() + kEnding.size())
         return false;
@@ -34,7 +34,7 @@ bool is_zone_file(std::string_view name) {
     return std::all_of(name.begin(), name.end(), [](char c) { return c == '_' || (c >= '0' && c <= '9'); });
 }
 
-/// Returns a number that no other file has.
+/// Returns a new, unique number for a file.
 std::uint64_t next_file_number() {
     static std::atomic<std::uint64_t> num_files{0};
     return num_files.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -56,7 +56,7 @@ ZoneFiles::~ZoneFiles() {
     for (const File& file : files_) remove(file);
 }
 
-/// Files of one zone from before and after a load exist side by side, so the number is part of the name.
+/// The name contains the number because a zone's files from before and after a load exist at the same time.
 std::string ZoneFiles::path_of(const File& file) const {
     return concat(folder_, '/', kPrefix, file.zone, '_', file.number, kEnding);
 }
@@ -117,7 +117,7 @@ Array<Entity> ZoneFiles::new_gone(const File& file, std::span<const Entity> dead
     return gone;
 }
 
-/// Sets which owners of rows in a file have died. Shape: gone: ascending.
+/// Sets the dead owners of rows in a file. Shape: `gone` is ascending.
 void ZoneFiles::set_gone(File& file, Array<Entity> gone) const {
     file.owners.insert(file.owners.end(), file.gone.begin(), file.gone.end());
     erase_if(file.owners, [&](Entity owner) { return std::binary_search(gone.begin(), gone.end(), owner); });
@@ -125,7 +125,7 @@ void ZoneFiles::set_gone(File& file, Array<Entity> gone) const {
     file.gone = std::move(gone);
 }
 
-/// Starts to follow the deaths of the owners of rows in a file. Some owners may be dead already.
+/// Starts tracking the deaths of a file's owners. Some of them may be dead already.
 void ZoneFiles::note_owners(File& file) {
     Array<Entity> gone = file.gone;
     for (const Entity owner : file.owners) {
@@ -156,8 +156,7 @@ Status ZoneFiles::unload(Zone zone) {
     note_deaths();
     if (database_.num_rows(zone) == 0) return {};
     if (find(zone) != nullptr) {  // the zone has new rows
-        // The rows in its file are known to be writable. New rows that cannot be written are refused while the file is
-        // still in place.
+        // The rows in its file are known to be writable. The new rows are tested here, while the file still exists.
         Snapshot state;
         if (Status status = save_rows(zone, state); !status) return about("unload", zone, status);
         if (Status status = load(zone); !status) return status;
@@ -195,8 +194,7 @@ Status ZoneFiles::write_rows(File& file) const {
     return bytes ? write(file, *bytes) : bytes.status();
 }
 
-/// Lists the texts to which the rows refer. The state names the columns of all component types; ids are aligned to
-/// their size.
+/// Lists the texts that the rows refer to. The parts of the state name the columns; ids are aligned to their size.
 void ZoneFiles::list_texts(const Snapshot& rows, File& file) const {
     if (world_.strings().size() == 0) return;
     Array<std::byte> room{Owner("zone files")};
@@ -244,7 +242,7 @@ Status ZoneFiles::load(Zone zone) {
     return {};
 }
 
-/// Errors: the file is missing, or was changed.
+/// Errors: the file is missing, or has changed.
 Result<std::string> ZoneFiles::read(const File& file) const {
     const std::string path = path_of(file);
     Result<std::string> bytes = read_file(path);
@@ -315,7 +313,8 @@ void ZoneFiles::keep_budget() {
         num_rows += table->num_rows(), num_bytes += bytes;
         const Zone zone = table->zone();
         const std::uint64_t last_visit = last_visits_.find_or(zone, 0);
-        // The first zone, which holds entities without a given zone, stays: queries without zones expect them there.
+        // The first zone stays: it holds entities without a zone, and queries without zones expect their rows in
+        // memory.
         if (zone == database_.first_zone() || last_visit == now || options_.kept.contains(zone)) continue;
         const std::uint64_t* const refused_at = refused_.find(zone);
         if (refused_at != nullptr && now - *refused_at < kSettlesUntilRetry) continue;
@@ -361,8 +360,7 @@ ZoneStreaming::~ZoneStreaming() {
     world_ends();
 }
 
-/// Lets a persisted world write its last state while the files still exist; later states would lack the rows in these
-/// files.
+/// Lets a persisted world write its last state while the files still exist, because later states would lack their rows.
 void ZoneStreaming::stop_persistence() {
     auto* const persistence = static_cast<Persistence*>(world_->services().find(ServiceStage::kPersistence));
     if (files_ == nullptr || files_->unloaded().empty() || persistence == nullptr) return;
@@ -411,7 +409,8 @@ std::string ZoneStreaming::describe() const {
     return concat(now.num_unloaded, " with ", now.num_rows, " rows are unloaded to \"", files_->folder(), '"');
 }
 
-/// Returns the world, which must be at rest. `asked`: the call that the message names if the world is not at rest.
+/// Returns the world, which must be at rest. `asked`: the name of the call, for the message if the world is not at
+/// rest.
 World& ZoneStreaming::world_now(std::string_view asked) const {
     SHOAL_ASSERT(world_ != nullptr, "zones of a world that has ended were to be streamed");
     if (!world_->services().is_at_rest())

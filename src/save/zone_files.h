@@ -1,6 +1,6 @@
 #pragma once
 // Unloads zones of a database to files, and loads them again; see shoal/save/zone_streaming.h. A snapshot contains the
-// files as they are:
+// files unchanged:
 //
 //     zones/store      the name of the database in the state
 //     zones/list       a SavedZone for each zone that is unloaded, ascending
@@ -10,8 +10,7 @@
 //     zones/refused    the same for zones that could not be unloaded
 //     zones/visited    the zones that queries have visited since the last settle, ascending
 //
-// If zones are streamed and none is unloaded, there are neither a list nor files; if zones are not streamed, there are
-// no parts.
+// If no zone is unloaded, the list and the files are omitted; if zones are not streamed, all parts are omitted.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/detail/bit_set.h"
@@ -35,10 +34,10 @@ struct SavedZone {
     std::uint32_t zero;
     std::uint64_t num_rows;
     std::uint64_t num_bytes, hash;  // size and hash of the file
-    std::uint64_t failed_at;        // stamp when loading failed, or 0
+    std::uint64_t failed_at;        // stamp of a failed load, or 0
 };
 
-/// The stamp of an event of a zone.
+/// The stamp of an event in a zone.
 struct SavedZoneStamp {
     Zone zone;
     std::uint32_t zero;
@@ -46,15 +45,15 @@ struct SavedZoneStamp {
 };
 
 class ZoneFiles {
-    /// A zone in a file.
+    /// The file of an unloaded zone.
     struct File {
         Zone zone = kNoZone;
         std::uint64_t number = 0;  // the number of the file, unique in this process; 0: none
         std::uint64_t num_rows = 0, num_bytes = 0, hash = 0;
-        Array<Entity> owners{Owner("zone files")};   // owners that are alive as far as known, ascending
+        Array<Entity> owners{Owner("zone files")};   // owners that are not known to be dead, ascending
         Array<Entity> gone{Owner("zone files")};     // dead owners, ascending; their ids may have been reused
-        Array<StringId> texts{Owner("zone files")};  // texts that the rows refer to; ids of the world
-        std::uint64_t failed_at = 0;                 // stamp when loading failed, which was logged; or 0
+        Array<StringId> texts{Owner("zone files")};  // the world's ids of texts that the rows refer to
+        std::uint64_t failed_at = 0;                 // stamp of a failed load, which was logged; or 0
     };
 
 public:
@@ -90,38 +89,38 @@ public:
         refused_.clear();
     }
 
-    /// Writes the zones to a state. Bytes that the previous state has are not read again. `store`: the name of the
-    /// database in the state. The state is refused if a file cannot be read.
+    /// Writes the zones to a state, and reads only files that the previous state does not have. `store`: the name of
+    /// the database in the state. If a file cannot be read, the writer fails.
     void save(SnapshotWriter& to, std::string_view store) const;
     /// Prepares the zones of a state for load(): checks everything, unless the state is trusted,
-    /// and writes files. Nothing in the world changes. Errors: the state is invalid, or takes more memory than allowed;
-    /// a file cannot be written.
+    /// and writes files. Does not change the world. Errors: the state is invalid, or takes more memory than allowed; a
+    /// file cannot be written.
     Status prepare(SnapshotReader& from, Loaded& loaded) const;
     /// Takes over the prepared files, and removes the old files.
     void take(Loaded& loaded);
-    /// Restores the rows in the zone files of a state in a world that does not stream zones.
-    /// Errors: the same as prepare() and Database::read_zone(). Some rows may be restored then.
+    /// Restores the rows of a state's zone files, in a world that does not stream zones. Errors: the same as prepare()
+    /// and Database::read_zone(); some rows may have been restored.
     static Status read_into(World& world, Database& database, SnapshotReader& from);
-    /// Returns the name of the database whose zone files a state has; empty if the state has no zone files.
+    /// Returns the name of the database that a state's zone files belong to; empty if there are none.
     static Result<std::string> store_in(SnapshotReader& from);
 
     // The parts within `kScope` of a state.
     static constexpr std::string_view kScope = "zones";
-    /// Errors: a part is missing, or there is a part that should not exist. `has_unloaded`: whether the format of the
-    /// state has unloaded zones. Without this check, zones could be lost without notice.
+    /// Checks that a state has exactly the parts it should have; otherwise zones could be lost silently.
+    /// `has_unloaded`: whether the format of the state has unloaded zones. Errors: a part is missing or unexpected.
     static Status check_parts(const Snapshot& state, SnapshotReader& from, bool has_unloaded);
     /// Errors: the zones are not ascending.
     static Status read_list(SnapshotReader& from, Array<SavedZone>& zones);
     /// Reads a file of a zone from a state, and decompresses it. Errors: the state lacks a file that it lists, or all
-    /// files that were opened with this reader take more memory together than allowed.
+    /// files opened with this reader together take more memory than allowed.
     static Result<Snapshot> open(SnapshotReader& from, const SavedZone& saved, Executor& executor,
                                  Array<std::byte>& bytes);
     static std::string part_name(Zone zone);
     static std::uint64_t hash_of(std::span<const std::byte> bytes);
 
-    /// From now on, queries report the zones that they visit.
+    /// Lets queries report the zones that they visit.
     void watch();
-    /// Notes deaths, as a settle does, before ids are reused.
+    /// Records deaths before ids are reused, as a settle does.
     void note_deaths();
     /// Returns the zone whose file has the row of an entity, or kNoZone.
     Zone zone_of(Entity entity) const;
@@ -130,7 +129,7 @@ public:
     Status load_all();
     /// Loads the zones that queries have visited since the last call. Failures are logged.
     void load_visited();
-    /// Unloads zones until the budget is kept.
+    /// Unloads zones until the rows fit the budget.
     void keep_budget();
 
     /// Calls visit(id) for the ids of texts that rows in files refer to.

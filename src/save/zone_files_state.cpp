@@ -1,4 +1,4 @@
-// Unloaded zones in a snapshot: the files are copied into and out of it unchanged.
+// Saves and loads unloaded zones: their files are copied unchanged.
 
 #include "save/state_file.h"
 #include "save/zone_files.h"
@@ -52,7 +52,7 @@ void set_stamps(ZoneStamps& stamps, std::span<const SavedZoneStamp> saved) {
 
 std::string ZoneFiles::part_name(Zone zone) { return concat(zone, kPartEnding); }
 
-/// Reads which owners of rows in a file have died.
+/// Reads the dead owners of rows in a file.
 Status ZoneFiles::read_gone(SnapshotReader& from, Zone zone, Array<Entity>& gone) {
     const std::string name = concat(zone, "/gone");
     if (!from.has(name)) return {};
@@ -133,7 +133,7 @@ Result<Snapshot> ZoneFiles::open(SnapshotReader& from, const SavedZone& saved, E
     const std::string name = part_name(saved.zone);
     if (Status status = from.bytes(name, bytes, 1, saved.num_bytes); !status) return status;
     if (!from.is_trusted() && hash_of(bytes) != saved.hash) return from.error(name, "its hash is wrong");
-    // All zones count together, although they are read one after the other. Otherwise a small save could expand to any
+    // The limit applies to all zones together, although they are read one by one: a small save could expand to any
     // number of large zones. Their owners, which stay in memory, are included.
     const std::uint64_t left = from.left_memory();
     if (Status status = from.take_memory(name, unpacked_bytes(bytes)); !status) return status;
@@ -173,8 +173,8 @@ Status ZoneFiles::prepare(SnapshotReader& from, Loaded& loaded) const {
     return {};
 }
 
-/// Writes the file of a zone. An existing file is recognized by its number. A file that was cut or removed is written
-/// again. Checking a file for other damage would take as long as writing it.
+/// Writes the file of a zone. An existing file is recognized by its number, and is written again if it was truncated or
+/// removed. Other damage is not checked for, because that would take as long as writing.
 Result<ZoneFiles::File> ZoneFiles::prepare(SnapshotReader& from, const SavedZone& saved) const {
     File file;
     file.zone = saved.zone;
@@ -226,7 +226,7 @@ void ZoneFiles::take(Loaded& loaded) {
         if (gone != file.gone) set_gone(file, std::move(gone));
         known->number = 0;
     }
-    // The files that `loaded` now holds are removed with it.
+    // `loaded` now has the old files, and removes them.
     set_stamps(last_visits_, loaded.visits_);
     set_stamps(refused_, loaded.refused_);
     ZoneSet visited;

@@ -1,6 +1,6 @@
 #pragma once
-// Persists a world: a folder holds a snapshot of the world and a log of the changes in each frame since then, so that
-// the world survives its process.
+// Persists a world to a folder, as a snapshot and a log of the changes in each later frame, so that the world can be
+// restored after the process has ended.
 //
 //     Persistence persistence(world);
 //     const Result<Recovered> recovered = persistence.recover(folder);
@@ -17,16 +17,17 @@
 //     0000000004.log
 //     lock              locked by the world that writes
 //
-// A separate thread compresses and writes. If it falls behind, frames are merged: a new frame replaces the frame that
-// still waits, so at most one frame waits while another is being written. States share the memory of unchanged data.
+// A separate thread compresses and writes. If it falls behind, frames are merged: a new frame replaces the queued
+// frame, so at most one frame is queued while another is being written. States share the memory of unchanged data.
 //
 // A world has at most one such object at a time; a second one ends the program. The object stops persisting when it or
-// the world is destroyed. Anything that saves a part of the state, such as a Reloader or a service of the program, must
-// still exist then: make it before this object, so that it is destroyed later. If a ZoneStreaming is destroyed before
-// this object, persisting stops, with a line in the log.
+// the world is destroyed. Objects that save a part of the state, such as a Reloader or a service of the program, must
+// still exist then: create them before this object, so that they are destroyed later. If a ZoneStreaming is destroyed
+// before this object, persisting stops, and a warning is logged.
 //
 // Cost of a step that writes 1 % of 100,000 entities with 100 bytes each: 0.05 ms if their rows are adjacent, 0.3 ms if
-// they are scattered; for 1,000,000 entities 0.2 and 3 ms. A PersistOptions::every_frames of n divides this cost by n.
+// they are scattered; for 1,000,000 entities 0.2 and 3 ms. If PersistOptions::every_frames is n, the cost is divided by
+// n.
 
 #include "shoal/base/status.h"
 #include "shoal/react/service.h"
@@ -44,16 +45,16 @@ class World;
 
 struct PersistOptions {
     std::uint32_t every_frames = 1;  ///< the number of steps from one record to the next; at least 1
-    /// Flushes to the disk after this many records; 0: when the system does. If the program ends, no record is lost in
-    /// any case; a power failure loses the records since the last flush.
+    /// Flushes to disk after this many records; 0: leaves flushing to the operating system. A crash of the program
+    /// loses no records; a power failure loses the records since the last flush.
     std::uint32_t flush_every_records = 60;
     std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< when a log exceeds this, a new snapshot is written
     std::uint64_t max_log_records = 100'000;                ///< the same for the number of records in a log
-    /// How many undamaged snapshots are kept, with their logs; at least 1. If the newest snapshot is damaged, an older
-    /// one is read.
+    /// The number of undamaged snapshots that are kept with their logs; at least 1. If the newest snapshot is damaged,
+    /// an older one is read.
     std::uint32_t num_snapshots = 2;
-    bool keeps_all_frames = false;  ///< a step waits until the waiting frame is written, instead of merging the two
-    bool replace = false;           ///< whether to delete another world that the folder may hold
+    bool keeps_all_frames = false;  ///< a step waits for the queued frame to be written, instead of replacing it
+    bool replace = false;           ///< whether to delete another world that is in the folder
 };
 
 /// What Persistence::recover() found.
@@ -67,7 +68,7 @@ struct Recovered {
 /// A snapshot in a folder, and what its log contains.
 struct PersistedSnapshot {
     std::uint64_t number = 0;
-    std::string path, log_path;  ///< empty log_path: the program ended before it began the log
+    std::string path, log_path;  ///< empty log_path: the program ended before it created the log
     std::uint64_t num_bytes = 0, log_bytes = 0, whole_log_bytes = 0;  ///< undamaged records end at whole_log_bytes
     std::uint64_t num_records = 0;                                    ///< number of whole records
     std::uint64_t frame = 0, last_frame = 0;                          ///< of the snapshot and of the last whole record
@@ -75,9 +76,11 @@ struct PersistedSnapshot {
 };
 /// Finds the snapshots in a folder, the newest first: paths and sizes. Errors: the folder cannot be read.
 SHOAL_API Result<std::vector<PersistedSnapshot>> list_persisted(const std::string& folder);
-/// Reads a snapshot as Persistence::recover() does, without a world, and fills in its fields. Writes nothing. Returns
-/// the state at the last whole record, or none if the snapshot is damaged; recover() then uses the snapshot before it.
-/// Errors: the same as recover(): a file that may be undamaged cannot be read now, or only another program can read it.
+/// Reads a snapshot like Persistence::recover(), but without a world, and fills in its fields. Writes nothing. Returns
+/// the state at the last whole record, or an empty one if the snapshot is damaged; recover() then uses the previous
+/// snapshot.
+/// Errors: a file may be undamaged but cannot be read now, or only another program can read it; recover() returns the
+/// same errors.
 SHOAL_API Result<Snapshot> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options);
 
 /// What has been written since Persistence::start(). Units: bytes.
@@ -90,27 +93,26 @@ struct PersistStatistics {
     std::uint64_t log_bytes = 0;  ///< size of the current log
 };
 
-/// Requires for start() and recover(): the world is at rest.
+/// Requires: the world is at rest during start() and recover().
 class Persistence final : public WorldService {
 public:
-    /// Requires: the world has no other Persistence; no passes run.
+    /// Requires: the world has no other Persistence; no passes are running.
     SHOAL_API explicit Persistence(World& world);
     SHOAL_API ~Persistence() override;
 
-    /// Writes a snapshot of the world to a folder, and from then on the changes at the end of each step. Creates the
-    /// folder if it is missing; its parent must exist. Later failures, such as a full disk, are logged
-    /// once and returned by stop(); the world goes on, and what was written is kept.
+    /// Writes a snapshot of the world to a folder, and then the changes at the end of each step. Creates the folder if
+    /// it is missing; its parent must exist. Later failures, such as a full disk, are logged once and returned by
+    /// stop(); the world continues, and the data written so far is kept.
     /// Errors: something cannot be saved; the folder cannot be written, is locked by another world, or holds a world
-    /// that this one does not continue; several worlds share the entities; this world is already persisted.
+    /// that this one was not recovered from; several worlds share the entities; this world is already persisted.
     SHOAL_API Status start(const std::string& folder, const PersistOptions& options = {});
-    /// Writes the current state, and waits until it is on the disk. Errors: the state cannot be saved, or the world is
-    /// no longer persisted; the message says why.
+    /// Writes the current state, and waits until it is on disk. Errors: the state cannot be saved, or the world is no
+    /// longer persisted; the message gives the reason.
     SHOAL_API Status flush();
-    /// The same as flush(), and then stops persisting the world.
+    /// Does the same as flush(), and then stops persisting the world.
     SHOAL_API Status stop();
-    /// Loads the last whole frame that was written after start(). The program must make its stores first, as before
-    /// load(). An empty or missing folder is not an error: Recovered::found is false. Call start() to continue in the
-    /// same folder.
+    /// Loads the last whole frame in the folder. The program must create its stores first, as before load(). An empty
+    /// or missing folder is not an error: Recovered::found is false. Call start() to continue in the same folder.
     /// Errors: no snapshot can be read, or it does not fit the program; the world is already persisted. The world is
     /// unchanged.
     SHOAL_API Result<Recovered> recover(const std::string& folder, const LoadOptions& options = {});

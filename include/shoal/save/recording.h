@@ -1,6 +1,6 @@
 #pragma once
-// Records the steps of a world in a file, and replays them, to see what happened, and to find where two runs of a
-// program differ that should be equal.
+// Records the steps of a world in a file, and replays them: to inspect a run, or to find where two runs that should be
+// equal differ.
 //
 //     Recorder recorder(game.world);
 //     if (Status status = recorder.start(path, setup); !status) return status;  // setup: how the program made this world
@@ -10,7 +10,7 @@
 //     }
 //     return recorder.stop();
 //
-// A replay runs the same steps again, and reports where the results differ:
+// A replay repeats the steps, and reports where the results differ:
 //
 //     Result<Replay> replay = Replay::open(bytes);  // of the file
 //     if (!replay) return replay.status();
@@ -24,14 +24,15 @@
 //
 //     frame 100, pass "swim": body.velocity of entity 17:1 is [1.0 0.0 0.0] here and [2.0 0.0 0.0] in the recording
 //
-// The file holds the state at which the recording began, and for each frame its dt, its inputs, hashes of what each
-// pass wrote, hashes of all fields and zones at its end (see state_hash.h), and the changes of the state, to show
-// values. The program provides the passes, observers and callbacks again for a replay. If the program changes the world
-// between two steps, the change is attributed to the first pass, or to the settle, in which it becomes visible.
+// The file holds the state at the start of the recording. For each frame, it holds dt, the inputs, hashes of the
+// columns that each pass wrote, hashes of all fields and zones at the end of the frame (see state_hash.h), and the
+// changes of the state, from which differing values are shown. For a replay, the program must set up the same passes,
+// observers and callbacks. A change that the program makes between two steps is attributed to the first pass, or to the
+// settle, in which it becomes visible.
 //
 // Cost for each step: saving the state; compressing and writing the differences; hashing all rows once, and, after each
-// pass, the columns that the pass has declared to write. A pass that declares nothing may write anything, so all rows
-// are hashed after it.
+// pass, the columns that it declares to write. A pass without declarations may write anything, so all rows are hashed
+// after it.
 // Thread: the structural thread of the world.
 
 #include "shoal/save/state_difference.h"
@@ -49,9 +50,9 @@ public:
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    /// Starts a file with the current state of the world, in place of an existing file. `setup`: bytes of the caller,
-    /// for the replay. Requires: no recording is active. Errors: the world cannot be saved or written; an existing file
-    /// is unchanged.
+    /// Creates or replaces the file, and starts it with the current state of the world. `setup`: the caller's bytes,
+    /// for the replay. Requires: no recording is active. Errors: the world cannot be saved, or the file cannot be
+    /// written; an existing file is unchanged.
     SHOAL_API Status start(const std::string& path, std::span<const std::byte> setup = {});
     /// Steps the world and records the frame; if no recording is active, only steps it. Throws the same exceptions as
     /// World::step().
@@ -60,7 +61,7 @@ public:
         world_.step(dt);
     }
     bool is_recording() const { return work_ != nullptr; }
-    /// Why the recording ended early. The step at which the recording ended has also logged this error.
+    /// The reason why the recording ended early. The step that ended it has also logged the error.
     const Status& status() const { return status_; }
     /// Ends the file, and flushes it to the disk. Errors: status(), or the file cannot be flushed.
     SHOAL_API Status stop();
@@ -86,12 +87,12 @@ private:
     std::uint64_t num_frames_ = 0, num_bytes_ = 0;
 };
 
-/// Where a world that replays a recording first differs from the recording.
+/// The first place where a replay differs from its recording.
 struct ReplayDifference {
     bool is_found = false;
     std::uint64_t frame = 0;  ///< World::frame() after the step
-    std::string pass;         ///< the first pass that wrote something else; empty: the settle made the difference
-    std::string problem;      ///< set instead of values if a pass ran only in the recording, or only in the replay
+    std::string pass;         ///< the first pass that wrote different values; empty: the settle
+    std::string problem;      ///< set instead of `value` if a pass ran only in the recording or only in the replay
     StateDifference value;
 
     explicit operator bool() const { return is_found; }
@@ -101,7 +102,7 @@ struct ReplayDifference {
 
 class Replay {
 public:
-    /// Reads the start of a recording. `bytes` are the whole file, and outlive the replay. LoadOptions: see
+    /// Reads the start of a recording. `bytes` is the whole file and must outlive the replay. LoadOptions: see
     /// save/save.h.
     /// Errors: the bytes are not a recording; they have another version, byte order or width of ids; they are damaged;
     /// they need too much memory.
@@ -115,29 +116,29 @@ public:
 
     /// The setup that Recorder::start() was given. Lifetime: as long as the replay.
     SHOAL_API std::span<const std::byte> setup() const;
-    /// Loads the state at which the recording began into a world that was set up like the recorded one, and that
-    /// outlives the replay. Errors: the state does not fit. This calls load(world, ...), so frames that the world has
-    /// kept are dropped.
+    /// Loads the state at the start of the recording into a world that was set up like the recorded one. Calls
+    /// load(world, ...), so kept frames are dropped. Errors: the state does not fit. Lifetime: `world` outlives the
+    /// replay.
     SHOAL_API Status begin(World& world);
 
-    /// Moves to the next frame. Returns whether there is one that is complete.
+    /// Moves to the next frame. Returns false if there is no complete one.
     SHOAL_API bool next();
-    /// Returns an error if next() returned false before the end of the file. The message says what is wrong, and in
-    /// which frame.
+    /// Returns an error if next() returned false before the end of the file. The message describes the problem and
+    /// names the frame.
     SHOAL_API Status status() const;
-    /// Facts about the current frame. Lifetime: until the next call of next().
+    /// Data of the current frame. Lifetime: until the next call of next().
     SHOAL_API std::uint64_t frame() const;
     SHOAL_API float dt() const;
     SHOAL_API std::span<const std::byte> inputs() const;
 
-    /// Steps the world by the current frame, and compares what its passes write with the recording; kept frames stay.
-    /// To replay without comparing, call World::step(dt()). Throws the same exceptions as that call. Requires: begin()
-    /// was called, and next() returned true.
+    /// Steps the world by the current frame, and compares the values that its passes write with the recording. Kept
+    /// frames are not dropped. To replay without comparing, call World::step(dt()). Throws the same exceptions as
+    /// World::step(). Requires: begin() was called, and next() returned true.
     void step() {
         const Frame frame(*this);
         world_->step(dt());
     }
-    /// The difference that the last step() found, or none. After a difference, later frames differ too.
+    /// The difference that the last step() found, or none. After a difference, later frames usually differ too.
     const ReplayDifference& difference() const { return difference_; }
 
 private:

@@ -1,12 +1,12 @@
 #pragma once
-// Finds where two worlds that should be equal differ: the field and the entity, with both values.
+// Finds the first difference between two worlds that should be equal: the field, the entity and both values.
 //
 //     const StateDifference difference = find_difference(mine.world, theirs.world);
 //     if (difference) log(LogLevel::kError, difference.text("here", "there"));
 //     // ship.reload of entity 12:1 is 0.25 here and 60.25 there; 3 other values differ too
 //
-// Exactly what state hashes cover is compared: see save/state_hash.h.
-// Thread: the structural thread of both worlds, while no passes run.
+// The comparison covers the same data as state hashes: see save/state_hash.h.
+// Thread: the structural thread of both worlds, while no passes are running.
 
 #include "shoal/entity/entity.h"
 
@@ -20,28 +20,28 @@ class World;
 
 enum class DifferenceKind : std::uint8_t {
     kNone,
-    kValue,    ///< a field of an entity has another value
+    kValue,    ///< a field of an entity has different values
     kMember,   ///< the entity has the component, or is alive, in only one of the worlds
     kEnabled,  ///< the component is enabled in only one of the worlds
-    kOrder,    ///< the rows have the same entities in another order
-    kOther,    ///< a difference that belongs to no entity
+    kOrder,    ///< the rows have the same entities in different orders
+    kOther,    ///< a difference that does not concern an entity
 };
 
 /// The first value in which two states differ, and the number of other differences.
 struct StateDifference {
     DifferenceKind kind = DifferenceKind::kNone;
     std::string component, field;  ///< as in StateHash
-    Entity entity;                 ///< null if the difference belongs to no entity
-    std::string here, there;       ///< the values; for kOrder, the entities in the row
+    Entity entity;                 ///< null if the difference does not concern an entity
+    std::string here, there;       ///< the values; for kOrder, the entities at the position
     std::uint64_t num_others = 0;  ///< number of other values that differ
 
     explicit operator bool() const { return kind != DifferenceKind::kNone; }
-    /// Describes the difference in one sentence that uses these names for the two states; empty if there is none.
+    /// Describes the difference in one sentence, with these names for the two states; empty if there is none.
     SHOAL_API std::string text(std::string_view here_name, std::string_view there_name) const;
 };
 
-/// Compares two worlds. If the same entities have a component in both worlds, differences in its fields are reported
-/// first: other differences follow from them.
+/// Compares two worlds. Components that the same entities have in both worlds are compared first, because their
+/// differences usually cause the others.
 /// Cost: hashes both worlds; values of fields that differ are compared one by one.
 SHOAL_API StateDifference find_difference(const World& here, const World& there);
 

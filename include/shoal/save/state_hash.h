@@ -1,6 +1,6 @@
 #pragma once
-// Hashes of the parts of a world's state: one for each field of each component type in each zone. Runs that should be
-// equal are compared by state_hash(), the sum of all parts; the parts show where two runs differ.
+// Hashes of the parts of a world's state: one for each field of each component type in each zone. To check that two
+// runs are equal, compare state_hash(), the sum of all parts; the parts show where they differ.
 //
 //     component      field        zone      hash
 //     body           (rows)       3         0x5b71...     which entities have it, in which order
@@ -9,16 +9,14 @@
 //     (world)        ids          -         0x0d4a...     which entities live
 //     (world)        random       -         0x77e1...     World::random()
 //
-// Sums of hashes are hashes: a field's hash is the sum over its zones, and a zone's hash is the sum over all fields in
-// it.
+// Hashes are added: the hash of a field is the sum over its zones, and the hash of a zone is the sum over its fields.
 //
-// The hash covers what passes can see, now or later: values, bit by bit; which entities have them; the order of rows,
-// in which loops visit them; links between rows; which entities live; and the next random numbers. It does not cover
-// bytes between fields, opaque fields, table numbers and capacities, empty tables and stores, stamps, and which
-// transforms are known to have moved. So a world that was saved and loaded, or taken back to a kept frame, has the same
-// hash as before. Events, the next ids, and when passes are due are not covered either, only their effects. Rows of
-// unloaded zones are not covered.
-// Thread: the structural thread of the world, while no passes run.
+// The hash covers the state that passes can observe, now or later: the bits of values, their owners, the order of rows,
+// links between rows, the living entities, and the next random numbers. It does not cover padding, opaque fields, table
+// numbers and capacities, empty tables and stores, stamps, and which transforms are marked as moved. So a world has the
+// same hash after it was saved and loaded, or restored to a kept frame. Events, the next ids and the schedule of passes
+// are not covered, but their effects are. Rows of unloaded zones are not covered.
+// Thread: the structural thread of the world, while no passes are running.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/store/detail/zone.h"
@@ -29,11 +27,11 @@ namespace shoal {
 
 class World;
 
-/// Used as the name of a field, for the hash of which entities have a component, in their order.
+/// The field name for the hash of the entities that have a component, in row order.
 inline constexpr std::string_view kRowsField = "(rows)";
-/// The same, for the hash of the data that a store keeps outside of its rows: see Store::hash_beside_tables().
+/// The field name for the hash of data that a store keeps outside of its rows: see Store::hash_beside_tables().
 inline constexpr std::string_view kBesideRowsField = "(beside rows)";
-/// Used as the name of a component, for the hashes of ids and random numbers.
+/// The component name for the hashes of ids and random numbers.
 inline constexpr std::string_view kWorldComponent = "(world)";
 
 struct StateHash {
@@ -44,13 +42,13 @@ struct StateHash {
 
 class StateHashes {
 public:
-    /// Makes hashes from parts. Parts with the same names and the same zone are added up.
+    /// Parts with the same names and the same zone are added.
     SHOAL_API explicit StateHashes(Array<StateHash> parts);
 
     /// Sorted by component, field and zone, each combination once. Parts without rows are left out.
     const Array<StateHash>& parts() const& { return parts_; }
     Array<StateHash> parts() && { return static_cast<Array<StateHash>&&>(parts_); }
-    /// The sum of all parts, which state_hash() returns.
+    /// The sum of all parts, as returned by state_hash().
     SHOAL_API std::uint64_t whole() const;
     /// The sums over some of the parts; 0 if there are none.
     SHOAL_API std::uint64_t of_component(std::string_view component) const;
@@ -63,9 +61,8 @@ private:
 
 /// Returns the hashes of all parts. Cost: reads every row.
 SHOAL_API StateHashes hash_state(const World& world);
-/// Returns a hash of the state: the owner and the fields (except opaque ones) of every row of all stores, in order, the
-/// living entities, and the next random numbers. The hash is the same for any number of workers, and for a world that
-/// was saved and loaded. It is the sum of the hashes of the parts. Cost: as above.
+/// Returns the sum of the hashes of all parts. It is the same for any number of workers, and for a world that was saved
+/// and loaded. Cost: reads every row.
 SHOAL_API std::uint64_t state_hash(const World& world);
 
 }  // namespace shoal

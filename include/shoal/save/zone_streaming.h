@@ -1,5 +1,5 @@
 #pragma once
-// Streams zones: zones of World::database() that no query visits are kept in files, and are loaded when a query visits
+// Streams zones of World::database(): zones that no query visits are moved to files, and are loaded when a query visits
 // them.
 //
 //     ZoneStreaming zones(world);
@@ -13,26 +13,26 @@
 //     in the folder        zone_12_7.rows        rows of entities that live on: their ids stay theirs
 //
 // An entity whose zone is unloaded is alive, but has no row in the database; its components in other stores stay there.
-// Queries pass over it, `has()` is false, and commands about its components are dropped or give it a new row, which is
-// merged into the stored one when the zone is loaded. Observers see its components removed at unloading, and added
-// again at loading. If the entity dies before then, its row is not restored.
+// Queries skip it, `has()` is false, and commands about its components are dropped or give it a new row, which is
+// merged with the stored row when the zone is loaded. For observers, its components are removed when the zone is
+// unloaded, and added when it is loaded. If the entity has been destroyed by then, its row is not restored.
 //
-// A query *visits* the zones that it was given, with Query::in(), whenever it loops. The settle of that frame loads the
-// visited zones that are unloaded before it carries out commands, so the next frame has their rows. With a budget, the
-// settle then unloads zones that no query has visited in this frame, the least recently visited first, until
-// the budget is kept. A query without zones loops over the rows in memory, and does not count as a visit.
+// Each loop of a query *visits* the zones that were set with Query::in(). The settle of that frame loads visited zones
+// that are unloaded before it carries out commands, so the next frame has their rows. With a budget, the settle then
+// unloads zones that no query has visited in this frame, the least recently visited first, until the rows fit the
+// budget. A query without zones loops over the rows in memory, and does not count as a visit.
 //
-// A state of the world (a save, a kept frame, a persisted world, a recording) contains the zone files as they are on
-// disk. A world that streams zones keeps them unloaded when it loads the state, and writes its own files; the budget
-// then uses the visits of the saved world. A world that does not stream zones loads all rows. A state holds the bytes
-// of the files, and shares them with the state before it: unloaded zones take ZoneFileStatistics::file_bytes of memory
-// for kept frames, and as much again while the world is persisted. Frames and Persistence each read a file once, and
-// once more if they restart; a save reads all files.
+// A state of the world (a save, a kept frame, a persisted world, a recording) contains the bytes of the zone files.
+// When a world that streams zones loads the state, it keeps them unloaded, and writes its own files; the budget then
+// uses the visits of the saved world. A world that does not stream zones loads all rows. A state shares the bytes of
+// files with the previous state: unloaded zones take ZoneFileStatistics::file_bytes of memory for all kept frames, and
+// the same amount while the world is persisted. Frames and Persistence each read a file once, and again if they
+// restart; a save reads all files.
 //
-// Files belong to this run of the program; no other program reads them. They are deleted when the world or this object
-// is destroyed, together with their rows, unless stop() has loaded them; a persisted world writes its last state first.
-// Files left by a killed program are deleted when the folder is used again. A world has at most one such object at a
-// time; a second one ends the program.
+// Files are private to this run of the program. They and their rows are deleted when the world or this object is
+// destroyed, unless stop() was called first; a persisted world writes its last state before that. Files that a killed
+// program has left are deleted when the folder is used again. A world has at most one such object at a time; a second
+// one ends the program.
 // Thread: the structural thread of the world, between its passes.
 
 #include "shoal/base/status.h"
@@ -46,10 +46,10 @@ namespace shoal {
 class World;
 class ZoneFiles;
 
-/// The budget of rows and bytes that the database keeps in memory; 0: unlimited.
+/// The budget of rows and bytes in memory; 0: unlimited.
 struct ZoneFileOptions {
     std::uint64_t max_rows = 0;
-    std::uint64_t max_bytes = 0;  ///< used by rows, as Database::statistics() counts it
+    std::uint64_t max_bytes = 0;  ///< memory of rows, as in Database::statistics()
     ZoneSet kept;                 ///< zones that are never unloaded; always includes the database's first zone
 };
 
@@ -61,29 +61,29 @@ struct ZoneFileStatistics {
     std::uint64_t num_loads = 0;     ///< number of zones loaded so far
 };
 
-/// Requires for each call: the world is at rest.
+/// Requires: the world is at rest during each call.
 class ZoneStreaming final : public WorldService {
 public:
-    /// Requires: the world has no other ZoneStreaming; no passes run.
+    /// Requires: the world has no other ZoneStreaming; no passes are running.
     SHOAL_API explicit ZoneStreaming(World& world);
     SHOAL_API ~ZoneStreaming() override;
 
-    /// From now on, zones of database() can be unloaded to files in a folder, which is created if it is missing; its
-    /// parent must exist. Another call changes the options or the folder.
+    /// Starts streaming zones of database() to files in a folder. Creates the folder if it is missing; its parent must
+    /// exist. Another call changes the options or the folder.
     /// Errors: the folder cannot be written, or another world has locked it.
     SHOAL_API Status start(const std::string& folder, const ZoneFileOptions& options = {});
-    /// Loads all zones, and stops streaming. Errors: the same as load(); streaming continues then.
+    /// Loads all zones, and stops streaming. Errors: the same as load(); streaming then continues.
     SHOAL_API Status stop();
     /// Writes the rows of a zone to a file, and removes them; their entities stay alive without rows. Does nothing for
     /// a zone without rows.
-    /// Errors: rows that cannot be written; the disk is full; start() was not called. Nothing has changed, except that
-    /// a zone that was unloaded and has got new rows since is loaded.
+    /// Errors: the rows cannot be written; the disk is full; start() was not called. Nothing has changed, except that
+    /// an unloaded zone with new rows is loaded.
     SHOAL_API Status unload(Zone zone);
     /// Restores the rows of a zone: the same values for the same entities. Does nothing if the zone is not unloaded.
-    /// Errors: the file is missing or damaged, or an entity of the zone has one of its components elsewhere; the zone
-    /// stays unloaded, and can be loaded when the cause is fixed.
+    /// Errors: the file is missing or damaged, or an entity of the zone has one of its components in another store. The
+    /// zone then stays unloaded, and can be loaded when the cause is fixed.
     SHOAL_API Status load(Zone zone);
-    /// The same for all zones. Errors: the error of the first zone that cannot be loaded; all other zones are loaded.
+    /// Loads all zones that can be loaded. Errors: the error of the first zone that cannot be loaded.
     SHOAL_API Status load_all();
     /// Returns the zones that are unloaded now.
     SHOAL_API ZoneSet unloaded() const;
