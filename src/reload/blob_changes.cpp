@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kFewRows = 16;  // up to this many rows are compared one by one
 
-/// Whether it is not enough to compare the bytes of values.
+/// Whether values are references, which cannot be compared by their bytes.
 bool refers(const Field& field) { return field.type == FieldType::kEntity || field.type == FieldType::kBlobArray; }
 
 std::span<const std::uint64_t> all_guids(const Blob& blob, Array<std::uint64_t>& storage) {
@@ -23,7 +23,7 @@ std::span<const std::uint64_t> all_guids(const Blob& blob, Array<std::uint64_t>&
     return storage;
 }
 
-/// Offsets are relative to the start of the blob, so equal lists mean that all arrays have the same offsets.
+/// Offsets are relative to the start of the blob, so equal sections have the same arrays at the same offsets.
 bool have_same_arrays(const Blob& before, const Blob& after) {
     return std::ranges::all_of(std::array{BlobSectionKind::kArrays, BlobSectionKind::kArrayData}, [&](auto kind) {
         return std::ranges::equal(section_bytes(before, kind), section_bytes(after, kind));
@@ -102,7 +102,7 @@ void read_blob_field(const BlobComponents& components, const Field& field, std::
 }
 
 Array<std::uint32_t> parents_among(const Blob& blob, const BlobComponents* components) {
-    Array<std::uint32_t> nearest(blob.num_entities(), kNoBlobEntity, "reload");  // the entity itself, or an ancestor
+    Array<std::uint32_t> nearest(blob.num_entities(), kNoBlobEntity, "reload");  // the entity itself or an ancestor
     Array<std::uint32_t> parents(blob.num_entities(), kNoBlobEntity, "reload");
     if (components == nullptr) return parents;
     for (const std::uint32_t entity : components->entity_index) nearest[entity] = entity;
@@ -218,7 +218,7 @@ void BlobChanges::compare_rows(std::uint32_t type) {
             removed_.push_back({type, entity, row});
 }
 
-/// Whether components are equal exactly if their bytes are.
+/// Whether components are equal if and only if their bytes are equal.
 bool BlobChanges::bytes_tell(const TypeChanges& type) const {
     return (arrays_stay_ || !type.schema->has(FieldType::kBlobArray)) &&
            (all_stay_ || !type.schema->has(FieldType::kEntity));
@@ -274,7 +274,7 @@ bool BlobChanges::same_field(const TypeChanges& type, const Field& field, std::u
     return true;
 }
 
-/// Compares values that are references. Safe on any value: a reference may be null.
+/// Compares values of a field by their meaning. References may be null.
 bool BlobChanges::same_value(const Field& field, const std::byte* before, const std::byte* after) const {
     if (field.type == FieldType::kEntity) {
         Entity older, newer;

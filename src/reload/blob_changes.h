@@ -1,5 +1,5 @@
 #pragma once
-// The differences between two versions of a blob, found once for all of its copies.
+// The differences between two versions of a blob, which are the same for all copies.
 //
 //     entities       matched by GUID, or else by order                      stay, new, gone
 //     components     matched by their entities                               added, removed
@@ -14,25 +14,25 @@
 
 namespace shoal {
 
-/// The components of one type in both versions; nullptr if a version has no such components.
+/// The components of one type in both versions; nullptr if a version does not have the type.
 struct TypeChanges {
     const BlobComponents* before = nullptr;
     const BlobComponents* after = nullptr;
     const Schema* schema = nullptr;
 };
 
-/// A component of an entity that stays, with a bit for each field of the schema, which is set if the field differs.
+/// A component of a kept entity. `fields` has a bit for each field of the schema, which is set if the field differs.
 struct ChangedFields {
     std::uint32_t type, after_entity, before_row, after_row;
     std::uint64_t fields;
 };
 
-/// A component that an entity that stays has in only one of the versions.
+/// A component that a kept entity has in only one of the versions.
 struct ChangedComponent {
     std::uint32_t type, after_entity, row;
 };
 
-/// The values of a `many` type of an entity that stays, as ranges of BlobChanges::list_rows().
+/// The values of a `many` type of a kept entity, as ranges of BlobChanges::list_rows().
 struct ChangedList {
     std::uint32_t type, after_entity;
     std::uint32_t first_before, num_before;
@@ -46,7 +46,7 @@ public:
     BlobChanges(const BlobChanges&) = delete;
     BlobChanges& operator=(const BlobChanges&) = delete;
 
-    /// By entity of one version, the entity of the other; kNoBlobEntity: none.
+    /// For each entity of one version, the entity of the other version; kNoBlobEntity: none.
     std::span<const std::uint32_t> after_of() const { return after_of_; }
     std::span<const std::uint32_t> before_of() const { return before_of_; }
     /// Entities of the newer version that the older version does not have, ascending.
@@ -96,7 +96,7 @@ private:
     Array<std::uint32_t> list_rows_{Owner("reload")};
 };
 
-/// Finds the arrays of the older version in the newer version.
+/// Finds arrays of the older version in the newer version by their values.
 class MovedArrays {
 public:
     /// The blobs outlive this object.
@@ -113,10 +113,10 @@ private:
     std::size_t num_moved_ = 0, next_ = 0;          // next_: the index after the last array that was found
 };
 
-/// Copies a field of a component in a blob. Shape: field.size.
+/// Copies a field of a component in a blob. Shape: `value` has field.size bytes.
 void read_blob_field(const BlobComponents& components, const Field& field, std::uint32_t row, std::byte* value);
 
-/// For each entity of a blob that has a component of the type, the nearest ancestor that has one too, or kNoBlobEntity.
+/// Returns, for each entity with a component of the type, the nearest ancestor that also has one, or kNoBlobEntity.
 /// Shape: num_entities(); kNoBlobEntity for entities without the component.
 Array<std::uint32_t> parents_among(const Blob& blob, const BlobComponents* components);
 

@@ -91,13 +91,13 @@ private:
                                     "ResourceLibrary::replace() first, and reload with what it returns"));
     }
 
-    /// Makes stores for component types that are new in the newer version.
+    /// Creates stores for component types that only the newer version has.
     static Status take_new_types(World& world, const Blob& before, const Blob& after) {
         if (Status status = prepare_stores(world, after, "reload"); !status) return status;
         for (const BlobComponents& components : after.component_types()) {
             if (!goes_to_store(world.registry(), components) || world.directory().find(components.id) != nullptr)
                 continue;
-            if (before.find_components(components.id) != nullptr) continue;  // it had no store before either
+            if (before.find_components(components.id) != nullptr) continue;  // the type had no store before either
             if (Status status = world.adopt_schemas(*components.schema); !status) return status;
         }
         return {};
@@ -117,8 +117,8 @@ private:
         return report_;
     }
 
-    /// Steps that cannot be undone come last, and cannot be refused: these remove models and transforms, with their
-    /// children.
+    /// The last steps remove models and transforms with their children. They cannot be undone, but cannot be refused
+    /// either.
     Status change_all() {
         using Part = Status (ReloadCall::*)();
         constexpr Part kParts[] = {&ReloadCall::match_lists,
@@ -150,7 +150,7 @@ private:
         if (model_poses_ != nullptr) model_poses_->move_trees(after_, before_);
     }
 
-    /// Steps that cannot fail.
+    /// Runs the steps that cannot fail.
     void finish() {
         Array<Entity> gone{Owner("reload")};
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy)
@@ -189,17 +189,17 @@ private:
         return kNoBlobEntity;
     }
     const TypeChanges& type_at(std::uint32_t type) const { return changes_.types()[type]; }
-    /// Whether links assign and release entities of this type: see own_all().
+    /// Whether the type consists of ownership links: see own_all().
     bool is_owned(std::uint32_t type) const {
         return type == owned_type_ && ownership_ != nullptr && takers_[type] == ownership_;
     }
     bool is_transform(std::uint32_t type) const {
         return type == transform_type_ && transforms_ != nullptr && takers_[type] == transforms_;
     }
-    /// Whether the store of a type keeps components in a form other than fields.
+    /// Whether the components of a type are model poses, which are not stored as fields.
     bool is_model(std::uint32_t type) const { return model_poses_ != nullptr && takers_[type] == model_poses_; }
 
-    /// Finds the store of each component type. Errors: a spawn function would need to know about a change.
+    /// Finds the store of each component type. Errors: components that were spawned by a spawn function have changed.
     Status find_takers() {
         takers_.resize(changes_.types().size(), nullptr);
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
@@ -247,7 +247,7 @@ private:
         return {};
     }
 
-    /// Lists new entities below entities that the program has destroyed. These new entities are not kept.
+    /// Lists new entities whose ancestors were destroyed by the program. They are destroyed again.
     void list_orphans() {
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
             BitSet lost{Owner("reload")};
@@ -261,8 +261,8 @@ private:
         }
     }
 
-    /// Completes new entities with what spawn_part() leaves out: references to existing entities, and the poses of
-    /// roots in copies that were moved.
+    /// Sets the values of new entities that spawn_part() leaves out: references to existing entities, and the poses of
+    /// roots in copies that have a root pose.
     Status complete_new_entities() {
         if (created_.empty()) return {};
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
@@ -284,7 +284,7 @@ private:
     Status complete(std::uint32_t type, std::uint32_t row, std::uint32_t copy, std::uint32_t index) {
         const TypeChanges& t = type_at(type);
         const Entity entity = now(copy, t.after->entity_index[row]);
-        if (!entity) return {};  // the entity is not kept
+        if (!entity) return {};  // an orphan, or destroyed by the program
         const ReloadedComponent place{takers_[type], t.schema, entity, index};
         for (std::size_t f = 0; f < t.schema->fields().size(); ++f) {
             if (t.schema->fields()[f].type != FieldType::kEntity && type != transform_type_) continue;
@@ -294,12 +294,12 @@ private:
         return {};
     }
 
-    /// Overrides values of entities that an earlier version had, and that the newer version has again.
+    /// Applies overrides to new entities that an earlier version had, too.
     Status override_new_entities() {
         for (const ReloadOverrides::Entry& entry : overrides_.all()) {
             if (!is_new(entry.entity) || takers_[entry.type] == nullptr || type_at(entry.type).schema->singleton())
                 continue;
-            if (is_owned(entry.type)) continue;  // links set these values
+            if (is_owned(entry.type)) continue;  // own_all() sets these values
             for (std::uint32_t copy = entry.first_copy; copy < entry.first_copy + entry.num_copies; ++copy) {
                 const ReloadedComponent place{takers_[entry.type], type_at(entry.type).schema, now(copy, entry.entity),
                                               entry.place};
@@ -316,7 +316,8 @@ private:
         override_new_properties();
         return {};
     }
-    /// The same for named values, which may have other types in the newer version. Values that do not fit are logged.
+    /// Does the same for named values, which may have different types in the newer version. Values that do not fit are
+    /// logged.
     void override_new_properties() {
         overrides_.for_each_named(world_.directory(), [&](const LoggedOverride& one, std::string_view path) {
             if (!is_new(one.entity)) return;
@@ -333,7 +334,7 @@ private:
 
     // --- values --------------------------------------------------------------------------------------------------
 
-    /// Copies a field of a row of the newer version to value_, translated to a copy.
+    /// Copies a field of a row of the newer version to value_, and adapts it to a copy.
     void read_value(std::uint32_t type, std::size_t f, std::uint32_t row, std::uint32_t copy) {
         const TypeChanges& t = type_at(type);
         const Field& field = t.schema->fields()[f];
@@ -359,7 +360,7 @@ private:
             if (entry.place == place_of_row(components, row)) visit(entry);
         });
     }
-    /// The index of a row among the values that its entity has of a `many` type.
+    /// Returns the index of a row among its entity's values of a `many` type; 0 for other types.
     static std::uint32_t place_of_row(const BlobComponents& components, std::uint32_t row) {
         if (!components.schema->many()) return 0;
         const std::span<const std::uint32_t> before = components.entity_index.first(row);
@@ -381,7 +382,7 @@ private:
         const Transform placed = compose(root_pose(copy), local);
         std::memcpy(value_.data(), reinterpret_cast<const std::byte*>(&placed) + field.struct_offset, field.size);
     }
-    /// The same for the position that determines the tile of an entity.
+    /// Does the same for the position that determines the tile of an entity.
     void move_place(std::uint32_t copy) {
         Transform local;
         std::memcpy(&local.position, value_.data(), sizeof local.position);
@@ -415,7 +416,7 @@ private:
         return {};
     }
 
-    /// Copies the world's value to value_ if a spawn has overridden the source.
+    /// Copies the parts of the world's value that a spawn has overridden to value_.
     void keep_overridden(const ReloadedComponent& place, std::uint32_t type, std::size_t field, std::uint32_t row,
                          std::uint32_t copy) {
         const BlobComponents& components = *type_at(type).after;
@@ -449,7 +450,7 @@ private:
         return {};
     }
 
-    /// Writes changed fields of singletons, whichever entity has them.
+    /// Writes changed fields of singletons, regardless of the entity that has them.
     Status change_singletons() {
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
             const TypeChanges& t = type_at(type);
@@ -465,7 +466,7 @@ private:
         return {};
     }
 
-    /// Adds the components of each type in one call, and sets components that the program has already added.
+    /// Adds the new components of each type in one call. Components that the program has already added are set instead.
     Status add_components() {
         const std::span<const ChangedComponent> added = changes_.added();
         for (std::size_t begin = 0, end = 0; begin < added.size(); begin = end) {
@@ -515,7 +516,7 @@ private:
         const std::span<const ChangedComponent> removed = changes_.removed();
         for (std::size_t begin = 0, end = 0; begin < removed.size(); begin = end) {
             while (end < removed.size() && removed[end].type == removed[begin].type) ++end;
-            if (is_model(removed[begin].type) || is_transform(removed[begin].type)) continue;  // removed later
+            if (is_model(removed[begin].type) || is_transform(removed[begin].type)) continue;  // in a later step
             if (Status status = remove_components(removed.subspan(begin, end - begin)); !status) return status;
         }
         return {};
@@ -621,7 +622,7 @@ private:
         return {};
     }
 
-    /// Moves overrides along with their values.
+    /// Updates the list indices of overrides.
     void move_overrides(const ChangedList& list, std::span<const Pair> pairs) {
         if (overrides_.all().empty()) return;
         const auto befores = changes_.list_rows().subspan(list.first_before, list.num_before);
@@ -633,8 +634,8 @@ private:
         overrides_.move_list(list.type, list.after_entity, place_after);
     }
 
-    /// Pairs equal values in any order, and other values by their order. Tags are only paired if they are equal.
-    /// Returns the pairs in the order of the older version, then the new values.
+    /// Pairs equal values regardless of their order, and the remaining values by their order. Tags are paired only if
+    /// they are equal. Returns the pairs in the order of the older version, then the new values.
     Array<Pair> pair_values(const ChangedList& list) const {
         const TypeChanges& t = type_at(list.type);
         const auto befores = changes_.list_rows().subspan(list.first_before, list.num_before);
@@ -657,7 +658,8 @@ private:
         std::ranges::sort(pairs, {}, [](const Pair& pair) { return std::pair(pair.before, pair.after); });
         return pairs;
     }
-    /// Returns the index of a value in the newer list, or the length of the list. Most values are still at `guess`.
+    /// Returns the index of an equal value in the newer list, or the length of the list. Most values are still at
+    /// `guess`.
     std::size_t find_same(const TypeChanges& t, std::uint32_t before, std::span<const std::uint32_t> afters,
                           const Array<bool>& is_paired, std::size_t guess) const {
         const auto is_same = [&](std::size_t a) { return !is_paired[a] && is_same_row(t, before, afters[a]); };
@@ -666,7 +668,7 @@ private:
         while (found < afters.size() && !is_same(found)) ++found;
         return found;
     }
-    /// Tags must not be overwritten, because the lists of entities by tag would not notice.
+    /// Tags must not be overwritten, because this would not update the lists of entities by tag.
     static bool is_tag(const TypeChanges& type) { return type.schema->id() == schema_of<Tag>().id(); }
 
     /// Returns a value of the older version as it was spawned in the copy.
@@ -688,14 +690,14 @@ private:
         return image;
     }
 
-    /// Finds the values of the older version in the world: first by equality, and then by order if the program has
-    /// neither added nor removed any values.
+    /// Finds the values of the older version in the world: first equal values, and then the others by their order if
+    /// their number is unchanged.
     void find_in_world(const ChangedList& list, std::uint32_t copy, const ReloadedComponent& first,
                        Array<Pair>& pairs) const {
         const Array<Image> images = images_of_list(first);
         Array<bool> is_taken(images.size(), false, "reload");
         std::size_t num_open = 0;
-        for (std::size_t p = pairs.size(); p-- > 0;) {  // the last first, because the program adds values in front
+        for (std::size_t p = pairs.size(); p-- > 0;) {  // in reverse, because the program adds values in front
             Pair& pair = pairs[p];
             if (pair.before == kNoBlobEntity) continue;
             const Image wanted = old_image(list, pair.before, copy);
@@ -730,12 +732,12 @@ private:
         return true;
     }
 
-    /// The new content of a list: values, and for each its index in the newer version.
+    /// The new content of a list: each value with its index in the newer version.
     struct NewList {
         Array<Image> values{Owner("reload")};
         Array<std::uint32_t> place_of{Owner("reload")};  // kNoBlobEntity: added by the program
         Array<bool> is_gone{Owner("reload")};
-        std::size_t num_in_world = 0;  // the values in the world come first, in their order
+        std::size_t num_in_world = 0;  // the first values are those in the world, in order
     };
 
     Status change_lists() {
@@ -762,7 +764,7 @@ private:
         note_changed(copy, list.after_entity);
         return steps_.set_list(place, after, !is_tag(t));
     }
-    /// Changes or removes a value that the older version has.
+    /// Changes or removes a value of the older version.
     void follow_value(const ChangedList& list, std::uint32_t copy, const Pair& pair, NewList& now_list) {
         const TypeChanges& t = type_at(list.type);
         const bool has_changed = pair.after != kNoBlobEntity && !is_same_row(t, pair.before, pair.after);
@@ -810,8 +812,8 @@ private:
         const auto rows = changes_.list_rows().subspan(list.first_after, list.num_after);  // ascending
         return static_cast<std::uint32_t>(std::ranges::lower_bound(rows, row) - rows.begin());
     }
-    /// Returns the values in the order of the newer version. Values that the program added stay in front of the
-    /// source's values that they preceded.
+    /// Returns the values in the order of the newer version. A value that the program has added stays in front of the
+    /// source's value that it preceded.
     static Array<Image> in_order(const NewList& list, std::uint32_t num_places) {
         struct OrderedValue {
             std::uint32_t place;
@@ -848,8 +850,8 @@ private:
         return parents_after_;
     }
 
-    /// Links transforms whose parents have changed. All of these transforms are unlinked first, so that no order
-    /// creates a cycle.
+    /// Links transforms whose parents have changed. All of them are unlinked first, so that the order of linking cannot
+    /// cause a cycle.
     Status link_all() {
         if (transform_type_ == kNoBlobEntity || transforms_ == nullptr) return {};
         if (takers_[transform_type_] != transforms_) return {};
@@ -897,7 +899,8 @@ private:
         const Entity before = linked ? transforms.entity(linked) : kNullEntity;
         if (before != parent) links.push_back({child, before, parent, entity});
     }
-    /// Links a root to its new parent, or to its former parent if the program has put the new parent below the root.
+    /// Links a root to its new parent, or to its former parent if the program has made the new parent a descendant of
+    /// the root.
     void set_parent(std::uint32_t copy, const NewLink& link) {
         if (!steps_.link(link.child, link.now)) {
             ++report_.num_left_out;
@@ -916,8 +919,8 @@ private:
         std::uint64_t* count;  // the count in the report
     };
 
-    /// Assigns entities to their new owners. First, the old owners release all of these entities, so that no order
-    /// creates a cycle. Errors: an entity would own its own owner, because the program has changed owners.
+    /// Assigns entities to their new owners. All of them are released first, so that the order of assignments cannot
+    /// cause a cycle. Errors: an ownership cycle, because the program has changed owners.
     Status own_all() {
         if (owned_type_ == kNoBlobEntity || !is_owned(owned_type_)) return {};
         Array<NewOwner> owners{Owner("reload")};
@@ -1047,8 +1050,8 @@ private:
         return {};
     }
 
-    /// Makes all rows of the world that refer to arrays of the older version refer to arrays of the newer version with
-    /// the same values.
+    /// Updates all rows that refer to arrays of the older version to the arrays of the newer version with the same
+    /// values.
     Status move_arrays() {
         if (changes_.arrays_stay() || !has_arrays(before_)) return {};
         MovedArrays moved(before_, after_);
@@ -1057,7 +1060,7 @@ private:
             if (Status status = move_arrays(place, moved); !status) return status;
         return {};
     }
-    /// The same for values of waiting commands.
+    /// Does the same for the values of pending commands.
     void move_arrays_of_commands() {
         if (changes_.arrays_stay() || !has_arrays(before_)) return;
         struct Moving {
@@ -1073,8 +1076,8 @@ private:
         };
         if (!moving.moved.empty()) WaitingCommands::of_directory(world_.directory()).visit_arrays(move, &moving);
     }
-    /// Lists components with a moved array (for `many` types, the first component), including components of dead
-    /// entities, which exist, and are saved, until the world settles.
+    /// Lists components with a moved array; for `many` types, the first component of the entity. Includes components of
+    /// dead entities, because they are saved until the world settles.
     Array<ReloadedComponent> places_with_moved(MovedArrays& moved) {
         Array<ReloadedComponent> places{Owner("reload")};
         for (Store* store : world_.directory().stores())
@@ -1098,7 +1101,7 @@ private:
                 if (!is_listed.test_and_set(entity.index())) places.push_back({&store, &schema, entity});
             }
     }
-    /// The same for all values of one entity.
+    /// Updates all values of one entity.
     Status move_arrays(ReloadedComponent place, MovedArrays& moved) {
         for (ComponentRow at = place.find(); at;) {
             for (std::size_t f = 0; f < at.schema->fields().size(); ++f)
@@ -1110,7 +1113,7 @@ private:
         }
         return {};
     }
-    /// Copies a field with arrays to value_, updated to the newer version, and returns whether any array has moved.
+    /// Copies a field with arrays to value_, updates it to the newer version, and returns whether any array has moved.
     bool read_moved(const ComponentRow& at, const Field& field, MovedArrays& moved) {
         if (field.type != FieldType::kBlobArray) return false;
         value_.resize(field.size);
@@ -1127,7 +1130,7 @@ private:
     }
 
     World& world_;
-    TransformManager* transforms_;  // this and the next two members are nullptr if the world has no such store
+    TransformManager* transforms_;  // nullptr, like the next two, if the world has no such store
     OwnershipManager* ownership_;
     ModelPoseManager* model_poses_;
     SpawnLog& log_;
@@ -1141,8 +1144,8 @@ private:
     Array<Store*> takers_{Owner("reload")};  // by component type; nullptr: no store
     Array<Entity> now_{Owner("reload")};     // by copy and entity of the newer version
     Array<Entity> created_{Owner("reload")};
-    Array<Entity> orphans_{Owner("reload")};  // of now_: entities that are not kept
-    BitSet changed_{Owner("reload")};         // indexed as now_
+    Array<Entity> orphans_{Owner("reload")};  // new entities that are destroyed again
+    BitSet changed_{Owner("reload")};         // indexed like now_
     Array<std::uint32_t> parents_after_{Owner("reload")};
     Array<std::byte> value_{Owner("reload")};
     Array<ChangedModel> changed_models_{Owner("reload")};

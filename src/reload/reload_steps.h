@@ -1,6 +1,5 @@
 #pragma once
-// Changes of single components, made through the same functions as commands, and undone in reverse order if a later
-// change is refused.
+// Changes components through the same functions as commands, and undoes all changes in reverse order if one is refused.
 // Thread: the structural thread of the world.
 
 #include "shoal/database/database.h"
@@ -16,7 +15,7 @@ class TransformManager;
 /// A struct image of a component.
 using Image = Array<std::byte>;
 
-/// A component of an entity, or one of several.
+/// A component of an entity, which may have several of the type.
 struct ReloadedComponent {
     Store* store = nullptr;
     const Schema* schema = nullptr;  // Lifetime: as long as the reload
@@ -34,21 +33,21 @@ public:
 
     // Errors of all steps: the store refuses the change; the step then changes nothing.
 
-    /// Writes a field, given by its index in the schema, and returns whether the value was different. Shape: the
-    /// field's size. Requires: the entity has the component.
+    /// Writes a field, given by its index in the schema, and returns whether the value was different. Shape: `value`
+    /// has the size of the field. Requires: the entity has the component.
     Result<bool> write(const ReloadedComponent& place, std::size_t field, const std::byte* value);
-    /// Adds components to entities. Shape: a struct image for each entity. Requires: the entities are alive, and have
-    /// no such component or may have several.
+    /// Adds components to entities. Shape: a struct image for each entity. Requires: the entities are alive, and do not
+    /// have the component or may have several.
     Status add(Store& store, const Schema& schema, std::span<const Entity> entities, const std::byte* images);
-    /// Removes the components of a type from entities that have such a component.
+    /// Removes the components of a type. Requires: the entities have the component.
     Status remove(Store& store, const Schema& schema, std::span<const Entity> entities);
-    /// Replaces the values of a `many` type that an entity has, in order. `in_place`: values are
-    /// overwritten if their number is unchanged.
+    /// Replaces the values of a `many` type that an entity has, in order. `in_place`: overwrites the values if their
+    /// number is unchanged.
     Status set_list(const ReloadedComponent& first, std::span<const Image> values, bool in_place);
     /// Enables or disables a component, and returns whether this changed anything. Requires: the entity has the
     /// component.
     Result<bool> set_enabled(Database& database, const ReloadedComponent& place, bool on);
-    /// Records the owners of entities before they change. No call of this class changes owners.
+    /// Records the owners of entities, for undo(). The caller then changes them.
     void note_owners(OwnershipManager& owners, std::span<const Entity> owned);
     /// Links an entity to a parent, or makes it a root, and keeps its local pose. Requires: the entity and the parent
     /// have transforms.

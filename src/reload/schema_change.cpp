@@ -20,8 +20,8 @@ ManagerOptions options_of_rows(const OwnedRowsOptions& options) {
     return {options.index, options.death, options.max_collected, options.capacity_rows};
 }
 
-/// The rows of living entities in the order in which to add them to another manager: with `many`, the last row of each
-/// entity comes first, because each added component becomes the first.
+/// Returns the rows of living entities in the order in which they must be added to another manager: with `many`, the
+/// last row of each entity is first, because an added component becomes the first.
 Array<std::uint32_t> living_rows(const ComponentManager& manager) {
     const std::span<const Entity> owners = manager.table().entities();
     Array<std::uint32_t> rows{Owner("reload")};
@@ -46,7 +46,7 @@ SchemaChange::~SchemaChange() {
     }
 }
 
-/// The old managers live as long as the world, without rows or memory, because paths and queries may refer to them.
+/// The old managers stay in the world, without rows or memory, because paths and queries may refer to them.
 void SchemaChange::keep() {
     for (const auto& [before, after] : changes_) {
         world_.services().for_each([old = before](WorldService& service) { service.forget(*old); });
@@ -103,7 +103,7 @@ void end_schema_change(SchemaChange* change, bool keep) {
     SchemaChange::destroy(change);
 }
 
-/// Returns the manager of a store, if the world has made it from a schema alone.
+/// Returns the store as a manager, or nullptr if the world has not created it from a schema alone.
 ComponentManager* SchemaChange::find_changeable(const Store& store) const {
     for (const Schema* schema : store.schemas()) {
         auto* const manager = world_.directory().find_as<ComponentManager>(schema->id());
@@ -137,7 +137,7 @@ Status SchemaChange::change(const Schema& schema, Store& store) {
     directory.own(after, &after, end);
     changes_.push_back({before, &after});
     after.settle(
-        {&world_.random(), world_.stamp(), &world_.executor(), nullptr});  // so that writes to it carry the stamp
+        {&world_.random(), world_.stamp(), &world_.executor(), nullptr});  // so that later writes get the current stamp
     return {};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Changes the fields of component types that a world keeps by a schema alone, for Reloader::reload(). A manager with
-// the new schema replaces the old manager, whose rows are kept until the change is certain.
+// Changes the fields of component types without a C++ type, for Reloader::reload(). A manager with the new schema
+// replaces the old manager, whose rows are kept until the change can no longer fail.
 // Thread: the structural thread of the world.
 
 #include "shoal/world/world.h"
@@ -19,10 +19,9 @@ public:
     SchemaChange(const SchemaChange&) = delete;
     SchemaChange& operator=(const SchemaChange&) = delete;
 
-    /// Errors: the fields of a component type differ from the fields in its store, which cannot change them; a value
-    /// cannot be converted; memory ran out.
+    /// Errors: a store cannot change the fields of a component type; a value cannot be converted; memory ran out.
     Status begin(const Blob& blob);
-    /// The same for one schema. Errors: no store keeps the component type.
+    /// The same for one schema. Errors: the same; no store has the component type.
     Status begin(const Schema& schema);
     void keep();
     std::uint32_t num_schemas() const { return static_cast<std::uint32_t>(changes_.size()); }

@@ -12,9 +12,9 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kFewEntities = 4096;  // up to this many entities, dead ones are not searched for
+constexpr std::size_t kFewEntities = 4096;  // dead entities are searched for only if there are more entities
 
-/// Returns a hash of a blob's version: versions have the same name and different checksums.
+/// Returns a hash that identifies a version of a blob: versions have the same name, but different checksums.
 std::uint64_t version_of(const Blob& blob) {
     const std::uint64_t words[] = {blob.header().resource_id, blob.header().checksum};
     return hash_bytes(words, sizeof words);
@@ -42,7 +42,7 @@ void SpawnLog::clear() {
 
 SpawnedCopies* SpawnLog::find(const Blob& blob) {
     SpawnedCopies* const found = by_version_.find_or(version_of(blob), nullptr);
-    // A forged save may claim any number of entities.
+    // A forged save may have any number of entities.
     return found == nullptr || found->num_blob_entities == blob.num_entities() ? found : nullptr;
 }
 
@@ -117,12 +117,12 @@ void SpawnLog::add(const Blob& blob, const Spawned& spawned, const SpawnOptions&
     if (copies.entities.size() > kFewEntities && copies.entities.size() > 2 * copies.num_looked_at) forget_dead(copies);
 }
 
-/// Removes living entities from their copies before they become part of another copy.
+/// Removes living entities from their copies, before they become part of another copy.
 void SpawnLog::take_out(std::span<const Entity> entities) {
     const auto is_known = [&](Entity entity) { return is_known_.test(entity.index()); };
     if (std::ranges::none_of(entities, is_known)) return;
     take_out_dead();
-    if (std::ranges::none_of(entities, is_known)) return;  // known entities were dead, and their indices reused
+    if (std::ranges::none_of(entities, is_known)) return;  // only dead entities had these indices
     BitSet forgotten{Owner("spawn log")};
     for (const Entity entity : entities) forgotten.set(entity.index());
     by_version_.for_each([&](std::uint64_t, SpawnedCopies* copies) {
@@ -145,8 +145,7 @@ Array<Entity> SpawnLog::new_dead() const {
     return dead;
 }
 
-/// Searching all copies is slow, so dead entities are only collected until there are many, or until a caller needs the
-/// result.
+/// Searching all copies is slow, so dead entities are collected until there are many, or until they must be removed.
 void SpawnLog::note_deaths() {
     if (deaths_.is_at_end()) return;
     const Array<Entity> dead = new_dead();
@@ -172,7 +171,7 @@ void SpawnLog::take_out_dead() {
     dead_.clear();
 }
 
-/// Called before entities are added, because an entity may have reused the id of a dead one.
+/// Called before entities are added, because they may have the ids of dead entities.
 void SpawnLog::note_entities(std::span<const Entity> entities) {
     note_deaths();
     const auto is_dead = [&](Entity entity) { return std::binary_search(dead_.begin(), dead_.end(), entity); };
@@ -183,7 +182,7 @@ void SpawnLog::note_entities(std::span<const Entity> entities) {
 
 void SpawnLog::forget_dead(SpawnedCopies& copies) const {
     const std::size_t size = copies.num_blob_entities;
-    if (size == 0) return;  // no entity can have died
+    if (size == 0) return;  // there is no entity that could have died
     std::uint32_t num_kept = 0;
     Array<std::uint32_t> kept_before(copies.overrides.empty() ? 0 : copies.num_copies + std::size_t(1), 0, "spawn log");
     for (std::uint32_t copy = 0; copy < copies.num_copies; ++copy) {
@@ -230,7 +229,7 @@ struct SavedCopies {
     std::uint64_t num_looked_at;
 };
 
-/// The saved data of a logged override besides the override itself; SpawnOverride::copy is the first copy.
+/// The saved data of a LoggedOverride, without `given`; its first copy is saved as SpawnOverride::copy.
 struct SavedLoggedOverride {
     std::uint64_t guid;
     std::uint32_t entity, num_copies;

@@ -1,11 +1,11 @@
 #pragma once
-// Remembers which entities were spawned from which blob, for reload/reloader.h.
+// Records the entities that were spawned from each blob, for reload/reloader.h.
 //
 //     blob (by name and checksum)  -->  entities, copy after copy, in blob order    root poses, one for each copy
 //
-// Stores an id per entity, a pose per copy that has one, and the overrides. When the number of entries has doubled
-// since the last check, copies whose entities are all dead are forgotten. An entity belongs to one copy: the last copy
-// that it was part of. Each settle notes deaths, because ids are reused.
+// Stores an id per entity, a root pose per copy that has one, and the overrides. When the number of entities has
+// doubled since the last search, copies whose entities are all dead are removed. An entity belongs only to the last
+// copy that it became part of. Each settle records deaths, because ids are reused.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/detail/bit_set.h"
@@ -29,13 +29,13 @@ struct LoggedOverride {
 
 /// All copies of one version of a blob.
 struct SpawnedCopies {
-    ResourceId resource;  // null: unknown, in an older state
+    ResourceId resource;  // null: unknown, because it was loaded from an older state
     std::uint32_t num_blob_entities = 0;
     std::uint32_t num_copies = 0;   // also set for a version without entities
     std::size_t num_looked_at = 0;  // number of entities at the last search for dead entities
-    /// Shape: num_blob_entities for each copy. Null: the entity has died, or belongs to another copy.
+    /// Shape: num_blob_entities for each copy. Null: the entity is dead, or belongs to another copy.
     Array<Entity> entities{Owner("spawn log")};
-    /// Shape: one for each copy, or empty: none has a root pose.
+    /// Shape: one for each copy; empty if no copy has a root pose.
     Array<RootPose> root_poses{Owner("spawn log")};
     std::vector<LoggedOverride> overrides;  // in the order of their creation
 
@@ -53,9 +53,9 @@ public:
     SpawnLog(const SpawnLog&) = delete;
     SpawnLog& operator=(const SpawnLog&) = delete;
 
-    /// Notes the copies of a spawn.
+    /// Adds the copies of a spawn.
     void add(const Blob& blob, const Spawned& spawned, const SpawnOptions& options);
-    /// Notes deaths, as a settle does.
+    /// Records deaths; called by each settle.
     void note_deaths();
     std::size_t num_known() const { return num_known_; }
     /// Returns the copies of a version of a blob, or nullptr. Lifetime: until the next add() or replace().
@@ -64,14 +64,15 @@ public:
     SpawnedCopies* find_living(const Blob& blob);
     /// Counts the copies of other versions of a blob, without those whose entities are all dead.
     std::uint32_t count_others(const Blob& blob);
-    /// Notes that the copies of a blob now have a newer version. Shape: `entities` has newer.num_entities() entities
-    /// for each copy of `older`. `overrides`: the overrides of all these copies, with the entities of `newer`.
+    /// Records that the copies of a blob have been updated to a newer version. Shape: `entities` has
+    /// newer.num_entities() entities for each copy of `older`. `overrides`: the overrides of all these copies, with the
+    /// entities of `newer`.
     void replace(const Blob& older, const Blob& newer, Array<Entity> entities, std::vector<LoggedOverride> overrides);
 
     /// Marks the texts of overrides.
     void mark_texts(TextMarks& marks) const;
     void save(SnapshotWriter& to) const;
-    /// Replaces the log with what save() wrote. Errors: the data does not fit; the log is then empty.
+    /// Replaces the log with the data that save() wrote. Errors: the data does not fit; the log is then empty.
     Status load(SnapshotReader& from);
 
 private:
@@ -87,8 +88,8 @@ private:
 
     const EntityManager& entities_;
     DeathFollower deaths_;
-    BitSet is_known_{Owner("spawn log")};     // by entity index: whether copies may have it
-    Array<Entity> dead_{Owner("spawn log")};  // ascending; noted as dead, but still in the copies
+    BitSet is_known_{Owner("spawn log")};     // by entity index: whether copies may have the entity
+    Array<Entity> dead_{Owner("spawn log")};  // ascending; known to be dead, but still in the copies
     std::size_t num_known_ = 0;               // entities in all copies
     HashMap<std::uint64_t, SpawnedCopies*> by_version_{Owner("spawn log")};
 };
