@@ -37,7 +37,7 @@ void Observers::world_ends() {
 
 namespace {
 
-/// Errors: the components do not have the values that the observer asks for.
+/// Errors: the store cannot provide the values that the observer wants.
 Status check_values(Store& store, const Schema& component, const ObservedChange& to) {
     const bool needs_values = to.wants_values || to.kind == ObserverKind::kChange;
     const OwnedColumns columns = store.find_columns(component);
@@ -130,7 +130,7 @@ void Observers::drop_removed() {
     }
 }
 
-/// Forgets what the journal knows about a store; nullptr: about all stores.
+/// Destroys the journal's mirrors of a store; nullptr: of all stores.
 void Observers::drop_mirrors(const Store* store) {
     const auto end = std::partition(mirrors_.begin(), mirrors_.end(), [&](const ComponentMirror* mirror) {
         return store != nullptr && &mirror->store() != store;
@@ -145,12 +145,11 @@ void Observers::keep_journal(std::size_t max_entities) {
     const bool was_kept = journal_.is_kept();
     journal_.keep(max_entities, directory_.stamp());
     if (!journal_.is_kept()) return drop_mirrors(nullptr);
-    // A journal that was kept already also reports the changes since the last settle, because readers have seen its
-    // stamp.
+    // If the journal was already kept, its mirrors stay, so that it reports the changes since the last settle.
     if (!was_kept) mirror_all(false);
 }
 
-/// Makes missing mirrors for all component types. They remember no rows, or the current rows.
+/// Creates the missing mirrors of component types. They start without rows, or with the current rows.
 void Observers::mirror_all(bool have_no_rows) {
     const auto start = have_no_rows ? ComponentMirror::Start::kNoRows : ComponentMirror::Start::kRowsOfNow;
     for (Store* store : directory_.stores())
@@ -168,7 +167,7 @@ void Observers::mirror_all(bool have_no_rows) {
 void Observers::after_settle(const SettleContext& context) {
     if (entries_.empty() && !journal_.is_kept()) return;
     const std::uint64_t stamp = context.stamp - 1;
-    // Component types that have got a store since the last settle had no rows at that settle.
+    // Component types whose stores are new had no rows at the last settle.
     if (journal_.is_kept()) mirror_all(true);
     for (ComponentMirror* mirror : mirrors_) {
         mirror->compare();
@@ -220,7 +219,7 @@ std::string Observers::describe() const {
 
 namespace {
 
-/// The name of an observer's part of the state. It is the same in another run if observers are made in the same order.
+/// The name of an observer's part of the state. It is the same in another run if observers are added in the same order.
 std::string observer_name(std::size_t number, const ComponentMirror& mirror) {
     return concat("observer/", number, '/', mirror.component().name());
 }

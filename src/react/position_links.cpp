@@ -27,7 +27,7 @@ Vec3 read_place(const ComponentRow& at, const FieldPart& part) {
     return place;
 }
 
-/// Calls find(block, list) for each block, on all workers, with a list for each chunk of blocks.
+/// Calls find(block, list) for each block on all workers. Each chunk of blocks has its own list.
 template <class T, class Block, class Find>
 void list_all(Executor& executor, std::span<const Block> blocks, Array<Array<T>>& lists, Find&& find) {
     const RowCuts cuts = cut_rows(static_cast<std::uint32_t>(blocks.size()), 1, kBlocksPerChunk);
@@ -84,7 +84,7 @@ void PositionLinks::require_declared(const Status& status) {
     SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
 }
 
-/// Returns the store of a component type that a declaration names.
+/// Returns the store of a component type for a declaration.
 Result<Store*> PositionLinks::require_keeper(ComponentId component) const {
     SHOAL_ASSERT(!directory_.is_held(), "a pass declared who follows a place; declare it before World::step()");
     if (Store* const store = directory_.find(component)) return store;
@@ -129,7 +129,7 @@ Status PositionLinks::keep_in_tiles(ComponentId type, std::uint32_t field, const
     if (database == nullptr)
         return Status::error(
             concat(name, " is kept by ", store.kind(), ", which has no zones; keep it in the database"));
-    // Entities are spawned directly into their tiles, and all tiled fields use one grid.
+    // Spawns entities directly into their tiles. All tiled fields use the same grid.
     if (Status status =
             database->spawn_into_tiles(database->find_component(component.id()), place->part.field->name, tiles);
         !status)
@@ -159,7 +159,7 @@ void PositionLinks::add_blocks(const Block& table, std::uint32_t first_column, s
     }
 }
 
-/// Finds the entities whose field and transform differ. If both were written, the entities are found by the stamps of
+/// Finds the entities whose field and transform differ. If both were written, an entity is found through the stamps of
 /// the field.
 void PositionLinks::find_differences(const Followed& followed, TransformManager& transforms, Executor& executor) {
     const auto& [store, component, part, since] = followed.field;
@@ -226,7 +226,7 @@ void PositionLinks::after_commands(const SettleContext& context) {
     for (Followed& followed : followed_) {
         if (followed.follower != Follower::kTransform || transforms == nullptr) continue;
         find_differences(followed, *transforms, *context.executor);
-        // Stores have not settled yet: later writes still carry the previous stamp.
+        // Stores have not settled yet, so later writes still get the previous stamp.
         followed.field.since = context.stamp - 1;
         entities_.clear(), places_.clear();
         for (const Array<Difference>& found : differences_)
@@ -285,8 +285,7 @@ void PositionLinks::move_rows(Tiled& tiled, const SettleContext& context) {
                      if (block.table.enabled_bits != nullptr && !test_bit(block.table.enabled_bits, row)) continue;
                      const Vec3 place = read_place({component, block.table.table, row, block.table.first_column}, part);
                      const Zone zone = tiled.tiles.zone_of(place);
-                     // A position that is not a number moves nothing: if it moved to the large zone, the row would stay
-                     // there forever.
+                     // Rows whose position is NaN are not moved: they would stay in the large zone forever.
                      if (zone != block.zone && zone != tiled.tiles.large_zone())
                          found.push_back({block.table.table->entities()[row], zone});
                  }
@@ -296,7 +295,7 @@ void PositionLinks::move_rows(Tiled& tiled, const SettleContext& context) {
     std::sort(leaving_.begin(), leaving_.end(), [](const Leaving& a, const Leaving& b) {
         return a.zone != b.zone ? a.zone < b.zone : a.entity < b.entity;
     });
-    // After an error all rows are checked again: the rows that stay were not written.
+    // After an error, all rows are checked again, because rows that were not moved have old stamps.
     if (move_leaving(*tiled.database, context)) tiled.field.since = context.stamp;
 }
 
@@ -320,11 +319,11 @@ bool PositionLinks::move_leaving(Database& database, const SettleContext& contex
 
 namespace {
 
-/// The stamp from which rows of a declaration are not yet checked. A program may declare other links before it loads a
-/// state.
+/// The stamp from which rows of a declaration are still to be checked, with the declaration's key. The loading program
+/// may have other declarations.
 struct SavedLink {
     std::uint64_t component, field;  // hashes of their names
-    std::uint64_t kind;              // 0 and 1: as Follower; 2: rows are kept in tiles
+    std::uint64_t kind;              // 0 and 1: a Follower; 2: rows are kept in tiles
     std::uint64_t since;
 
     bool is_same(const SavedLink& other) const {

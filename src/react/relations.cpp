@@ -53,7 +53,7 @@ void Relations::forget_if(Chooses&& chooses) {
     cursor_ = {};
 }
 
-/// Makes an index for each relation that has none.
+/// Creates an index for each relation that has none.
 void Relations::find_new() {
     if (directory_.num_types() == num_known_) return;
     num_known_ = directory_.num_types();
@@ -84,13 +84,13 @@ void Relations::follow_deaths() {
         doomed.clear();
         deal_with(dead, doomed);
         dead.clear();
-        for (RelationIndex* index : indices_)  // the indices now know what the rows refer to
+        for (RelationIndex* index : indices_)  // the indices must reflect cleared references
             if (index->has_cleared()) index->refresh(dead);
         entities_.destroy(doomed);
     }
 }
 
-/// Applies the rules of the relations to entities that have died, and lists the entities that must die too.
+/// Applies the rules of the relations to dead entities, and lists the entities that must die, too.
 void Relations::deal_with(std::span<const Entity> dead, Array<Entity>& doomed) {
     for (RelationIndex* index : indices_)
         for (const Entity entity : dead) {
@@ -126,7 +126,7 @@ void Relations::save_part(SnapshotWriter& to) const {
 }
 
 Status Relations::load_part(SnapshotReader& from, std::uint32_t) {
-    if (!from.has("deaths_seen")) {  // saved before there were any relations; settling makes the indices
+    if (!from.has("deaths_seen")) {  // saved without relations; the next settle creates the indices
         forget_if([](const RelationIndex&) { return true; });
         return {};
     }

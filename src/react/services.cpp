@@ -87,7 +87,7 @@ Status WorldServices::check_all_loaded(std::string_view done) const {
                                 "); call ZoneStreaming::load_all() before"));
 }
 
-/// Services that were added in a loop are at the end, and removed services have left gaps.
+/// Sorts services that were added during a loop, and closes the gaps of removed ones.
 void WorldServices::put_in_order() {
     has_changed_ = false;
     erase_if(services_, [](const WorldService* service) { return service == nullptr; });

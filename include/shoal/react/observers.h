@@ -9,29 +9,29 @@
 //     });
 //     world.observers().on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
 //
-// Observers are called when the world settles, after the commands and after the rows of dead entities were removed, in
-// the order in which the observers were added. Each observer is called once, with all its entities. Observers report
-// how the world differs from the last settle:
+// Observers are called at the end of each settle, after commands were carried out and the rows of dead entities were
+// removed, in the order in which they were added. Each observer is called once, with all its entities. It gets the
+// differences from the previous settle:
 //
 //     settle 7 --- add, set, remove, destroy: in passes, by command, at once --- settle 8: commands, deaths, observers
 //         `------------------- differences are reported at the end of settle 8 ---------------------'
 //
-// - Changes from before an observer was added are not reported to it.
-// - A component that is added and then removed between two settles is not reported, nor is a component that is removed
-// and then added again.
-// - It does not matter which store keeps the component, nor how the component was changed. A disabled component counts
-// as absent. With `many`, an entity is named once for each component that it gains or loses.
-// - Values are optional. Added components have the values at the end of the settle, before any observer is called;
-//   removed and changed ones have the values from the end of the last settle.
-// - Entities are in the order of their rows, so the order does not depend on the number of workers.
-// - An observer may spawn, destroy, add and remove, at once or by command, and may add and remove observers. What it
-//   changes is reported at the end of the next settle: observers that trigger each other, even in a circle, take one
-// step per settle. An observer that settles, steps, saves or loads the world ends the program; docs/guarantees.md lists
-// what callbacks may do.
-// - When a store leaves the world, the observers of its component types are removed without being called.
+// - An observer does not get changes from before it was added.
+// - A component that is added and then removed between two settles is not reported, and neither is a component that is
+//   removed and then added again.
+// - Observers work for all stores and all kinds of changes. A disabled component counts as absent. With `many`, an
+//   entity is listed once for each component that it gains or loses.
+// - Values are optional. Added components have their values at the end of the settle, before any observer is called;
+//   removed and changed components have their values at the end of the previous settle.
+// - Entities are in row order, which does not depend on the number of workers.
+// - An observer may spawn, destroy, add and remove, directly or by command, and may add and remove observers. Its
+//   changes are reported at the end of the next settle, so observers that trigger each other in a cycle take one step
+//   per settle. An observer that settles, steps, saves or loads the world ends the program; docs/guarantees.md lists
+//   what callbacks may do.
+// - When a store is removed from the world, the observers of its component types are removed without being called.
 //
-// Changes that no observer listens to cost nothing: see store/component_mirror.h. Code that prefers to ask rather than
-// to be called finds the same facts in journal.h.
+// Changes without observers cost nothing: see store/component_mirror.h. Code that prefers polling to callbacks gets the
+// same changes from journal.h.
 // Thread: the structural thread of the world.
 
 #include "shoal/react/detail/journal.h"
@@ -49,7 +49,7 @@ class ComponentDirectory;
 
 enum class ObserverKind : std::uint8_t { kAdd, kRemove, kChange };
 
-/// Names an observer of a world.
+/// Identifies an observer of a world.
 struct ObserverId {
     std::uint32_t number = 0;  ///< 0: none
 };
@@ -57,10 +57,10 @@ struct ObserverId {
 /// The changes passed to an observer.
 struct ObservedBatch {
     std::span<const Entity> entities;
-    /// For additions, if the observer takes values: the components now. Shape: a struct image for each entity, aligned
-    /// as by allocate_memory().
+    /// For additions, if the observer wants values: the current components. Shape: a struct image for each entity, with
+    /// the alignment of allocate_memory().
     const std::byte* values_now = nullptr;
-    /// For removals and changes: the components before. Shape: as above; for a change of one field, only that field is
+    /// For removals and changes: the previous components. Shape: the same; for changes of one field, only that field is
     /// valid.
     const std::byte* values_before = nullptr;
     const Schema& component;
@@ -79,18 +79,18 @@ struct ObservedChange {
 
     ObserverKind kind = ObserverKind::kAdd;
     std::uint32_t field = kAnyField;  ///< for changes: the field's index in the schema
-    bool wants_values = false;        ///< for additions: the values now; for removals: the values before
+    bool wants_values = false;        ///< for additions: the current values; for removals: the previous ones
 };
 
 namespace detail {
 
-/// Wraps an array element, because elements of an array of bool have no addresses.
+/// Wraps an array element, because an Array<bool> has no addressable elements.
 template <class Value>
 struct HeldValue {
     Value value{};
 };
 
-/// Passes on the values that start at `offset` in struct images: whole components, or one field of each component.
+/// Passes the values at `offset` of struct images to a function: whole components, or one field of each component.
 template <class Value, class Function>
 class ValueObserver final : public Observer {
 public:
@@ -146,21 +146,21 @@ public:
         : WorldService("observers", ServiceStage::kObservers), directory_(directory) {}
     SHOAL_API ~Observers() override;
 
-    /// Calls function(entities), or function(entities, std::span<const T> values), at the end of each settle in which
-    /// entities have gained a component of type T since the settle before. Requires: a store keeps T; no passes run; to
-    /// get values, T is trivially copyable and not `many`. Cost: values are copied in order; looking them up instead
-    /// would take a random access each.
+    /// Calls function(entities), or function(entities, std::span<const T> values), at the end of each settle if
+    /// entities have gained a component of type T since the previous settle. Requires: a store has T; no passes are
+    /// running; to get values, T is trivially copyable and not `many`. Cost: values are copied in row order, which is
+    /// faster than looking each of them up.
     template <class T, class Function>
     ObserverId on_add(Function function) {
         return observe_whole<T>(ObserverKind::kAdd, std::move(function));
     }
-    /// The same for entities that have lost a T; the values are from before.
+    /// The same for entities that have lost a T; the values are those at the previous settle.
     template <class T, class Function>
     ObserverId on_remove(Function function) {
         return observe_whole<T>(ObserverKind::kRemove, std::move(function));
     }
     /// The same for entities whose component has changed, in any field or in one: on_change<&Door::is_open>(...).
-    /// The values, from before the change, are components or values of the field. Requires: as above.
+    /// The values are the previous components, or the previous values of the field. Requires: the same as on_add().
     template <class T, class Function>
     ObserverId on_change(Function function) {
         static_assert(detail::kObserves<T, Function>,
@@ -179,32 +179,32 @@ public:
             std::size_t(schema_of<ComponentOf<kMember>>().fields()[field].struct_offset));
     }
     /// The same for a component type without a C++ type; destroy(observer) is called when the observer is removed.
-    /// Errors: no store keeps the component type, or its values cannot be reported; the message says why.
+    /// Errors: no store has the component type, or its values cannot be reported; the message gives the reason.
     SHOAL_API Result<ObserverId> observe(ComponentId component, const ObservedChange& to, Observer& observer,
                                          void (*destroy)(Observer&));
-    /// Ends an observer. Does nothing if the observer has already ended. Requires: no passes run.
+    /// Removes an observer. Does nothing if the observer was already removed. Requires: no passes are running.
     SHOAL_API void remove(ObserverId id);
 
-    /// Keeps a journal that names at most `max_entities` from now on; 0: none (see journal.h). Requires: no
-    /// passes run; no observer runs.
+    /// Keeps a journal from now on that lists at most `max_entities`; 0: none (see journal.h). Requires: no passes and
+    /// no observers are running.
     SHOAL_API void keep_journal(std::size_t max_entities);
     bool keeps_journal() const { return journal_.is_kept(); }
-    /// Returns which components were added and removed since a stamp, in all stores.
+    /// Returns the components that were added and removed in all stores since a stamp.
     Journal journal(std::uint64_t since) const { return journal_.since(since); }
 
-    /// Whether an observer runs.
+    /// Whether an observer is running.
     bool is_telling() const { return is_telling_; }
 
     std::string describe() const override;
-    /// Finds the changes in all stores since the settle before, and calls the observers.
+    /// Finds the changes in all stores since the previous settle, and calls the observers.
     void after_settle(const SettleContext& context) override;
     void forget(const Store& store) override;
-    /// Ends all observers and the journal.
+    /// Removes all observers and the journal.
     void world_ends() override;
     void mark_texts(TextMarks& marks) const override;
     std::uint32_t state_version() const override { return 1; }
-    /// save_part() writes the state after the last settle; load_part() takes it over, so that the next settle reports
-    /// changes since then. Neither calls observers. Requires: the stores were loaded; no observer runs.
+    /// save_part() writes the state after the last settle; load_part() restores it, so that the next settle reports
+    /// changes since then. They do not call observers. Requires: the stores were loaded; no observer is running.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
@@ -242,7 +242,7 @@ private:
     void drop_mirrors(const Store* store);
 
     ComponentDirectory& directory_;
-    Array<ComponentMirror*> mirrors_{Owner("observers")};  // for the journal: mirrors of all component types
+    Array<ComponentMirror*> mirrors_{Owner("observers")};  // of all component types, for the journal
     Array<Entry> entries_{Owner("observers")};
     std::uint32_t num_made_ = 0;
     bool is_telling_ = false;

@@ -1,6 +1,6 @@
 #pragma once
-// Position links: a Vec3 field and the transform of the same entity follow each other by declaration, and rows of
-// the database are kept in the tile of their position.
+// Position links: keep a Vec3 field and the transform of the same entity equal, and keep rows of the database in the
+// tile of their position.
 //
 //     world.position_links().follow<&Buoy::position>(Follower::kField);  // the field is where the transform is
 //     world.position_links().keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
@@ -8,22 +8,21 @@
 //     Follower::kTransform    the local position of the transform is the field: the place in the world, if it is a root
 //     Follower::kField        the field is the position of the transform in the world
 //
-// A declaration holds at the end of each settle(), for every entity that has both, including new entities, whichever
-// stores keep them and however they were written. If both were written, the value of the side that is followed is kept.
+// A declaration holds at the end of each settle(), for every entity that has both, including new entities, regardless
+// of their stores and of how they were written. If both were written, the follower is overwritten.
 //
 //     step()  |- passes -|- settle: commands, relations, transforms follow, stores, fields follow, tiles, observers -|
 //                                                                  world poses of deferred transforms
 //
-// If the transform follows, a spawned field with its default value counts as not given: the field starts as the
-// position of the transform.
+// If the transform follows, a spawned field that has its default value is first set to the position of the transform.
 //
 // A child that becomes a root when its parent dies keeps its world position until the next settle. Then its transform
-// follows its field again. A disabled component counts as absent. Entities are spawned directly into their tile, as
-// Database::spawn_into_tiles() describes; rows in the first zone of the database, where rows without a named zone are
-// added, move to their tiles. Rows in other zones that are not tiles of the grid stay there, as do rows in the zone for
-// what is larger than a tile, and rows whose position is not a number. If rows cannot be moved, for example because
-// memory has run out, every settle tries again.
-// Thread: as World. Cost: all workers together read each stamp of the columns, and look up each row of the blocks that
+// follows its field again. A disabled component counts as absent. Entities are spawned directly into their tiles, as
+// described at Database::spawn_into_tiles(). Rows in the first zone of the database, where rows without a zone are
+// added, are moved to their tiles. Rows in other zones outside of the grid, rows in the zone for large entities, and
+// rows whose position is NaN are not moved. If rows cannot be moved, for example because memory has run out, every
+// settle tries again.
+// Thread: the same as World. Cost: the workers read all stamps of the columns, and look up each row of the blocks that
 // were written since the last settle. Only values that differ are written.
 
 #include "shoal/database/grid_zones.h"
@@ -46,33 +45,32 @@ public:
     explicit PositionLinks(ComponentDirectory& directory)
         : WorldService("position_links", ServiceStage::kPositionLinks), directory_(directory) {}
 
-    /// Makes a Vec3 field and the transforms of the same entities follow each other from the next settle on:
+    /// Links a Vec3 field to the transforms of the same entities, from the next settle on:
     /// `world.position_links().follow<&Body::position>(Follower::kField)`.
-    /// Requires: a store keeps the component type, and the world has transforms; no other declaration contradicts this
-    /// one; no passes run.
+    /// Requires: a store has the component type, and the world has transforms; no other declaration contradicts this
+    /// one; no passes are running.
     template <auto kMember>
     void follow(Follower follower) {
         static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
         require_declared(follow(schema_of<ComponentOf<kMember>>().id(), FieldLayout<kMember>::kIndex, follower));
     }
-    /// The same for a component type without a C++ type, and the number of a field in its schema.
-    /// Errors: no store keeps the component type; the field is not a Vec3; another declaration contradicts this one.
-    /// Nothing has changed.
+    /// The same for a component type without a C++ type; `field` is the index in its schema. Errors: no store has the
+    /// component type; the field is not a Vec3; another declaration contradicts this one. Nothing has changed.
     SHOAL_API Status follow(ComponentId component, std::uint32_t field, Follower follower);
-    /// From the next settle on, moves each row of the database that is in a tile or in the first zone to the tile of
-    /// its position, and spawns entities into the tiles: see Database::spawn_into_tiles().
-    /// Requires: the database keeps the component type, and no other field or grid is declared for it; no passes run.
+    /// From the next settle on, moves rows in tiles and in the first zone of the database to the tile of their
+    /// position, and spawns entities into the tiles: see Database::spawn_into_tiles(). Requires: the database has the
+    /// component type, and no other field or grid is declared for it; no passes are running.
     template <auto kMember>
     void keep_in_tiles(const GridZones& tiles) {
         static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
         require_declared(keep_in_tiles(schema_of<ComponentOf<kMember>>().id(), FieldLayout<kMember>::kIndex, tiles));
     }
-    /// The same as above. Errors: the same as follow(); another store keeps the component type.
+    /// The same for a component type without a C++ type. Errors: the same as follow(); the component type is not in the
+    /// database.
     SHOAL_API Status keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles);
 
     std::string describe() const override;
-    /// If transforms follow a field, sets each value of the field that is still the default to the position of the
-    /// transform.
+    /// If transforms follow a field, sets fields that still have the default value to the position of the transform.
     void spawned(const Blob& blob, const Spawned& spawned, const SpawnOptions& options) override;
     /// Writes the transforms that follow fields.
     void after_commands(const SettleContext& context) override;
@@ -80,8 +78,8 @@ public:
     void after_settle(const SettleContext& context) override;
     void forget(const Store& store) override;
     std::uint32_t state_version() const override { return 1; }
-    /// save_part() writes the stamp from which rows are not yet checked; load_part() takes the stamp over for
-    /// declarations that this world has too. For declarations that were not saved, all rows are checked.
+    /// save_part() writes the stamp from which rows are still to be checked; load_part() restores it for declarations
+    /// that this world also has. For declarations that were not saved, all rows are checked.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
@@ -91,7 +89,7 @@ private:
         Store* store;
         const Schema* component;  // the schema in the store
         FieldPart part;
-        std::uint64_t since = 0;  // writes at or after this stamp were not checked yet
+        std::uint64_t since = 0;  // writes at or after this stamp are not checked yet
     };
     struct Followed {
         PositionField field;
@@ -102,7 +100,7 @@ private:
         Database* database;
         GridZones tiles;
     };
-    /// The rows of one stamp block, in a table of the component or, if `of_transforms`, of transforms.
+    /// The rows of one stamp block, in a table of the component or, if `of_transforms` is set, of transforms.
     struct Block {
         ComponentTable table;
         RowRange rows;
@@ -114,7 +112,7 @@ private:
         const Table* table;  // the table that has the field
         std::uint32_t row, first_column;
         Entity entity;
-        Vec3 place;  // the position of the side that is followed
+        Vec3 place;  // the position to be written
     };
     struct Leaving {
         Entity entity;
@@ -135,7 +133,7 @@ private:
     ComponentDirectory& directory_;
     Array<Followed> followed_{Owner("position links")};
     Array<Tiled> tiled_{Owner("position links")};
-    // Temporary within a settle; members to reuse their memory.
+    // Temporaries of a settle; members to reuse their memory.
     Array<Block> blocks_{Owner("position links")};
     Array<Array<Difference>> differences_{Owner("position links")};  // by chunk of blocks_
     Array<Array<Leaving>> leaving_by_chunk_{Owner("position links")};

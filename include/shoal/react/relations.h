@@ -1,6 +1,5 @@
 #pragma once
-// The relations of a world: an index for each field declared as a relation, and the rule for references to dead
-// entities.
+// The relations of a world: an index for each field declared as a relation, and rules for references to dead entities.
 //
 //     struct Limpet {
 //         Entity whale;
@@ -13,11 +12,11 @@
 //     relation(cleared)        it becomes null
 //     relation(dies_too)       the entity that refers to the target dies too, and so do entities that refer to it
 //
-// It does not matter which store keeps the component, nor how the field is written. The indices show the state at the
-// last settle: a settle brings them up to date after the commands. Then the rules for targets that have died since are
-// applied, before the stores remove the rows of dead entities, so one settle removes them all (except in managers that
-// check random rows for dead owners). A disabled component counts as absent: the rule is applied to its reference when
-// the component is enabled. Thread: as for World; any thread may call referrers(), even while passes run.
+// Relations work for all stores, however the field is written. The indices show the state at the last settle, which
+// updates them after the commands. Then it applies the rules for targets that have died, before the stores remove the
+// rows of dead entities, so one settle removes them all (except in managers that check random rows for dead owners). A
+// disabled component counts as absent: the rule is applied when the component is enabled.
+// Thread: the same as World; any thread may call referrers(), even while passes are running.
 
 #include "shoal/entity/entity_manager.h"
 #include "shoal/react/service.h"
@@ -38,7 +37,7 @@ public:
 
     /// Returns the entities whose field refers to `target`, as of the last settle:
     /// `for (const Entity missile : world.relations().referrers<&Missile::target>(ship))`.
-    /// Requires: the field is declared a relation. Cost: proportional to the entities found.
+    /// Requires: the field is declared a relation. Cost: proportional to the number of entities returned.
     template <auto kMember>
     Referrers referrers(Entity target) const {
         constexpr auto kDescription = shoal_describe(ComponentTag<ComponentOf<kMember>>{});
@@ -51,8 +50,8 @@ public:
     SHOAL_API Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const;
 
     std::string describe() const override;
-    /// Brings the indices up to date, including those of new relations, and applies the rules for dead targets.
-    /// Destroys entities.
+    /// Updates the indices, adds those of new relations, and applies the rules for dead targets, which may destroy
+    /// entities.
     void after_commands(const SettleContext& context) override;
     void forget(const Store& store) override;
     std::uint32_t state_version() const override { return 1; }

@@ -1,6 +1,6 @@
 #pragma once
-// Services: what a world does around its frames besides passes. Keeping frames, streaming zones and following relations
-// are each done by an object that the world calls at fixed moments, and programs can add their own:
+// Services: objects that a world calls at fixed points of a frame, outside of passes. Frame history, zone streaming and
+// relations are services, and programs can add their own:
 //
 //     struct Census final : WorldService {
 //         explicit Census(World& of) : WorldService("census"), world(of) { world.services().add(*this); }
@@ -10,8 +10,8 @@
 //         std::vector<std::uint64_t> num_alive;
 //     };
 //
-// A service overrides the hooks that it needs. At each hook, the services of a world are called in the order of their
-// stages, and within a stage in the order in which they were added; describe(world) lists them in this order.
+// A service overrides the hooks that it needs. Each hook calls the services of a world in the order of their stages,
+// and within a stage in the order in which they were added; describe(world) lists them in this order.
 //
 //     step()     |- passes -|------------------------------ settle -------------------------------|
 //                             before    commands   after      stores   note      after              after
@@ -21,11 +21,11 @@
 //     detach()    before_detach, forget        load(world, ...)    note_deaths, load_part, after_load
 //     ~World()    world_ends
 //
-// In the hooks of a settle, a service may do what observers may: it may spawn, destroy, add and remove, and may not
-// settle, step, save or load the world, nor detach a store. A service may be added or removed in a hook. A new service
-// is called last in that hook, and in its own place from the next hook on.
-// Cost: a virtual call for each hook and service. In the hooks of a settle and a frame, a service whose class is final
-// and does not override the hook costs nothing.
+// In the hooks of a settle, a service has the same rights as an observer: it may spawn, destroy, add and remove, but
+// must not settle, step, save or load the world, or detach a store. A service may be added or removed in a hook. That
+// hook calls a new service last; later hooks call it in the order of its stage.
+// Cost: a virtual call for each hook and service. Hooks of a settle or a frame cost nothing for a service whose class
+// is final and does not override them.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/detail/array.h"
@@ -50,19 +50,19 @@ struct SettleContext;
 struct SpawnOptions;
 struct StringId;
 
-/// When a service is called, relative to the other services of its world.
+/// The position of a service in the calling order of its world.
 enum class ServiceStage : std::uint8_t {
-    kCluster,  ///< this stage and those before kProgram are called before the services of programs
+    kCluster,  ///< stages before kProgram are called before the program's services
     kZones,
     kRelations,
     kPositionLinks,
     kObservers,
     kReloads,
     kProgram,  ///< services that programs add
-    kTexts,    ///< this stage and those below are called after the program's, because they look at the results
+    kTexts,    ///< later stages are called after the program's services, because they use the results
     kFrames,
     kPersistence,
-    kInspector,  ///< looks at what all other services have done
+    kInspector,  ///< shows the results of all other services
 };
 
 /// Collects the texts of World::strings() that a service refers to.
@@ -71,7 +71,7 @@ public:
     virtual void mark(StringId text) = 0;
     /// Marks the texts in a value of a field: a string id, or an array in a blob. Shape: Field::num_values() values.
     virtual void mark_values(const Field& field, const std::byte* values) = 0;
-    /// Marks every aligned group of eight bytes that is the id of a text, for bytes whose layout is unknown.
+    /// Marks each text whose id occurs as eight aligned bytes, for data whose layout is unknown.
     virtual void mark_words(std::span<const std::byte> bytes) = 0;
 
 protected:
@@ -88,63 +88,64 @@ public:
 
     std::string_view name() const { return name_; }
     ServiceStage stage() const { return stage_; }
-    /// Returns what describe() shows after the name: one line, or nothing.
+    /// Returns a line that describe() shows after the name, or nothing.
     virtual std::string describe() const { return {}; }
     /// Returns a table that describe(), reports and the inspector show below that line; empty: none. Shape: a line with
-    /// the names of the columns, then a line for each row, with tabs between the texts: "rank\tzones\n0\t12\n1\t11\n".
+    /// the column names, then a line for each row, with tabs between columns: "rank\tzones\n0\t12\n1\t11\n".
     virtual std::string table() const { return {}; }
 
     /// World::settle() begins.
     virtual void before_commands(const SettleContext& /*context*/) {}
     /// Commands were carried out. The stores settle next, and remove the rows of dead entities.
     virtual void after_commands(const SettleContext& /*context*/) {}
-    /// Entities may have died since the last call, and their ids may be reused afterwards.
+    /// Entities may have died since the last call, and their ids may be reused after this call.
     virtual void note_deaths() {}
-    /// The stores have settled: rows are packed, and stay where they are until the next structural call.
+    /// The stores have settled: rows are packed, and are not moved until the next structural call.
     virtual void after_settle(const SettleContext& /*context*/) {}
-    /// World::step() has run the passes, and has settled. The world is at rest: a service may save it.
+    /// World::step() has run the passes and settled. The world is at rest, so a service may save it.
     virtual void after_frame() {}
 
     /// A blob was spawned, by World::spawn() or by a command. This is not called for copies of entities.
     virtual void spawned(const Blob& /*blob*/, const Spawned& /*spawned*/, const SpawnOptions& /*options*/) {}
-    /// The program detaches a store, which still has all its rows and is still part of the world. This is not called
-    /// for stores that a failed load has created and removes again.
+    /// The program is about to detach a store, which still has all its rows and is still part of the world. This is not
+    /// called for stores that a failed load removes again.
     virtual void before_detach(Store& /*store*/) {}
-    /// A store leaves the world, is destroyed, or is replaced: nothing may refer to it afterwards. Use only its
-    /// address: if it is being destroyed, the functions of its class can no longer be called.
+    /// A store is detached, destroyed or replaced: nothing may refer to it afterwards. Use only its address, because
+    /// its destructor may already be running.
     virtual void forget(const Store& /*store*/) {}
-    /// The fields of component types have changed, so anything that was made from their schemas is out of date.
+    /// The fields of component types have changed, so data that depends on their schemas is out of date.
     virtual void fields_changed() {}
-    /// The world ends. The service may use it until this call returns, and not afterwards.
+    /// The world is being destroyed. The service must not use it after this call.
     virtual void world_ends() {}
 
-    /// The zones whose rows the service keeps in files, and the one that holds an entity's row; kNoZone: none.
+    /// The zones whose rows the service has unloaded to files, and the one that has the row of an entity; kNoZone:
+    /// none.
     virtual ZoneSet unloaded_zones() const { return {}; }
     virtual Zone unloaded_zone_of(Entity /*entity*/) const { return kNoZone; }
 
     /// Marks the texts that only this service refers to. Texts that no service marks may be removed.
     virtual void mark_texts(TextMarks& /*marks*/) const {}
 
-    /// The version of the data that save_part() writes; 0: the service saves nothing. Otherwise a saved state has a
-    /// part `services/NAME` with the version and the data.
+    /// The version of the data that save_part() writes; 0: the service saves nothing. If it is not 0, a saved state has
+    /// a part `services/NAME` with the version and the data.
     virtual std::uint32_t state_version() const { return 0; }
     virtual void save_part(SnapshotWriter& /*to*/) const {}
-    /// Replaces the service's data with what save_part() wrote. `version`: of the saved data, at most state_version();
-    /// 0: the state has no data of the service. Errors: the data does not fit; the world then goes back to its previous
-    /// state.
+    /// Replaces the service's data with the data that save_part() wrote. `version`: the version of the saved data, at
+    /// most state_version(); 0: the state has no data of the service. Errors: the data does not fit; the world then
+    /// restores its previous state.
     virtual Status load_part(SnapshotReader& /*from*/, std::uint32_t /*version*/) { return {}; }
-    /// A state was loaded with load(world, ...), not by going back to a frame.
+    /// A state was loaded with load(world, ...). This is not called after a rewind to a kept frame.
     virtual void after_load() {}
 
 protected:
-    /// For shoal's own services: a world has at most one at each stage.
+    /// For shoal's own services, of which a world has at most one per stage.
     WorldService(std::string_view name, ServiceStage stage) : name_(name), stage_(stage) {}
 
 private:
     friend class WorldServices;
     std::string_view name_;
     ServiceStage stage_ = ServiceStage::kProgram;
-    std::uint32_t hooks_ = 0;  // a bit for each FrameHook that it may override
+    std::uint32_t hooks_ = 0;  // a bit for each FrameHook that the class may override
 };
 
 /// The hooks of every frame. A world calls only the hooks that a service may override.
@@ -157,13 +158,13 @@ public:
     explicit WorldServices(const ComponentDirectory& directory) : directory_(directory) {}
 
     /// Adds a service, after the other services of its stage. Lifetime: remove the service before it is destroyed,
-    /// unless the world ends first. Requires: the service was not added before; if it saves data, no other service that
-    /// saves data has its name; no passes run.
+    /// unless the world ends first. Requires: the service is not added yet; if it saves data, its name is unique among
+    /// services that save data; no passes are running.
     template <class Service>
     void add(Service& service) {
         add(service, hooks_of<Service>());
     }
-    /// Removes a service; does nothing if it was not added. Requires: no passes run.
+    /// Removes a service; does nothing if it was not added. Requires: no passes are running.
     SHOAL_API void remove(const WorldService& service);
     /// Returns the service of one of shoal's own stages, or nullptr.
     SHOAL_API WorldService* find(ServiceStage stage) const;
@@ -185,22 +186,21 @@ public:
         if (!asked.empty()) visit_each(asked, visit);
     }
 
-    /// The zones that services declare unloaded, and the one that holds an entity's row.
+    /// The zones that services have unloaded, and the one that has the row of an entity.
     SHOAL_API ZoneSet unloaded_zones() const;
     SHOAL_API Zone unloaded_zone_of(Entity entity) const;
-    /// Errors: the row of one of these entities is in an unloaded zone, so this cannot be `done` to it; `done` is a
-    /// word such as "copied".
+    /// Errors: the row of one of these entities is in an unloaded zone. `done`: the operation for the message, such as
+    /// "copied".
     SHOAL_API Status check_loaded(std::span<const Entity> entities, std::string_view done) const;
-    /// Errors: there are unloaded zones, which would miss what is `done` to the world, such as "reloaded".
+    /// Errors: there are unloaded zones. `done`: the operation for the message, such as "reloaded".
     SHOAL_API Status check_all_loaded(std::string_view done) const;
 
-    /// Whether no passes run, the world does not settle, and no blob is being spawned.
+    /// Whether no passes are running, the world is not settling, and no blob is being spawned.
     bool is_at_rest() const { return !are_held() && !is_settling_ && num_spawns_ == 0; }
     bool is_settling() const { return is_settling_; }
     bool is_spawning() const { return num_spawns_ != 0; }
 
-    // The world calls these functions to report what it does. When the world ends, it notifies the services, the last
-    // one first.
+    // The world calls these functions to report its activities. At its end, it notifies the services in reverse order.
     void note_settling(bool is_settling) { is_settling_ = is_settling; }
     void note_spawn(bool begins) { num_spawns_ += begins ? 1u : ~0u; }
     SHOAL_API void end_all();
@@ -214,7 +214,8 @@ private:
 
     template <auto kOfService, auto kOfBase>
     static constexpr bool kIsInherited = std::is_same_v<decltype(kOfService), decltype(kOfBase)>;
-    /// Returns the hooks that a class may override: all, or for a final class all except those it visibly inherits.
+    /// Returns the hooks that a class may override: for a final class, all except those that it visibly inherits;
+    /// otherwise all.
     template <class S>
     static constexpr std::uint32_t hooks_of() {
         using Base = WorldService;

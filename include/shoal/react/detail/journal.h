@@ -1,6 +1,6 @@
 #pragma once
-// The journal of a world: which entities gained or lost which component types, for code that asks when it has time,
-// such as an index, a renderer or a replica.
+// The journal of a world: a list of the entities that gained or lost components of each type, for code that polls for
+// changes, such as an index, a renderer or a replica.
 //
 //     world.observers().keep_journal(100'000);
 //     std::uint64_t seen = world.stamp();  // and all is copied
@@ -12,11 +12,11 @@
 //
 //     stamp 7 | "mesh" added: e3 e4 e9 | "wet" removed: e3 | stamp 8 | "wet" added: e1 | ...
 //
-// An entry records what observers would report (see observers.h): the difference from the settle before. A component
-// that was added and removed in between has no entry, and entries hold no values: changed_since() of a query finds
-// writes. The journal covers all stores of the world, including those attached later. It is bounded: when its entries
-// name more entities than the limit, the entries of the oldest settles are dropped. Calling keep_journal() again drops
-// all entries.
+// Entries record the same changes as observers report (see observers.h): the differences from the previous settle. A
+// component that was added and removed in between has no entry. Entries hold no values: use changed_since() of a query
+// to find writes. The journal covers all stores of the world, including those attached later. Its size is limited: when
+// its entries list more entities than the limit, the entries of the oldest settles are dropped. Calling keep_journal()
+// again drops all entries.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/detail/array.h"
@@ -43,34 +43,34 @@ struct JournalEntry {
 /// The changes at or after a stamp. The changes are complete only if the journal was already kept at that stamp.
 /// Lifetime: until the next settle, or keep_journal().
 struct Journal {
-    bool is_complete = false;  ///< false: older changes were dropped, or were never kept
+    bool is_complete = false;  ///< false: some changes were dropped, or were never recorded
     std::span<const JournalEntry> entries;
 };
 
 /// Keeps the entries of a world. Programs use it through World.
 class ChangeJournal {
 public:
-    /// Keeps entries that name at most `max_entities` (0: none), for changes at or after `stamp`. Drops all earlier
+    /// Keeps entries that list at most `max_entities` (0: none), for changes at or after `stamp`. Drops all earlier
     /// entries.
     SHOAL_API void keep(std::size_t max_entities, std::uint64_t stamp);
     bool is_kept() const { return max_entities_ != 0; }
     /// Returns the changes at or after `stamp`.
     SHOAL_API Journal since(std::uint64_t stamp) const;
 
-    /// Adds an entry, unless `entities` is empty. Requires: `stamp` is not less than in earlier calls.
+    /// Adds an entry, unless `entities` is empty. Requires: `stamp` is at least the stamp of earlier calls.
     SHOAL_API void add(std::uint64_t stamp, ComponentId component, JournalEntry::Kind kind,
                        std::span<const Entity> entities);
-    /// save() writes the entries. load() replaces the entries with what save() wrote, if the journal is kept.
+    /// save() writes the entries. If the journal is kept, load() replaces the entries with the saved ones.
     SHOAL_API void save(SnapshotWriter& to) const;
     SHOAL_API Status load(SnapshotReader& from, std::uint64_t stamp);
-    /// Drops the entries of the oldest settles until the rest name few enough entities.
+    /// Drops the entries of the oldest settles until the rest fit the limit.
     SHOAL_API void trim();
 
 private:
     std::size_t max_entities_ = 0;
     std::size_t num_entities_ = 0;
     std::uint64_t complete_from_ = 0;
-    std::size_t begin_ = 0;                            // the first entry that is not dropped
+    std::size_t begin_ = 0;                            // the first entry that was not dropped
     Array<JournalEntry> entries_{Owner("journal")};    // by stamp
     Array<Array<Entity>> entities_{Owner("journal")};  // by entry
 };
