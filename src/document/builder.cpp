@@ -13,7 +13,7 @@ namespace shoal {
 using document_detail::Code;
 using document_detail::NodeData;
 
-/// The target of the calls: nodes, or a text.
+/// Collects nodes, or writes text.
 struct DocumentBuilder::End {
     bool in_mapping() const { return text ? text->in_mapping() : nodes.in_mapping(); }
     std::size_t depth() const { return text ? text->depth() : nodes.depth(); }
@@ -25,8 +25,8 @@ struct DocumentBuilder::End {
         has_key = false;
     }
 
-    /// Adds a value. Either `print` writes the value, and the returned node is not used, or the node of the value is
-    /// returned.
+    /// Adds a value. If the builder prints, `print` writes the value, and the returned node is unused; otherwise
+    /// returns the new node.
     template <class Print>
     NodeData& add(Code code, SourcePosition position, Print&& print) {
         before_value();

@@ -14,7 +14,7 @@ namespace {
 
 // --- the line of a diagnostic, with a marker under it ----------------------------------------------------------------
 
-constexpr std::size_t kWindow = 100;       // shown code points of a long line
+constexpr std::size_t kWindow = 100;       // code points that are shown of a long line
 constexpr std::size_t kBinaryWindow = 25;  // for binary data, where most bytes take four columns
 constexpr std::size_t kGutterDigits = 5;
 constexpr std::string_view kCut = "...";
@@ -36,7 +36,7 @@ Window find_window(std::string_view text, std::size_t at) {
     const std::size_t width = is_binary ? kBinaryWindow : kWindow;
     const std::size_t most_before = width * 2 / 5;
     std::size_t begin = at, before = 0;
-    std::size_t starts[kWindow + 1] = {at};  // of the code points before `at`, nearest first
+    std::size_t starts[kWindow + 1] = {at};  // of code points before `at`, the nearest first
     while (before < width && begin > 0 && text[begin - 1] != '\n') starts[++before] = begin = step_back(text, begin);
 
     std::size_t end = at, after = 0;
@@ -56,7 +56,7 @@ Window find_window(std::string_view text, std::size_t at) {
     return {begin, end, cut_before, cut_after};
 }
 
-/// Returns the bytes of the word, quoted string or sign that starts at `at`.
+/// Returns the length of the word, quoted string or sign that starts at `at`.
 std::size_t token_bytes(std::string_view text, std::size_t at) {
     constexpr std::string_view kSigns = "[]{}=:";
     constexpr std::string_view kBlanks = " \t\r\n,";
@@ -78,8 +78,8 @@ void append_gutter(std::string& out, std::string_view number) {
     out.append(number).append(" | ");
 }
 
-/// Appends the line around `offset`, and `^~~~` under `num_bytes` of the line, or under the word found there if
-/// `num_bytes` is 0. A long line is cut to a window. Cost: O(window), however long the line is.
+/// Appends the line around `offset`, with `^~~~` under `num_bytes` bytes, or under the word at `offset` if `num_bytes`
+/// is 0. Only a window of a long line is shown. Cost: O(window), regardless of the length of the line.
 void append_excerpt(std::string& out, std::string_view text, std::uint32_t offset, std::uint32_t num_bytes,
                     std::uint32_t line) {
     const std::size_t at = std::min<std::size_t>(offset, text.size());
@@ -119,7 +119,7 @@ void append_excerpt(std::string& out, std::string_view text, std::uint32_t offse
 constexpr std::size_t kBlockBytes = 1024;
 constexpr std::size_t kMostKinds = 256;  // later ones are not capped
 
-/// Moves a location past `bytes`.
+/// Advances a location past `bytes`.
 void advance(SourceLocation& location, std::string_view bytes) {
     const std::size_t line_end = bytes.rfind('\n');
     if (line_end != std::string_view::npos) {
@@ -130,7 +130,7 @@ void advance(SourceLocation& location, std::string_view bytes) {
     location.column += static_cast<std::uint32_t>(num_code_points(bytes));
 }
 
-/// Returns the hash of a message without its quoted words and numbers.
+/// Hashes a message without its quoted words and numbers.
 std::uint64_t kind_hash(Severity severity, std::string_view message) {
     std::string kind(1, severity == Severity::kError ? 'e' : 'w');
     bool is_quoted = false;
@@ -143,7 +143,8 @@ std::uint64_t kind_hash(Severity severity, std::string_view message) {
 
 }  // namespace
 
-/// A text, and the location of every kBlockBytes-th byte: a look-up reads less than one block, even in an endless line.
+/// A text, and the location of every kBlockBytes-th byte, so that a look-up reads less than one block, even in a very
+/// long line.
 struct Diagnostics::File {
     std::string name;
     std::string kept;
@@ -205,7 +206,7 @@ SourceLocation Diagnostics::locate(SourcePosition position) const {
     return location;
 }
 
-/// Returns nullptr for a message whose kind is not counted.
+/// Returns the kind of a message, or nullptr if there are too many kinds.
 Diagnostics::Kind* Diagnostics::kind_of(Severity severity, std::string_view message) {
     const std::uint64_t hash = kind_hash(severity, message);
     for (Kind& kind : kinds_)
@@ -245,13 +246,13 @@ void Diagnostics::sort_by_place(std::size_t first) {
         return std::pair(a.position.file, a.position.offset) < std::pair(b.position.file, b.position.offset);
     };
     Diagnostic* const begin = entries_.begin() + first;
-    for (Diagnostic* next = begin; next != entries_.end(); ++next)  // there are few, and most are in order
+    for (Diagnostic* next = begin; next != entries_.end(); ++next)  // entries are few and mostly in order
         std::rotate(std::upper_bound(begin, next, *next, is_before), next, next + 1);
     for (std::size_t i = first; i < entries_.size(); ++i)
         if (Kind* const kind = kind_of(entries_[i].severity, entries_[i].message)) kind->last_entry = i;
 }
 
-/// After the last shown entry of a kind, appends the number of further entries.
+/// Appends the number of entries that were not kept, if this is the last entry of its kind.
 void Diagnostics::append_more_of_kind(std::string& out, std::size_t entry) const {
     for (const Kind& kind : kinds_)
         if (kind.num_more != 0 && kind.last_entry == entry)

@@ -3,21 +3,22 @@
 //
 //     lower half of the hash of a key  ->  index of the key's node, counted from the mapping
 //
-// Thread: any thread may search once the mapping is closed.
+// Thread: any thread may search after the mapping is closed.
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/document/detail/document.h"
 
 namespace shoal::document_detail {
 
-/// Mappings with fewer keys are searched from the front.
+/// Mappings with fewer keys use a linear search.
 inline constexpr std::uint32_t kFewKeys = 24;
 
 class KeyTable {
 public:
     /// Returns the index of a key, or 0.
     std::uint32_t find(const NodeData* mapping, std::string_view key) const { return find(mapping, key, hash_of(key)); }
-    /// Adds the key mapping[index]. Returns 0, or, if the mapping already has the key, the index of that key.
+    /// Adds the key mapping[index]. If the mapping already has an equal key, returns the index of that key; otherwise
+    /// 0.
     std::uint32_t insert(const NodeData* mapping, std::uint32_t index) {
         const std::string_view key = mapping[index].string();
         const std::uint32_t hash = hash_of(key), same = find(mapping, key, hash);

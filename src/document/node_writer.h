@@ -44,7 +44,7 @@ public:
     /// The open list or mapping. Requires: depth() > 0.
     const NodeData& container() const { return nodes_[frames_.back().node]; }
     const NodeData& operator[](std::uint32_t node) const { return nodes_[node]; }
-    /// The node that was added last. Requires: num_nodes() > 0.
+    /// The last node that was added. Requires: num_nodes() > 0.
     const NodeData& last() const { return nodes_.back(); }
     std::size_t num_nodes() const { return nodes_.size(); }
 
@@ -65,7 +65,7 @@ public:
         frames_.pop_back();
     }
 
-    /// Adds a key. Returns kNoNode, or, if the mapping already has the key, the node of that key.
+    /// Adds a key. If the mapping already has an equal key, returns the node of that key; otherwise kNoNode.
     std::uint32_t add_key(std::string_view text, SourcePosition position) {
         const auto node = static_cast<std::uint32_t>(nodes_.size());
         append(Code::kString, position, static_cast<std::uint32_t>(text.size())).text = text.data();
@@ -91,7 +91,7 @@ public:
 
     /// Adds a copy of the value that begins at node `first`. Requires: the value is closed.
     void repeat(std::uint32_t first) {
-        // Spans and the tables of keys are relative to the mapping, so they are valid in the copy too.
+        // Spans and key tables are relative to the mapping, so they are also valid in the copy.
         const std::uint32_t end = first + nodes_[first].span;
         ++frames_.back().num_children;
         for (std::uint32_t node = first; node < end; ++node) {
@@ -100,7 +100,7 @@ public:
         }
     }
 
-    /// Returns room for a text that exists as long as the document. Call keep_text() with the number of bytes used.
+    /// Returns memory for a text that lives as long as the document. Call keep_text() with the number of bytes used.
     char* text_room(std::size_t num_bytes) {
         if (static_cast<std::size_t>(room_end_ - room_) >= num_bytes) return room_;
         const std::size_t block_bytes = std::max(num_bytes, kTextBlockBytes);
@@ -133,7 +133,7 @@ private:
         bool is_mapping;
         KeyTable* table;  // for a mapping with many keys
     };
-    /// A key of an open mapping. Keys with different signatures differ.
+    /// A key of an open mapping. Equal keys have equal signatures.
     struct OpenKey {
         std::uint32_t signature;
         std::uint32_t node;
@@ -150,7 +150,7 @@ private:
         return nodes_.back();
     }
 
-    /// Mixes the length and the first and last bytes: cheap, and different for most keys that are used in one mapping.
+    /// Mixes the length, the first bytes and the last bytes. This is cheap, and differs for most keys of a mapping.
     static std::uint32_t key_signature(std::string_view key) {
         std::uint32_t first = 0, last = 0;
         if (key.size() >= 4) {

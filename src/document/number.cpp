@@ -14,12 +14,13 @@ constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 constexpr int kMostExactPower = 22;
 constexpr std::uint64_t kMostExactMantissa = std::uint64_t(1) << 53;
-constexpr std::ptrdiff_t kMostDigits = 19;  // this many digits always fit into 64 bits
+constexpr std::ptrdiff_t kMostDigits = 19;  // numbers with this many digits fit into 64 bits
 
 /// Appends the digits at `p` to `value` (modulo 2^64). Returns the end of the digits.
 const char* read_digits(const char* p, const char* end, std::uint64_t& value) {
     if constexpr (std::endian::native == std::endian::little) {
-        // Eight digits at once: in pairs, then fours, then all. Source: Lemire, "Quickly parsing eight digits", 2018.
+        // Combines eight digits at once: into pairs, then fours, then all eight. Source: Lemire, "Quickly parsing eight
+        // digits", 2018.
         for (std::uint64_t word; end - p >= 8; p += 8) {
             std::memcpy(&word, p, 8);
             if ((((word + 0x4646464646464646) | (word - 0x3030303030303030)) & 0x8080808080808080) != 0) break;
@@ -46,8 +47,8 @@ const char* read_exponent(const char* p, const char* end, std::int64_t& exponent
     return p;
 }
 
-/// Returns whether a number outside the range of doubles is too large rather than too small. `power` is the exponent of
-/// ten after its last digit.
+/// Returns whether a number outside the range of doubles is too large, rather than too small. `power` is the power of
+/// ten of its last digit.
 bool is_too_large(const char* digits, const char* digits_end, std::int64_t power) {
     while (digits < digits_end && (*digits == '0' || *digits == '.')) ++digits;
     std::int64_t num_digits = 0;
@@ -59,7 +60,7 @@ bool is_too_large(const char* digits, const char* digits_end, std::int64_t power
 using Wide = unsigned __int128;
 constexpr int kMostKnownPower = 32;
 
-/// Returns the first 128 bits of 5^n, rounded as round_to_double() needs them: up if 5^-n fits into 64 bits, otherwise
+/// Returns the first 128 bits of 5^n, rounded for round_to_double(): up if n < 0 and 5^-n fits into 64 bits, otherwise
 /// down.
 /// Requires: |n| <= kMostKnownPower.
 constexpr Wide first_bits_of_power_of_five(int n) {
@@ -68,7 +69,7 @@ constexpr Wide first_bits_of_power_of_five(int n) {
     int num_zeros = 0;
     for (Wide bits = power; bits >> 127 == 0; bits <<= 1) ++num_zeros;
     if (n >= 0) return power << num_zeros;
-    for (int i = 0; i < 127 + 128 - num_zeros; ++i) {  // divides a power of two, bit by bit
+    for (int i = 0; i < 127 + 128 - num_zeros; ++i) {  // divides a power of two by 5^-n, bit by bit
         rest <<= 1;
         quotient = quotient << 1 | (rest >= power ? 1 : 0);
         if (rest >= power) rest -= power;
@@ -85,7 +86,7 @@ struct PowersOfFive {
 };
 constexpr PowersOfFive kPowersOfFive;
 
-/// Rounds mantissa x 10^exponent to the nearest double. Returns false in the rare cases that need more digits of the
+/// Rounds mantissa x 10^exponent to the nearest double. Returns false in the rare cases that need more bits of the
 /// power, and for powers outside of the table. Source: Lemire, "Number parsing at a gigabyte per second", 2021.
 bool round_to_double(std::uint64_t mantissa, std::int64_t exponent, double& value) {
     if (mantissa == 0 || exponent < -kMostKnownPower || exponent > kMostKnownPower) return false;
@@ -103,7 +104,7 @@ bool round_to_double(std::uint64_t mantissa, std::int64_t exponent, double& valu
     const int upper_bit = static_cast<int>(high >> 63), shift = upper_bit + 64 - kMantissaBits - 3;
     // 217706 / 2^16 is log2(10).
     const int power_of_two = static_cast<int>((217706 * exponent) >> 16) + 63 + upper_bit - num_zeros +
-                             kBias;  // for a normal double: |n| is small
+                             kBias;  // never a subnormal, because |exponent| is small
     std::uint64_t bits = high >> shift;
     const bool is_halfway = low <= 1 && exponent >= -4 && exponent <= 23 && (bits & 3) == 1 && (bits << shift) == high;
     if (is_halfway) bits &= ~std::uint64_t(1);  // rounds to even
@@ -131,7 +132,7 @@ struct Decimal {
 ParsedNumber to_double(const Decimal& d, const char* end) {
     ParsedNumber parsed{NumberForm::kDouble, end, {}};
     if (d.fits && d.mantissa < kMostExactMantissa && d.exponent >= -kMostExactPower && d.exponent <= kMostExactPower) {
-        // Both factors are exact, so the result is rounded once and correctly.
+        // Both factors are exact, so the result is rounded correctly.
         const double m = static_cast<double>(d.mantissa);
         const double value = d.exponent < 0 ? m / kPowersOfTen[-d.exponent] : m * kPowersOfTen[d.exponent];
         parsed.number = d.negative ? -value : value;

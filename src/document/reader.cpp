@@ -30,8 +30,8 @@ struct Bracket {
     std::size_t indent = 0;
 };
 
-/// Finds the first list or mapping whose closing bracket, on a line of its own, is indented less than the line of its
-/// opening bracket. Returns both brackets; 0 and 0 if there is none.
+/// Finds the first list or mapping whose closing bracket is the first on its line, and is indented less than the line
+/// of its opening bracket. Returns both brackets; two default ones if there is none.
 std::pair<Bracket, Bracket> find_misplaced(std::span<const TextToken> tokens, std::string_view text) {
     Array<Bracket> open{Owner("document reader")};
     std::size_t at = 0, indent = 0;
@@ -51,7 +51,7 @@ std::pair<Bracket, Bracket> find_misplaced(std::span<const TextToken> tokens, st
     return {};
 }
 
-/// Reads four hexadecimal digits. Returns -1 if there are none.
+/// Reads four hexadecimal digits. Returns -1 if there are not four.
 int read_hex4(const char* p, const char* end) {
     unsigned value = 0;
     if (end - p < 4 || std::from_chars(p, p + 4, value, 16).ptr != p + 4) return -1;
@@ -69,7 +69,7 @@ bool is_not_finite(std::string_view word) {
            lower.starts_with("1.#");
 }
 
-/// What is between the tokens of SJSON; JSON has no comments, so it has the same.
+/// The syntax of gaps between tokens. JSON can share it, because it has no comments.
 struct GapSyntax {
     static std::size_t line_end_bytes(std::string_view text, std::size_t at) { return text[at] == '\n' ? 1 : 0; }
     static std::size_t comment_end(std::string_view text, std::size_t at, bool /*begins_line*/) {
@@ -78,9 +78,9 @@ struct GapSyntax {
     }
 };
 
-/// The common part of the readers of SJSON and JSON: the text, errors, strings, numbers, words.
+/// The common base of the SJSON and JSON readers: reads strings, numbers and words, and reports errors.
 ///
-/// Functions take the position to read from. They return the position to continue from, or nullptr to stop after an
+/// Functions take the position to read from, and return the position to continue from, or nullptr to stop after an
 /// error. An error in one value, such as a bad escape or number, is reported and skipped. After an unmatched bracket or
 /// quote, `lost_` is set: the rest may be misread, so only errors that cannot result from the first error are reported.
 class Reader {
@@ -94,7 +94,7 @@ protected:
           diagnostics_(diagnostics),
           options_(options),
           dialect_(dialect),
-          begin_(diagnostics.text(file).empty() ? "" : diagnostics.text(file).data()),  // nullptr means stop
+          begin_(diagnostics.text(file).empty() ? "" : diagnostics.text(file).data()),  // not nullptr, which means stop
           end_(begin_ + diagnostics.text(file).size()),
           tokens_(options.tokens, diagnostics.text(file),
                   diagnostics.text(file).starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0) {
@@ -151,7 +151,7 @@ protected:
     SHOAL_INLINE void note(TokenKind kind, const char* begin, const char* end, bool is_unmarked = false) {
         if (SHOAL_UNLIKELY(tokens_.is_wanted())) keep_token(kind, begin, end, is_unmarked);
     }
-    /// Notes the value that begins at `p`; `after`: where reading goes on.
+    /// Records the token of a value that begins at `p`; `after`: the position to continue from.
     SHOAL_INLINE const char* note_value(const char* p, const char* after) {
         if (SHOAL_UNLIKELY(tokens_.is_wanted()) && after != nullptr)
             keep_token(*p == '{' || *p == '[' ? TokenKind::kOpen : TokenKind::kScalar, p, after, false);
@@ -180,7 +180,7 @@ protected:
                       diagnostics_.locate(writer_.container().position()).line);
     }
 
-    /// Adds where the innermost list or mapping begins, if that is on another line.
+    /// Adds a note with the start of the innermost list or mapping, if it is on another line.
     void note_container(Diagnostic& diagnostic, const char* p) const {
         if (writer_.depth() == 0) return;
         const SourcePosition begin = writer_.container().position();
@@ -188,7 +188,7 @@ protected:
         diagnostic.note(begin, concat("it is inside ", container_text(), "; is that closed?"));
     }
 
-    /// Reports that the innermost list or mapping is not closed, and which list or mapping inside may lack its bracket.
+    /// Reports that the innermost list or mapping is not closed, and which nested list or mapping may lack its bracket.
     void report_unclosed() {
         const bool is_mapping = writer_.in_mapping();
         const char* const p = begin_ + writer_.container().offset;
@@ -196,8 +196,8 @@ protected:
                            concat("add \"", is_mapping ? '}' : ']', "\"")));
     }
 
-    /// A missing bracket inside is only noticed at the end of the text. Indentation shows where the bracket may be
-    /// missing.
+    /// Uses the indentation to find a nested list or mapping that may lack its bracket, which is noticed only at the
+    /// end of the text.
     void note_suspect(Diagnostic& diagnostic) const {
         const std::string_view text = diagnostics_.text(file_);
         std::vector<TextToken> tokens;
@@ -240,7 +240,7 @@ protected:
 
     const char* read_escaped(const char* open, std::string_view& text) {
         const char* const end = find_closing_quote(open);
-        if (end == nullptr) {  // continue on the next line
+        if (end == nullptr) {  // continues on the next line
             const void* const line_end = std::memchr(open, '\n', static_cast<std::size_t>(end_ - open));
             return line_end == nullptr ? end_ : static_cast<const char*>(line_end);
         }
@@ -331,7 +331,7 @@ protected:
         return word.data() + word.size();
     }
 
-    /// Adds true, false or null if the word is one of these.
+    /// Adds true, false or null, if the word is one of them.
     bool add_literal(std::string_view word, const char* p) {
         if (word == "true")
             writer_.add(Code::kBool, at(p)).boolean = true;
@@ -441,7 +441,7 @@ private:
         return open(Code::kMapping, p) == nullptr ? nullptr : p;
     }
 
-    /// Returns whether the whole text is one scalar.
+    /// Returns whether the text is a single scalar.
     bool is_scalar_root(const char* p) {
         if (is_verbatim(p)) return true;
         const char* after = p;
@@ -533,11 +533,10 @@ private:
         return p;
     }
 
-    /// A key without "=". A value that follows on the same line is read as the value of the key, and anything else as
-    /// the next key.
+    /// Reports a key without "=". Reads a value on the same line as the key's value, and anything else as the next key.
     const char* go_on_without_equals(const char* key_end, const char* p) {
         report_at_last_key("expected \"=\" after the key ", "write key = value");
-        // A key such as `a{` contains a bracket that was meant to open a mapping.
+        // The bracket in a key such as `a{` was probably meant to open a mapping.
         if (writer_.last().string().find_first_of("{}[]\"") != std::string_view::npos) lost_ = true;
         const bool same_line = std::memchr(key_end, '\n', static_cast<std::size_t>(p - key_end)) == nullptr;
         const bool has_value = p < end_ && *p != '}' && *p != ']' && (same_line || *p == '{' || *p == '[');
@@ -570,8 +569,8 @@ private:
         return after;
     }
 
-    /// Reads """any text""". If more than three quotes follow each other, the last three close the text. A line end
-    /// becomes \n, whatever the file uses.
+    /// Reads """any text""". If more than three quotes follow each other, the last three close the text. All line ends
+    /// become \n.
     const char* read_verbatim(const char* p) {
         const std::string_view rest(p + 3, static_cast<std::size_t>(end_ - p - 3));
         std::size_t length = rest.find("\"\"\"");
@@ -621,7 +620,7 @@ private:
         return p + 1;
     }
 
-    /// A bracket of the wrong kind: either a bracket before it is missing, or this bracket is mistyped.
+    /// Handles a bracket of the wrong kind: either an earlier bracket is missing, or this one is mistyped.
     const char* close_wrongly(const char* p) {
         const bool is_mapping = writer_.in_mapping();
         if (at_open_root()) {
@@ -640,7 +639,7 @@ private:
         return p + 1;
     }
 
-    /// A key in a list, which was probably not closed. Continues after the list if a mapping contains it.
+    /// Handles a key in a list that was probably not closed. If the list is inside a mapping, continues there.
     const char* end_list_before_key(const char* p) {
         const std::string_view word = word_at(p);
         if (!lost_)

@@ -51,7 +51,7 @@ SHOAL_INLINE const char* skip_class(const char* p, const char* end, int bits) {
     return p;
 }
 
-/// Skips white space, and indentation eight bytes at a time.
+/// Skips white space. Skips indentation eight bytes at a time.
 SHOAL_INLINE const char* skip_space_runs(const char* p, const char* end, int bits) {
     while (p < end && is_class(*p, bits)) {
         const bool is_indented = *p == '\n' && end - p > 8 && (p[1] == ' ' || p[1] == '\t');
@@ -69,8 +69,8 @@ SHOAL_INLINE const char* skip_space_runs(const char* p, const char* end, int bit
     return p;
 }
 
-/// Returns the end of the comment of SJSON that begins at `p`, without the line end; `p` if there is none, and nullptr
-/// if it is never closed.
+/// Returns the end of an SJSON comment that begins at `p`, without the line end; `p` if there is no comment, nullptr if
+/// the comment is not closed.
 inline const char* find_comment_end(const char* p, const char* end) {
     const char second = end - p > 1 && *p == '/' ? p[1] : '\0';
     if (second == '/') {
@@ -83,13 +83,14 @@ inline const char* find_comment_end(const char* p, const char* end) {
     return close == std::string_view::npos ? nullptr : rest.data() + close + 2;
 }
 
-/// Returns the first quote, backslash or control character, or `end`. Eight bytes at a time.
+/// Returns the first quote, backslash or control character, or `end`. Reads eight bytes at a time.
 inline const char* find_string_stop(const char* p, const char* end) {
     constexpr std::uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
     for (std::uint64_t word; end - p >= 8; p += 8) {
         std::memcpy(&word, p, 8);
         const std::uint64_t quote = word ^ (kOnes * '"'), backslash = word ^ (kOnes * '\\');
-        // Some byte is zero or below 0x20. Bytes outside of ASCII never match. A false alarm only costs the slow loop.
+        // Tests for bytes that are zero or below 0x20. Bytes outside of ASCII never match. A false positive only costs
+        // the slow loop.
         const std::uint64_t found = ((quote - kOnes) | (backslash - kOnes) | (word - kOnes * 0x20)) & ~word & kHighs;
         if (found == 0) continue;
         if constexpr (std::endian::native == std::endian::little) return p + (std::countr_zero(found) >> 3);

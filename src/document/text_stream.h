@@ -1,7 +1,8 @@
 #pragma once
-// Writes SJSON and JSON from calls, front to back: node() walks an existing tree, and a DocumentBuilder may forward its
-// calls. The stream keeps the open containers, and up to 16 numbers of a list, which are put on one line if the list
-// has no more numbers. Thread: one thread at a time.
+// Writes SJSON and JSON front to back, from calls: node() writes an existing tree, and a printing DocumentBuilder
+// forwards its calls. The stream keeps the open containers, and up to 16 numbers of a list, because short lists of
+// numbers are written on one line.
+// Thread: one thread at a time.
 
 #include "shoal/base/text.h"
 #include "shoal/document/detail/document.h"
@@ -13,7 +14,7 @@
 
 namespace shoal {
 
-/// The differences between text formats.
+/// The properties in which the text formats differ.
 struct TextStyle {
     char indent;
     std::uint8_t indent_width;  ///< characters per level
@@ -23,7 +24,7 @@ struct TextStyle {
     bool root_has_braces;
     bool is_one_line;
     bool is_json;
-    bool keeps_lines;  ///< a text of several lines is written verbatim
+    bool keeps_lines;  ///< whether a text of several lines is written verbatim
 };
 extern const TextStyle kJsonStyle;
 extern const TextStyle kSjsonStyle;
@@ -31,7 +32,7 @@ extern const TextStyle kLineStyle;  ///< SJSON without line breaks
 
 class TextStream {
 public:
-    /// Without `print`, the text is kept.
+    /// `print`: nullptr to return the text from finish().
     explicit TextStream(const TextStyle& style, TextFunction print = nullptr, void* context = nullptr)
         : style_(style), print_(print), context_(context) {}
 
@@ -88,8 +89,7 @@ public:
             write_quoted(text);
     }
 
-    /// Writes the subtree of a node, without its key. Keeps the path to the current node in an array, because a text
-    /// may be nested deeper than the stack allows calls.
+    /// Writes the subtree of a node, without its key. Does not recurse, because deep nesting could overflow the stack.
     void node(Node root) {
         struct Walk {
             Node::Iterator next, end;
@@ -119,7 +119,7 @@ public:
     bool in_mapping() const { return !open_.empty() && open_.back().is_mapping; }
     bool has_root() const { return has_root_; }
 
-    /// Ends the text; returns it, or an empty text if it was printed. Requires: there is a root, which is closed.
+    /// Ends the text, and returns it, or an empty text if it was printed. Requires: the root is closed.
     std::string finish() {
         SHOAL_ASSERT(has_root_ && open_.empty(), "a document needs one root, which must be closed");
         if ((!is_empty_ || !out_.empty()) && !style_.is_one_line) out_.push_back('\n');
@@ -135,9 +135,9 @@ private:
         bool is_folded;  ///< a list whose numbers may still fit on one line
     };
     static constexpr std::size_t kPieceBytes = std::size_t(64) << 10;
-    static constexpr std::uint32_t kMostOnOneLine = 16;  // numbers: a 4x4 matrix
+    static constexpr std::uint32_t kMostOnOneLine = 16;  // numbers, enough for a 4x4 matrix
 
-    /// Writes what precedes a value: nothing after a key, and at the root.
+    /// Writes the separator before a value: nothing after a key or at the root.
     void begin_value() {
         pass_on(kPieceBytes);
         has_root_ = true;
@@ -166,7 +166,7 @@ private:
         out_.append(depth * style_.indent_width, style_.indent);
     }
 
-    /// Appends a number, which reads back as the same kind and value.
+    /// Appends a number so that it reads back with the same kind and value.
     template <class T>
     static void append_value(std::string& out, T number) {
         if constexpr (std::is_integral_v<T>)
@@ -189,7 +189,7 @@ private:
         append_value(out_, value);
     }
 
-    /// Writes each number of a list on its own line, if the list has other values or too many numbers.
+    /// Writes each number of the folded list on its own line, because the list has other values or too many numbers.
     void unfold() {
         Open& open = open_.back();
         const std::uint32_t count = open.num_children;
@@ -263,7 +263,7 @@ private:
     bool has_key_ = false;
     bool is_empty_ = true;
     Array<Open> open_{Owner("document writer")};
-    std::string numbers_;                   // of the folded list, the innermost container
+    std::string numbers_;                   // of the folded list, which is the innermost container
     std::uint32_t ends_[kMostOnOneLine]{};  // offsets into numbers_
 };
 

@@ -7,7 +7,7 @@
 namespace shoal {
 namespace {
 
-/// Removes the first line and returns it without its leading tabs.
+/// Removes the first line, and returns it without leading tabs.
 std::string take_plain_line(std::string_view& lines) {
     std::string_view line = take_line(lines);
     line.remove_prefix(std::min(line.find_first_not_of('\t'), line.size()));

@@ -73,7 +73,7 @@ std::size_t find_invalid_byte(std::string_view text) {
         for (; i + 16 <= text.size(); i += 16) {
             std::uint64_t word[2];
             std::memcpy(word, text.data() + i, 16);
-            // A byte is 1 to 127 exactly if neither the byte nor the byte minus one has the high bit.
+            // A byte is 1 to 127 if and only if the high bit is clear in both the byte and the byte minus one.
             if (((word[0] | (word[0] - kOnes) | word[1] | (word[1] - kOnes)) & kHighs) != 0) break;
         }
         if (i == text.size()) break;

@@ -23,7 +23,7 @@ void append_escaped(std::string& out, char c) {
         out.append("u00").append({"0123456789ABCDEF"[(c >> 4) & 15], "0123456789ABCDEF"[c & 15]});
 }
 
-/// The characters of SJSON keys that need no quotes.
+/// The characters of SJSON keys without quotes.
 struct PlainCharacters {
     constexpr PlainCharacters() {
         for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-#$."))
@@ -44,7 +44,7 @@ std::string write(const TextStyle& style, Node node) {
 // --- scalars -------------------------------------------------------------------------------------------------------
 
 void append_number_text(std::string& out, double number) {
-    constexpr double kMost = 99'999;  // the shortest text of 100000.0 is 1e+05
+    constexpr double kMost = 99'999;  // the shortest form of 100000.0 is 1e+05
     if (number >= -kMost && number <= kMost) {
         const auto whole = static_cast<std::int64_t>(number);
         if (static_cast<double>(whole) == number && (whole != 0 || !std::signbit(number))) {

@@ -1,5 +1,5 @@
 #pragma once
-// Errors and warnings in texts that people wrote, each with a place, a message and a hint.
+// Errors and warnings about texts that people write, each with a position, a message and a hint.
 //
 //     Diagnostics diagnostics;
 //     const std::uint32_t file = diagnostics.add_file("reef/garden.sjson", std::move(text));
@@ -11,9 +11,9 @@
 //           |         ^~~~~~~
 //
 // A SourcePosition is a file and a byte offset, so that readers need not count lines. Diagnostics keeps the texts and
-// turns a position into line and column on demand. Lines and columns start at 1. A column is one code point, and so is
-// a tab; a byte order mark does not count.
-// Thread: one thread at a time per Diagnostics, even for const calls, which fill a cache.
+// converts a position to line and column on demand. Lines and columns start at 1. Every code point is one column,
+// including a tab; a byte order mark does not count.
+// Thread: a Diagnostics may be used by one thread at a time, even for const calls, which fill a cache.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/base/detail/config.h"
@@ -32,7 +32,7 @@ struct SourcePosition {
     friend constexpr bool operator==(const SourcePosition&, const SourcePosition&) = default;
 };
 
-/// A position in the form for people. All zero means no position.
+/// A position as line and column. All zero means no position.
 struct SourceLocation {
     std::uint32_t file = 0;
     std::uint32_t line = 0;
@@ -48,13 +48,13 @@ struct DiagnosticNote {
     std::string message;
 };
 
-/// One error or warning. Its texts may contain anything; format() escapes what must not reach a terminal.
+/// One error or warning. Its texts may contain any bytes; format() escapes those that are unsafe for a terminal.
 struct Diagnostic {
     Severity severity = Severity::kError;
     SourcePosition position;
-    std::uint32_t num_bytes = 0;  ///< length of the underline; 0: the word, string or sign at `position`
+    std::uint32_t num_bytes = 0;  ///< length of the underline; 0: underlines the word, string or sign at `position`
     std::string message;
-    std::string hint;  ///< what to do; printed after the message
+    std::string hint;  ///< suggests a fix; printed after the message
     Array<DiagnosticNote> notes{Owner("diagnostics")};
 
     SHOAL_API Diagnostic& note(SourcePosition at, std::string text);
@@ -64,8 +64,8 @@ struct Diagnostic {
 /// Collects diagnostics, and keeps the texts that they refer to.
 class Diagnostics {
 public:
-    /// Keeps at most `max_entries` errors and as many warnings, and at most `max_of_kind` of one kind, whose
-    /// messages differ only in quoted words and numbers. Others are only counted.
+    /// Keeps at most `max_entries` errors, `max_entries` warnings, and `max_of_kind` entries of one kind; the others
+    /// are only counted. Messages of one kind differ only in quoted words and numbers.
     SHOAL_API explicit Diagnostics(std::size_t max_entries = 100, std::size_t max_of_kind = 10);
     SHOAL_API ~Diagnostics();
     Diagnostics(const Diagnostics&) = delete;
@@ -73,7 +73,7 @@ public:
 
     /// Adds a text and returns its number; numbers start at 1. Messages refer to the text by `name`.
     SHOAL_API std::uint32_t add_file(std::string name, std::string text);
-    /// The same without a copy. Lifetime: the caller keeps the bytes as long as this object.
+    /// The same, but does not copy the text. Lifetime: the text must outlive this object.
     SHOAL_API std::uint32_t refer_file(std::string name, std::string_view text);
 
     /// Requires: 0 < file <= num_files(). Lifetime: as long as this object.
@@ -81,7 +81,7 @@ public:
     SHOAL_API std::string_view text(std::uint32_t file) const;
     std::uint32_t num_files() const { return static_cast<std::uint32_t>(files_.size()); }
 
-    /// Returns line and column. Cost: below a microsecond; the first call for a file reads the file once.
+    /// Returns line and column. Cost: less than a microsecond; the first call for a file reads the whole text.
     SHOAL_API SourceLocation locate(SourcePosition position) const;
 
     /// Adds an entry and returns it, so that notes can be added. Lifetime: until the next error() or warning().
@@ -92,14 +92,14 @@ public:
     std::size_t num_errors() const { return num_errors_; }
     std::size_t num_warnings() const { return num_warnings_; }
 
-    /// Sorts the entries from `first` on in reading order: entries without a position come first, and the others are
-    /// sorted by file and offset. Entries at the same position keep their order.
+    /// Sorts the entries from index `first` on: entries without a position come first, and the others are sorted by
+    /// file and offset. Entries at the same position keep their order.
     SHOAL_API void sort_by_place(std::size_t first = 0);
 
-    /// The kept entries, in the order of reporting unless they were sorted.
+    /// The kept entries, in the order in which they were added, unless they were sorted.
     const Array<Diagnostic>& entries() const { return entries_; }
 
-    /// Returns all entries as text for people, each with the source line.
+    /// Returns all entries as readable text, each with its source line.
     SHOAL_API std::string format() const;
 
 private:
@@ -129,7 +129,7 @@ private:
     Diagnostic dropped_;  // the last diagnostic that was not kept
 };
 
-/// Receives the progress of long calls: after every thousandth unit of work, such as an entity, and at the end.
+/// Receives the progress of long calls: after every 1,000 units of work, such as entities, and at the end.
 struct ProgressListener {
     void (*advance)(void* context, std::string_view units, std::uint64_t done, std::uint64_t total) = nullptr;
     void* context = nullptr;
@@ -137,7 +137,7 @@ struct ProgressListener {
     SHOAL_API void tell(std::string_view units, std::uint64_t done, std::uint64_t total) const;
 };
 
-/// Returns `text` in quotes for a message. Long texts are cut, and unprintable characters are escaped.
+/// Returns `text` in quotes for a message. Long texts are shortened, and unprintable characters are escaped.
 SHOAL_API std::string quoted(std::string_view text);
 
 }  // namespace shoal

@@ -8,14 +8,14 @@
 //     builder.end();
 //     Document merged = builder.finish();
 //
-// The output can also be printed directly, piece by piece, so that it takes no memory, whatever its length:
+// A builder can also print its output piece by piece, in constant memory:
 //
 //     DocumentBuilder printer(TextFormat::kJson, write_to, file);  // calls write_to(file, text), which a program has
 //
-// Nodes from another document keep their source positions. Each of these nodes takes the space of one new node, or of
-// two with its key, however large it is. Lifetime: the documents that nodes come from must outlive the one that is
-// built.
-// Thread: one thread at a time per builder.
+// Nodes of another document keep their source positions. A reference to such a node takes the space of one node, or of
+// two with its key, regardless of the size of its subtree.
+// Lifetime: documents whose nodes are used must outlive the built document.
+// Thread: a builder may be used by one thread at a time.
 
 #include "shoal/document/detail/document.h"
 
@@ -28,12 +28,12 @@ enum class TextFormat : std::uint8_t { kSjson, kJson };
 /// Receives the next piece of a text. Lifetime: the call.
 using TextFunction = void (*)(void* context, std::string_view piece);
 
-/// Requires, in all calls: one root; a key before each value inside a mapping; different keys in a mapping (checked
-/// builds assert this; other builds keep both keys).
+/// Requires: one root; a key before each value in a mapping; no key twice in a mapping (checked builds assert this;
+/// other builds keep both).
 class DocumentBuilder {
 public:
     SHOAL_API DocumentBuilder();
-    /// Prints what write_sjson() or write_json() would return, and keeps nothing; repeated keys are not detected.
+    /// Prints the text that write_sjson() or write_json() would return. Repeated keys are not detected.
     SHOAL_API DocumentBuilder(TextFormat format, TextFunction print, void* context);
     SHOAL_API ~DocumentBuilder();
     DocumentBuilder(const DocumentBuilder&) = delete;
@@ -45,21 +45,21 @@ public:
     SHOAL_API void key(std::string_view text, SourcePosition position = {});
     /// Uses the key of `child`. Requires: child.has_key().
     SHOAL_API void key(Node child);
-    /// The same for keys that may repeat: returns the position of an equal key in this mapping, or no position.
+    /// Adds a key that may be a duplicate. Returns the position of an equal key in this mapping, or no position.
     SHOAL_API SourcePosition read_key(std::string_view text, SourcePosition position);
     SHOAL_API void null(SourcePosition position = {});
     SHOAL_API void boolean(bool value, SourcePosition position = {});
     SHOAL_API void integer(std::int64_t value, SourcePosition position = {});
     SHOAL_API void unsigned_integer(std::uint64_t value, SourcePosition position = {});
-    /// Requires: a finite value, because the text formats have no others.
+    /// Requires: the value is finite.
     SHOAL_API void number(double value, SourcePosition position = {});
-    /// Copies `text`. Requires: UTF-8.
+    /// Copies `text`. Requires: `text` is UTF-8.
     SHOAL_API void string(std::string_view text, SourcePosition position = {});
     /// Adds the subtree of `node` by reference. Requires: `node` belongs to a finished document.
     SHOAL_API void value(Node node);
     /// The same as key(child) and value(child).
     SHOAL_API void member(Node child);
-    /// Adds a copy of an earlier, complete value, which was node number `first`. Keys count as nodes.
+    /// Adds a copy of an earlier, complete value. `first`: the index of its node, which counts keys as nodes.
     SHOAL_API void repeat(std::uint32_t first);
     SHOAL_API std::uint32_t num_nodes() const;
     // A key and its value.
@@ -70,13 +70,14 @@ public:
     /// A value that is not finite becomes null.
     SHOAL_API void number(std::string_view key, double value);
     SHOAL_API void string(std::string_view key, std::string_view text);
-    /// Returns the document, and leaves the builder empty; a builder that prints prints the rest, and returns null.
+    /// Returns the document, and leaves the builder empty. A printing builder prints the rest, and returns a null
+    /// document.
     /// Requires: a complete root.
     SHOAL_API Document finish();
 
 private:
     struct End;
-    End* end_;  // nodes or text
+    End* end_;  // collects nodes, or writes text
 };
 
 }  // namespace shoal

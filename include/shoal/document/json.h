@@ -1,6 +1,6 @@
 #pragma once
-// Strict JSON, as in RFC 8259. Trees are the same as for SJSON. The keys of an object must differ. Thread: calls are
-// independent; one thread at a time per Diagnostics.
+// Reads and writes strict JSON (RFC 8259), with the same trees as SJSON. Duplicate keys in an object are an error.
+// Thread: calls are independent, except that a Diagnostics may be used by one thread at a time.
 
 #include "shoal/base/status.h"
 #include "shoal/document/detail/document.h"
@@ -11,8 +11,9 @@
 
 namespace shoal {
 
-/// Reads a file of `diagnostics`. A byte order mark is skipped. Errors: one or more in `diagnostics`, and no document.
-/// Lifetime: the document refers to the text in `diagnostics`.
+/// Reads a file of `diagnostics`. A byte order mark is skipped. Errors: no document is returned; `diagnostics` has the
+/// errors.
+/// Lifetime: `diagnostics` must outlive the document, which refers to its text.
 SHOAL_API Result<Document> read_json(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
 /// Returns `node` as text, indented by two spaces, with short lists of numbers on one line. read_json() reads it back

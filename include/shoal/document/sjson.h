@@ -1,12 +1,12 @@
 #pragma once
-// SJSON: JSON that is pleasant to write. docs/formats/sjson.md has the grammar.
+// SJSON: JSON that is pleasant to write. docs/formats/sjson.md describes the grammar.
 //
 //     prefab = "reef/coral"          // no braces around the whole, no commas
 //     "43d2ce7f" = { position = [4 0 12] }
 //     text = """any "text", as it is"""
 //
-// Every JSON text is SJSON and reads the same.
-// Thread: calls are independent; one thread at a time per Diagnostics.
+// JSON is a subset of SJSON.
+// Thread: calls are independent, except that a Diagnostics may be used by one thread at a time.
 
 #include "shoal/base/status.h"
 #include "shoal/document/detail/document.h"
@@ -17,15 +17,15 @@
 
 namespace shoal {
 
-/// Reads a file of `diagnostics`. Errors: one or more in `diagnostics`, and no document. A text larger than 4 GiB is an
-/// error. Lifetime: the document refers to the text in `diagnostics`. Cost: over 400 MB of text a second, without an
-/// allocation per node; linear time even for hostile texts.
+/// Reads a file of `diagnostics`. Errors: no document is returned; `diagnostics` has the errors. A text larger than 4
+/// GiB is an error. Lifetime: `diagnostics` must outlive the document, which refers to its text. Cost: over 400 MB of
+/// text per second, without an allocation per node; linear time even for hostile texts.
 SHOAL_API Result<Document> read_sjson(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
 /// Returns `node` as text, indented by tabs, without braces around a root mapping, with short lists of numbers on one
 /// line. read_sjson() reads it back as an equal tree. Requires: `node` is not none.
 SHOAL_API std::string write_sjson(Node node);
-/// The same on one line, with commas between members and no line break at the end: `mass = 2.0, position = [0 0 3]`.
+/// The same on one line, with commas between members and no final line break: `mass = 2.0, position = [0 0 3]`.
 SHOAL_API std::string write_sjson_line(Node node);
 
 }  // namespace shoal

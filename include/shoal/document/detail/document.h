@@ -1,8 +1,8 @@
 #pragma once
-// One tree for all text formats. Every node has its position in the source.
+// The document tree that all text formats share. Every node has its position in the source.
 //
 // Nodes are stored in one flat array in source order, 24 bytes each. Children follow their parent, the values of a
-// mapping follow their keys, and `span` leads to the next sibling:
+// mapping follow their keys, and `span` is the distance to the next sibling:
 //
 //     { mass = 2  at = [4 0] }
 //
@@ -10,10 +10,11 @@
 //     size 2    "mass"  2        "at"  size 2   4        0
 //     span 7    span 1  span 1         span 3
 //
-// Texts without escapes are views into the source. A document made by a DocumentBuilder may also refer to nodes of
-// other documents; a Node follows such references. Lifetime: a Node and its texts are valid as long as the Document,
-// the Diagnostics that keep the source text, and the documents that the Document was built from exist. Thread: a
-// document never changes, so any thread may read it.
+// Texts without escapes are views into the source. A document that was made by a DocumentBuilder may also refer to
+// nodes of other documents; Node follows these references.
+// Lifetime: a Node and its texts are valid while the Document, the Diagnostics with its source text, and the documents
+// that it refers to exist.
+// Thread: a document never changes, so any thread may read it.
 
 #include "shoal/base/assert.h"
 #include "shoal/document/diagnostics.h"
@@ -33,7 +34,7 @@ namespace document_detail {
 
 class KeyTable;
 
-/// The stored kind of a node: the node kinds, and two codes that Node hides.
+/// The stored kind of a node: a NodeKind, or one of two codes that Node hides.
 enum class Code : std::uint32_t {
     kNull,
     kBool,
@@ -53,7 +54,7 @@ struct NodeData {
         std::uint64_t large_integer;
         double number;
         const char* text;
-        const KeyTable* keys;  ///< for a mapping with many keys, else nullptr
+        const KeyTable* keys;  ///< for a mapping with many keys; otherwise nullptr
         const NodeData* target;
     };
     std::uint32_t length;  ///< bytes of a text, or children of a list or mapping
@@ -81,7 +82,7 @@ public:
 
     Node() = default;
 
-    /// False for the none node, which find() returns when it finds nothing.
+    /// False for none, which find() returns if there is no such child.
     explicit operator bool() const { return value_ != nullptr; }
 
     NodeKind kind() const {
@@ -100,14 +101,15 @@ public:
     /// Where the value starts in its source.
     SourcePosition position() const { return data().position(); }
 
-    /// Whether the node has a key, as children of a mapping do. For other nodes, the key is empty and has no position.
+    /// Whether the node has a key: true for children of mappings. For other nodes, the key is empty and has no
+    /// position.
     bool has_key() const { return key_ != nullptr; }
     std::string_view key() const { return key_ == nullptr ? std::string_view() : key_->string(); }
     SourcePosition key_position() const { return key_ == nullptr ? SourcePosition() : key_->position(); }
 
     /// Requires: is_bool().
     bool as_bool() const { return data(is_bool(), "as_bool() needs a bool").boolean; }
-    /// Returns nullptr if the node is of another kind, or is an integer that does not fit. Lifetime: as long as the
+    /// Returns nullptr if the node is not an integer, or if the integer does not fit. Lifetime: as long as the
     /// document.
     SHOAL_API const std::int64_t* as_int64() const;
     SHOAL_API const std::uint64_t* as_uint64() const;
@@ -116,14 +118,14 @@ public:
     /// Requires: is_string().
     std::string_view as_string() const { return data(is_string(), "as_string() needs a string").string(); }
 
-    /// The number of children of a list or mapping, else 0.
+    /// The number of children of a list or mapping; otherwise 0.
     std::uint32_t size() const { return is_list() || is_mapping() ? data().length : 0; }
 
-    /// Returns the child with this key, or none. A node that is not a mapping has no such child.
+    /// Returns the child with this key, or none, also for nodes that are not mappings.
     /// Cost: O(1) in large mappings, which are hashed; small mappings are searched.
     SHOAL_API Node find(std::string_view key) const;
 
-    /// Returns a child by its index. Requires: index < size(). Cost: O(1) in a list of scalars, else O(index).
+    /// Returns a child by its index. Requires: index < size(). Cost: O(1) in a list of scalars, otherwise O(index).
     SHOAL_API Node operator[](std::uint32_t index) const;
 
     /// The children in source order: `for (Node child : node)`. Scalars have no children.
@@ -183,7 +185,7 @@ public:
     SHOAL_API ~Document();
 
     Node root() const { return Node(nullptr, nodes_.data()); }
-    /// Counts keys as nodes, but not nodes of other documents that this one refers to.
+    /// Includes keys, but not nodes of other documents that this one refers to.
     std::size_t num_nodes() const { return nodes_.size(); }
 
 private:
@@ -201,8 +203,8 @@ private:
 };
 
 /// Returns whether two trees have the same kinds, values, keys and order. Positions are ignored. Numbers are compared
-/// by their bits: -0.0 is not 0.0, and the integer 1 is not the number 1.0.
-/// Requires: neither node is none. Cost: O(nodes), without recursion.
+/// bit by bit: -0.0 differs from 0.0, and the integer 1 differs from the number 1.0. Requires: `a` and `b` are not
+/// none. Cost: O(nodes), without recursion.
 SHOAL_API bool equal(Node a, Node b);
 
 }  // namespace shoal

@@ -18,7 +18,7 @@ enum class NumberForm : std::uint8_t {
 
 struct ParsedNumber {
     NumberForm form;
-    const char* end;  ///< where reading stopped; the caller checks what follows
+    const char* end;  ///< the end of the number; the caller checks the next characters
     union {
         std::int64_t integer;
         std::uint64_t large_integer;
@@ -26,8 +26,8 @@ struct ParsedNumber {
     };
 };
 
-/// Reads the longest number at the start of [begin, end). Integers that do not fit into 64 bits become doubles. Doubles
-/// are rounded correctly.
+/// Reads the longest number at the start of [begin, end). Integers that do not fit into 64 bits are read as doubles.
+/// Doubles are rounded correctly.
 SHOAL_API ParsedNumber parse_number(const char* begin, const char* end);
 
 }  // namespace shoal

@@ -14,26 +14,27 @@ namespace shoal {
 
 enum class TokenKind : std::uint8_t { kKey, kScalar, kOpen, kClose, kComment };
 
-/// A key, a value, a bracket or a comment of a text. Between tokens are only blanks, line ends, commas and signs.
+/// A key, a value, a bracket or a comment of a text. The gaps between tokens contain only blanks, line ends, commas and
+/// signs.
 struct TextToken {
     TokenKind kind;
-    bool is_alias = false;           ///< a value of YAML that refers to an earlier one
-    bool is_unmarked = false;        ///< of a list or mapping without brackets: `begin` and `end` are equal
-    std::uint8_t num_line_ends = 0;  ///< between it and the last token before it that has text; at most 2
+    bool is_alias = false;           ///< a YAML value that refers to an earlier one
+    bool is_unmarked = false;        ///< opens or closes without a bracket: `begin` equals `end`
+    std::uint8_t num_line_ends = 0;  ///< since the previous token with text; at most 2
     std::uint32_t begin = 0;         ///< offsets in the text
     std::uint32_t end = 0;
-    std::uint32_t value = 0;   ///< offset of what follows the anchor and the tag of YAML; otherwise `begin`
-    std::uint32_t column = 0;  ///< bytes from the start of its line to `begin`
+    std::uint32_t value = 0;   ///< `begin`, or the offset after an anchor and a tag of YAML
+    std::uint32_t column = 0;  ///< bytes from the start of the line to `begin`
 };
 
 struct ReadOptions {
-    /// How deep lists and mappings may be nested. Readers do not recurse, so a large limit only costs memory.
+    /// The maximum nesting depth of lists and mappings. Readers do not recurse, so a large limit only costs memory.
     std::uint32_t max_depth = 128;
-    /// SJSON only: a word that is not a literal is a string, as in `type = vec3`. Schema files are read in this way. In
-    /// sources, by contrast, a forgotten quote is an error.
+    /// SJSON only: a word that is not a literal is a string, as in `type = vec3`. This is for schema files; in sources,
+    /// a word without quotes is an error.
     bool bare_texts = false;
-    /// If this is not nullptr, the tokens replace the content of the vector, in text order. After errors, the vector
-    /// may have only some of the tokens.
+    /// If not nullptr, receives the tokens, in text order; after errors, possibly only some of them. The content of the
+    /// vector is replaced.
     std::vector<TextToken>* tokens = nullptr;
 };
 

@@ -1,6 +1,5 @@
 #pragma once
-// Collects the tokens of a text for its reader, which passes keys, values and brackets, and finds the comments between
-// them.
+// Collects the tokens of a text. The reader adds keys, values and brackets; the list finds the comments between them.
 // Thread: one thread at a time.
 
 #include "shoal/document/detail/read_options.h"
@@ -10,13 +9,13 @@
 
 namespace shoal {
 
-/// `Syntax` has two functions that take a text and an offset in it: line_end_bytes() returns the length of the line end
-/// there or 0, and comment_end() the end of the comment there or the offset itself. comment_end() also receives whether
-/// a line begins there.
+/// `Syntax` has two functions that take a text and an offset: line_end_bytes() returns the length of a line end at the
+/// offset, or 0; comment_end() returns the end of a comment at the offset, or the offset itself. comment_end() also
+/// gets whether a line begins at the offset.
 template <class Syntax>
 class TokenList {
 public:
-    /// `tokens`: nullptr if they are not wanted. `begin`: the offset after a byte order mark.
+    /// `tokens`: nullptr if no tokens are wanted. `begin`: 0, or the offset after a byte order mark.
     TokenList(std::vector<TextToken>* tokens, std::string_view text, std::size_t begin)
         : tokens_(tokens), text_(text), cursor_(begin), line_(begin) {
         if (tokens != nullptr) tokens->clear();
@@ -33,7 +32,7 @@ public:
             return;
         }
         skip_to(token.end);
-        // A text of several lines includes the empty lines after it in YAML.
+        // In YAML, a text of several lines includes the empty lines after it.
         num_line_ends_ = 0;
         for (std::size_t at = token.end; at > token.begin && static_cast<unsigned char>(text_[at - 1]) <= ' '; --at)
             num_line_ends_ += text_[at - 1] == '\n';
@@ -76,7 +75,7 @@ private:
         }
     }
 
-    /// Moves the cursor over line ends and anything else.
+    /// Moves the cursor, and counts line ends.
     void skip_to(std::size_t end) {
         while (cursor_ < end) {
             const std::size_t num_bytes = Syntax::line_end_bytes(text_, cursor_);
@@ -90,8 +89,8 @@ private:
     std::vector<TextToken>* tokens_;
     std::string_view text_;
     std::size_t cursor_;
-    std::size_t line_;               // where the line of the cursor begins
-    std::size_t num_line_ends_ = 1;  // since the last comment, or the last token that has text
+    std::size_t line_;               // start of the cursor's line
+    std::size_t num_line_ends_ = 1;  // since the last comment or token with text
 };
 
 }  // namespace shoal

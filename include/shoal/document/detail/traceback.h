@@ -1,7 +1,7 @@
 #pragma once
-// Errors with messages of several lines, such as those of scripts: the first line is the error, and the other lines,
-// which are a traceback, are notes.
-// Thread: as for Diagnostics.
+// Adds errors with messages of several lines, such as script errors: the first line becomes the error, and the other
+// lines, the traceback, become notes.
+// Thread: the same as Diagnostics.
 
 #include "shoal/document/diagnostics.h"
 

@@ -21,15 +21,14 @@ struct CodePoint {
 /// Decodes the first code point. Requires: `text` is not empty.
 SHOAL_API CodePoint decode_utf8(std::string_view text);
 
-/// Writes 1 to 4 bytes, and returns how many. Requires: `code_point` is not a surrogate.
+/// Writes 1 to 4 bytes, and returns their number. Requires: `code_point` is not a surrogate.
 SHOAL_API std::size_t encode_utf8(char32_t code_point, char* out);
 
 /// Returns the offset of the first byte that is NUL or not UTF-8, or npos.
 SHOAL_API std::size_t find_invalid_byte(std::string_view text);
 
-/// Appends a code point in a form that is safe for a terminal: control characters, invisible characters, changes of the
-/// writing direction and invalid bytes become escapes such as \x1B or \u202E. Returns the width of that form in
-/// columns.
+/// Appends a code point so that it is safe to print on a terminal: control characters, invisible characters, direction
+/// marks and invalid bytes become escapes such as \x1B or \u202E. Returns the number of columns appended.
 SHOAL_API int append_visible(std::string& out, CodePoint code_point, char byte);
 
 /// The same for a text.
