@@ -117,7 +117,7 @@ void append_excerpt(std::string& out, std::string_view text, std::uint32_t offse
 // --- diagnostics -----------------------------------------------------------------------------------------------------
 
 constexpr std::size_t kBlockBytes = 1024;
-constexpr std::size_t kMostKinds = 256;  // later ones are not capped
+constexpr std::size_t kMostKinds = 256;  // further kinds are not limited
 
 /// Advances a location past `bytes`.
 void advance(SourceLocation& location, std::string_view bytes) {
@@ -252,7 +252,7 @@ void Diagnostics::sort_by_place(std::size_t first) {
         if (Kind* const kind = kind_of(entries_[i].severity, entries_[i].message)) kind->last_entry = i;
 }
 
-/// Appends the number of entries that were not kept, if this is the last entry of its kind.
+/// If `entry` is the last of its kind, appends the number of further diagnostics of this kind.
 void Diagnostics::append_more_of_kind(std::string& out, std::size_t entry) const {
     for (const Kind& kind : kinds_)
         if (kind.num_more != 0 && kind.last_entry == entry)

@@ -31,7 +31,7 @@ struct Bracket {
 };
 
 /// Finds the first list or mapping whose closing bracket is the first on its line, and is indented less than the line
-/// of its opening bracket. Returns both brackets; two default ones if there is none.
+/// of its opening bracket. Returns both brackets; default values if there is none.
 std::pair<Bracket, Bracket> find_misplaced(std::span<const TextToken> tokens, std::string_view text) {
     Array<Bracket> open{Owner("document reader")};
     std::size_t at = 0, indent = 0;
@@ -196,8 +196,8 @@ protected:
                            concat("add \"", is_mapping ? '}' : ']', "\"")));
     }
 
-    /// Uses the indentation to find a nested list or mapping that may lack its bracket, which is noticed only at the
-    /// end of the text.
+    /// Uses the indentation to find a nested list or mapping that may lack its bracket, because this is noticed only at
+    /// the end of the text.
     void note_suspect(Diagnostic& diagnostic) const {
         const std::string_view text = diagnostics_.text(file_);
         std::vector<TextToken> tokens;
@@ -533,7 +533,8 @@ private:
         return p;
     }
 
-    /// Reports a key without "=". Reads a value on the same line as the key's value, and anything else as the next key.
+    /// Reports a key without "=". If a value follows on the same line, reads it as the value of the key; otherwise
+    /// continues with the next key.
     const char* go_on_without_equals(const char* key_end, const char* p) {
         report_at_last_key("expected \"=\" after the key ", "write key = value");
         // The bracket in a key such as `a{` was probably meant to open a mapping.
@@ -639,7 +640,7 @@ private:
         return p + 1;
     }
 
-    /// Handles a key in a list that was probably not closed. If the list is inside a mapping, continues there.
+    /// Handles a key in a list that was probably not closed. If the list is inside a mapping, continues in the mapping.
     const char* end_list_before_key(const char* p) {
         const std::string_view word = word_at(p);
         if (!lost_)

@@ -319,8 +319,8 @@ bool PositionLinks::move_leaving(Database& database, const SettleContext& contex
 
 namespace {
 
-/// The stamp from which rows of a declaration are still to be checked, with the declaration's key. The loading program
-/// may have other declarations.
+/// A declaration, with the stamp from which rows are still to be checked. A program that loads the state may have other
+/// declarations.
 struct SavedLink {
     std::uint64_t component, field;  // hashes of their names
     std::uint64_t kind;              // 0 and 1: a Follower; 2: rows are kept in tiles

@@ -218,7 +218,7 @@ void BlobChanges::compare_rows(std::uint32_t type) {
             removed_.push_back({type, entity, row});
 }
 
-/// Whether components are equal if and only if their bytes are equal.
+/// Whether components of a type can be compared by their bytes.
 bool BlobChanges::bytes_tell(const TypeChanges& type) const {
     return (arrays_stay_ || !type.schema->has(FieldType::kBlobArray)) &&
            (all_stay_ || !type.schema->has(FieldType::kEntity));

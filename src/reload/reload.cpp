@@ -247,7 +247,8 @@ private:
         return {};
     }
 
-    /// Lists new entities whose ancestors were destroyed by the program. They are destroyed again.
+    /// Lists new entities that have an ancestor which the program has destroyed. These new entities are destroyed
+    /// again.
     void list_orphans() {
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
             BitSet lost{Owner("reload")};
@@ -294,7 +295,7 @@ private:
         return {};
     }
 
-    /// Applies overrides to new entities that an earlier version had, too.
+    /// Applies overrides to new entities that also existed in an earlier version.
     Status override_new_entities() {
         for (const ReloadOverrides::Entry& entry : overrides_.all()) {
             if (!is_new(entry.entity) || takers_[entry.type] == nullptr || type_at(entry.type).schema->singleton())
@@ -372,7 +373,7 @@ private:
             stored = stored.id < after_.num_entities() ? now(copy, static_cast<std::uint32_t>(stored.id)) : kNullEntity;
         });
     }
-    /// Makes the pose of a root relative to the root pose that its copy was spawned with.
+    /// Applies the root pose of a copy to the pose of a root.
     void place_root(std::uint32_t row, std::uint32_t copy, const Field& field) {
         const BlobComponents& poses = *type_at(transform_type_).after;
         if (parents_after()[poses.entity_index[row]] != kNoBlobEntity) return;
@@ -416,7 +417,7 @@ private:
         return {};
     }
 
-    /// Copies the parts of the world's value that a spawn has overridden to value_.
+    /// Copies overridden parts of a value from the world to value_.
     void keep_overridden(const ReloadedComponent& place, std::uint32_t type, std::size_t field, std::uint32_t row,
                          std::uint32_t copy) {
         const BlobComponents& components = *type_at(type).after;

@@ -1,5 +1,5 @@
 #pragma once
-// Values that a spawn has overridden, during a reload. They stay even if the source changes.
+// During a reload, keeps values that a spawn has overridden, even if the source changes.
 // Thread: the structural thread of the world.
 
 #include "reload/blob_changes.h"
@@ -18,8 +18,8 @@ public:
     /// Looks up the overrides of the copies of the older version. Overrides without a target in the newer version are
     /// kept for later versions.
     void find(World& world, const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after);
-    /// Records the new indices of the values in a list. Shape: `place_after` is by index in the older version;
-    /// kNoBlobEntity: removed.
+    /// Records the new indices of the values in a list. Shape: `place_after` has an element per value of the older
+    /// version; kNoBlobEntity: removed.
     void move_list(std::uint32_t type, std::uint32_t after_entity, std::span<const std::uint32_t> place_after);
     /// Returns the overrides with the entities and list indices of the newer version.
     std::vector<LoggedOverride> take();

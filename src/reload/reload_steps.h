@@ -47,7 +47,7 @@ public:
     /// Enables or disables a component, and returns whether this changed anything. Requires: the entity has the
     /// component.
     Result<bool> set_enabled(Database& database, const ReloadedComponent& place, bool on);
-    /// Records the owners of entities, for undo(). The caller then changes them.
+    /// Records the owners of entities, for undo(). The caller then changes the owners.
     void note_owners(OwnershipManager& owners, std::span<const Entity> owned);
     /// Links an entity to a parent, or makes it a root, and keeps its local pose. Requires: the entity and the parent
     /// have transforms.

@@ -101,7 +101,7 @@ private:
 
     struct SchemaParts;
 
-    /// Checks that the bytes are one whole blob of this format, for this machine.
+    /// Checks that the bytes are a complete blob of this format, for this machine.
     Status check_identity() const {
         if (num_bytes_ < sizeof kBlobMagic || std::memcmp(data_, kBlobMagic, sizeof kBlobMagic) != 0)
             return blob_error(0, "it is not a blob: it does not start with SHOALBLB");
@@ -330,7 +330,7 @@ private:
         return {};
     }
 
-    /// Builds a schema with defaults in two passes: the layout of the default image is known only after the first one.
+    /// Builds a schema with defaults in two passes: the layout of the default image is known only after the first pass.
     Status check_schema(const BlobSchema& record, SchemaParts& parts) {
         if (Status status = check_name_string(record.name); !status) return status;
         if (!std::has_single_bit(record.struct_alignment) || record.struct_alignment > kBlobAlignment ||

@@ -179,7 +179,7 @@ public:
 
     std::vector<std::byte> take() { return std::move(out_); }
 
-    /// Returns the size of the blob without its small sections.
+    /// Estimates the size of the blob, without its small sections.
     std::size_t expected_bytes() const {
         std::size_t bytes = content_.array_data.size() + content_.strings.num_bytes();
         bytes += content_.parents.size() * sizeof(std::uint32_t);
@@ -384,7 +384,7 @@ private:
         for (const auto& [guid, entity] : sorted) append(entity);
     }
 
-    /// Sorts the distinct names, then the entities by the rank of their names, because many entities may share a name.
+    /// Sorts the distinct names, then the entities by the rank of their names. Many entities may share a name.
     void write_names() {
         const std::vector<std::uint32_t>& names = content_.names;
         std::vector<std::uint32_t> texts(content_.strings.size()), first(texts.size() + 1), rank(texts.size());
@@ -616,7 +616,7 @@ void BlobWriter::add_dependency(DependencyKind kind, std::string_view path, std:
         content_->dependencies.push_back({kind, index});
         content_->dependency_hashes.push_back(hash);
     } else if (content_->dependency_hashes[*known] != hash) {
-        content_->dependency_hashes[*known] = 0;  // the file changed between two reads, so no hash is right
+        content_->dependency_hashes[*known] = 0;  // the file changed between two reads, so its hash is unknown
     }
 }
 

@@ -454,7 +454,7 @@ private:
     std::vector<FoundOverride> overrides_;
     std::vector<NamedOverride> named_;
     Array<Zone> zones_{Owner("spawn")};              // by blob entity; empty: the blob sets no zones
-    Array<std::uint32_t> disabled_{Owner("spawn")};  // blob entities, taker by taker
+    Array<std::uint32_t> disabled_{Owner("spawn")};  // blob entities, grouped by taker
     Spawned spawned_;
 };
 

@@ -338,7 +338,7 @@ private:
     }
 
     std::vector<std::byte> out_;
-    std::uint64_t bytes_left_;  // each byte is swapped at most once, so a damaged blob takes no longer
+    std::uint64_t bytes_left_;  // each byte is swapped at most once, so a damaged blob cannot take longer
     bool is_foreign_ = false;
     BlobHeader header_{};
     Array<BlobSection> entries_{Owner("blob swap")};

@@ -12,7 +12,7 @@ namespace {
 
 bool is_integer(FieldType type) { return type >= FieldType::kInt8 && type <= FieldType::kUint64; }
 
-/// Whether values are one or more numbers; a bool counts as 0 or 1, and an enum as its number.
+/// Whether a value consists of numbers; a bool counts as 0 or 1, and an enum as its number.
 bool has_lanes(FieldType type) {
     return type == FieldType::kEnum || (type >= FieldType::kBool && type <= FieldType::kQuaternion);
 }

@@ -105,7 +105,7 @@ Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content,
 }
 
 /// Errors: a file cannot be read now, so its content is unknown; the file is for another program; a state takes more
-/// than `max_bytes`. They do not count as damage, because falling back to an older snapshot would lose data.
+/// than `max_bytes`. These do not count as damage, because falling back to an older snapshot would lose data.
 Result<Snapshot> read_snapshot(PersistedSnapshot& snapshot, Executor& executor, std::uint64_t max_bytes) {
     const Result<std::string> bytes = read_file(snapshot.path);
     if (!bytes) return bytes.status();
@@ -286,7 +286,7 @@ private:
         if (!numbers) return numbers.status();
         const std::uint64_t number = numbers->empty() ? 0 : numbers->front();
         const Mark mark = mark_of(folder, number);
-        const bool goes_on = mark != Mark() && mark == known_;  // no mark: there is no regular file
+        const bool goes_on = mark != Mark() && mark == known_;  // empty mark: there is no regular file
         if (number != 0 && !replace && !goes_on)
             return Status::error(
                 concat("the folder \"", folder,

@@ -254,7 +254,7 @@ Replay::Frame::~Frame() {
 
 namespace {
 
-/// Returns the index of the first pass that differs between the frames, or the number of passes in both.
+/// Returns the index of the first pass that differs between the frames, or the number of passes that both have.
 std::size_t first_differing_pass(const FrameHashes& here, const FrameHashes& recorded) {
     const auto [mine, theirs] = std::ranges::mismatch(here.passes(), recorded.passes());
     return static_cast<std::size_t>(mine - here.passes().begin());

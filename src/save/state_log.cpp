@@ -24,7 +24,7 @@ constexpr std::size_t kLogPieceBytes = std::size_t(16) << 10;
 constexpr std::uint32_t kNoPart = ~0u;
 
 constexpr std::uint32_t kNoBlock = ~0u;
-constexpr std::size_t kMostEqualBytes = 8;  // the longest gap between joined runs: a new run would take as much space
+constexpr std::size_t kMostEqualBytes = 8;  // the longest gap between joined runs; a new run takes as much space
 
 /// Begins a part in the body. If the part is new, its path follows. The blocks come last.
 struct PartChange {

@@ -81,8 +81,8 @@ public:
     /// `bytes` is the whole file and must outlive the reader. `base` is the value that was passed to create(), and
     /// `first` is the state that it identifies. No state may take more than `max_bytes` in memory (0:
     /// max_snapshot_bytes()). Errors: the bytes are not a log, or have another version, byte order, width of ids or
-    /// base; the message names the problem. `is_damaged` is set to whether other programs cannot read the bytes with
-    /// this base either.
+    /// base; the message names the problem. `is_damaged` is set to true if no other program can read the bytes with
+    /// this base.
     static Result<StateLogReader> open(std::span<const std::byte> bytes, std::uint64_t base = 0,
                                        const Snapshot* first = nullptr, std::uint64_t max_bytes = 0,
                                        bool* is_damaged = nullptr);

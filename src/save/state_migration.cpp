@@ -447,7 +447,7 @@ private:
     /// Writes the stamps. Converted columns get the stamp at which the state was saved.
     Status write_stamps(SnapshotWriter& to, const TableShape& shape, std::uint32_t num_rows) {
         const std::size_t num_blocks = num_blocks_of(num_rows);
-        std::size_t num_columns = 1;  // the first stands for the rows
+        std::size_t num_columns = 1;  // the first one is for the rows
         HashMap<ComponentId, std::size_t> firsts{Owner("world")};
         for (const Type& type : shape.before) {
             firsts.set(type.before->id(), num_columns);

@@ -284,7 +284,7 @@ Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool wit
     if (stay_unloaded)
         if (Status status = files->prepare(from, zones); !status) return status;
     // Whether the data is valid is known only after all of it was loaded. If it is not, this state is restored. It
-    // shares unchanged data with `state` if that is trusted.
+    // shares unchanged data with `state`, if `state` is trusted.
     Snapshot now;
     if (const Status kept = save_but_zones(now, is_trusted ? &state : nullptr, nullptr, false, false); !kept)
         return Status::error(

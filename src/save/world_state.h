@@ -26,7 +26,7 @@ namespace shoal {
 struct LastingTypes {
     std::uint64_t key = 0;
     std::vector<std::byte> bytes;
-    bool only_used_texts = false;  // for a single state: the key does not cover which texts are used
+    bool only_used_texts = false;  // for a single state, because the key does not cover the use of texts
 };
 
 /// The part "world/clocks".

@@ -59,7 +59,7 @@ public:
     SHOAL_API void value(Node node);
     /// The same as key(child) and value(child).
     SHOAL_API void member(Node child);
-    /// Adds a copy of an earlier, complete value. `first`: the index of its node, which counts keys as nodes.
+    /// Adds a copy of an earlier, complete value. `first`: the index of its node; keys are nodes, too.
     SHOAL_API void repeat(std::uint32_t first);
     SHOAL_API std::uint32_t num_nodes() const;
     // A key and its value.
@@ -70,8 +70,8 @@ public:
     /// A value that is not finite becomes null.
     SHOAL_API void number(std::string_view key, double value);
     SHOAL_API void string(std::string_view key, std::string_view text);
-    /// Returns the document, and leaves the builder empty. A printing builder prints the rest, and returns a null
-    /// document.
+    /// Returns the document, and leaves the builder empty. A printing builder prints the rest, and returns a document
+    /// with a null root.
     /// Requires: a complete root.
     SHOAL_API Document finish();
 

@@ -204,7 +204,7 @@ public:
     void mark_texts(TextMarks& marks) const override;
     std::uint32_t state_version() const override { return 1; }
     /// save_part() writes the state after the last settle; load_part() restores it, so that the next settle reports
-    /// changes since then. They do not call observers. Requires: the stores were loaded; no observer is running.
+    /// changes since then. Neither function calls observers. Requires: the stores were loaded; no observer is running.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 

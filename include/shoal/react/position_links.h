@@ -8,8 +8,8 @@
 //     Follower::kTransform    the local position of the transform is the field: the place in the world, if it is a root
 //     Follower::kField        the field is the position of the transform in the world
 //
-// A declaration holds at the end of each settle(), for every entity that has both, including new entities, regardless
-// of their stores and of how they were written. If both were written, the follower is overwritten.
+// A declaration holds at the end of each settle(), for every entity that has the field and a transform, including new
+// entities, regardless of their stores and of how they were written. If both were written, the follower is overwritten.
 //
 //     step()  |- passes -|- settle: commands, relations, transforms follow, stores, fields follow, tiles, observers -|
 //                                                                  world poses of deferred transforms

@@ -12,10 +12,10 @@
 //     relation(cleared)        it becomes null
 //     relation(dies_too)       the entity that refers to the target dies too, and so do entities that refer to it
 //
-// Relations work for all stores, however the field is written. The indices show the state at the last settle, which
-// updates them after the commands. Then it applies the rules for targets that have died, before the stores remove the
-// rows of dead entities, so one settle removes them all (except in managers that check random rows for dead owners). A
-// disabled component counts as absent: the rule is applied when the component is enabled.
+// Relations work for all stores, regardless of how the field is written. The indices show the state at the last settle.
+// Each settle updates them after the commands. It then applies the rules for targets that have died, before the stores
+// remove the rows of dead entities, so one settle removes all of them (except in managers that check random rows for
+// dead owners). A disabled component counts as absent: the rule is applied when the component is enabled.
 // Thread: the same as World; any thread may call referrers(), even while passes are running.
 
 #include "shoal/entity/entity_manager.h"

@@ -23,7 +23,7 @@
 //
 // In the hooks of a settle, a service has the same rights as an observer: it may spawn, destroy, add and remove, but
 // must not settle, step, save or load the world, or detach a store. A service may be added or removed in a hook. That
-// hook calls a new service last; later hooks call it in the order of its stage.
+// hook calls a new service last; later hooks call it according to its stage.
 // Cost: a virtual call for each hook and service. Hooks of a settle or a frame cost nothing for a service whose class
 // is final and does not override them.
 // Thread: the structural thread of the world.
@@ -200,7 +200,8 @@ public:
     bool is_settling() const { return is_settling_; }
     bool is_spawning() const { return num_spawns_ != 0; }
 
-    // The world calls these functions to report its activities. At its end, it notifies the services in reverse order.
+    // The world calls these functions to report what it is doing. When it is destroyed, it notifies the services in
+    // reverse order.
     void note_settling(bool is_settling) { is_settling_ = is_settling; }
     void note_spawn(bool begins) { num_spawns_ += begins ? 1u : ~0u; }
     SHOAL_API void end_all();

@@ -33,16 +33,15 @@
 // Entities that were made by copy() or by copy commands are not reloaded. Only their references to read-only arrays are
 // updated, as in all rows.
 //
-// Fields may be added and removed if the component type has no C++ type, for example if it is declared in a schema
-// file, and has a manager. Rows are kept, new fields have their defaults, and migrations from
-// ComponentRegistry::migrations() are run. The manager is replaced: observers of the type are removed, and references
-// to the manager find no rows. Pending commands with values of the older fields are dropped at the next settle, which
-// logs this: settle before the reload to apply them.
+// Fields may be added and removed if the component type has a manager and no C++ type, for example if it is declared in
+// a schema file. Rows are kept, new fields have their defaults, and migrations from ComponentRegistry::migrations() are
+// run. The manager is replaced: observers of the type are removed, and references to the manager find no rows. The next
+// settle drops and logs pending commands with values of the older fields: settle before the reload to apply them.
 //
 // These changes cannot be reloaded and are errors: changed fields of a component type that has a C++ type or is in the
 // database; a changed or removed component that was spawned by a spawn function; an ownership cycle, because the
-// program has changed owners; a change that a custom store refuses. Nothing is changed then, except that the order of
-// rows and of a parent's children may differ.
+// program has changed owners; a change that a custom store refuses. After an error, nothing has changed, except that
+// the order of rows and of a parent's children may differ.
 //
 // A reloader knows the version of each copy, also after a load or a rewind. Copies of a version other than `before`
 // stay unchanged, and ReloadReport::num_other_copies counts them. To update these copies directly to the newest
@@ -103,7 +102,8 @@ public:
     SHOAL_API ~Reloader() override;
 
     /// Changes all copies of a blob in the world to a newer version of it.
-    /// Errors: a change cannot be reloaded; the message names it and gives the reason. Nothing is changed then.
+    /// Errors: a change cannot be reloaded; the message names it and gives the reason. After an error, nothing has
+    /// changed.
     /// Requires: the world is at rest.
     SHOAL_API Result<ReloadReport> reload(const Blob& before, const Blob& after);
 

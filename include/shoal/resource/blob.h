@@ -44,7 +44,7 @@ public:
     /// Checks `bytes` and refers to them. Bytes that do not start on a multiple of 64 are copied.
     /// Lifetime: the bytes must outlive the blob, unchanged.
     SHOAL_API static Result<Blob> view(std::span<const std::byte> bytes);
-    /// Reads and checks a file. Errors: the file cannot be read; the errors of load(). The message contains the path.
+    /// Reads and checks a file. Errors: the file cannot be read, or load() fails. The message contains the path.
     SHOAL_API static Result<Blob> read(const std::string& path);
 
     SHOAL_API Blob(Blob&& other) noexcept;
@@ -78,7 +78,7 @@ public:
     SHOAL_API std::uint32_t find_name(std::string_view name) const;
     SHOAL_API std::uint32_t find_guid(std::uint64_t guid) const;
 
-    /// All entities, sorted by GUID or by name; entities without one come first. Empty if no entity has one.
+    /// All entities, sorted by GUID or by name; entities without a GUID or name come first. Empty if the blob has none.
     std::span<const std::uint32_t> entities_by_guid() const { return entities_by_guid_; }
     std::span<const std::uint32_t> entities_by_name() const { return entities_by_name_; }
 

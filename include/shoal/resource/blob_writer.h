@@ -50,7 +50,7 @@ public:
     /// Sets the name of the resource: its path without extension. Required if the blob has arrays.
     SHOAL_API void set_name(std::string_view name);
 
-    /// Returns the index of the new entity. Requires: the parent was added before; the texts are UTF-8.
+    /// Returns the index of the new entity. Requires: the parent was already added; the texts are UTF-8.
     SHOAL_API std::uint32_t add_entity(const BlobEntity& entity);
     SHOAL_API std::uint32_t num_entities() const;
 
@@ -69,9 +69,9 @@ public:
     SHOAL_API void add_components(std::uint32_t type, std::span<const std::uint32_t> entity_index,
                                   std::span<const std::byte* const> columns);
 
-    /// Sets the order of a type's components in the blob: component i is the one that was added as number `order[i]`,
-    /// counted from 0. Empty: the order in which they were added. Requires: `order` contains every component of the
-    /// type once.
+    /// Sets the order of a type's components in the blob: component i in the blob is component `order[i]` in the order
+    /// of adding, counted from 0. Empty: the order in which they were added. Requires: `order` contains every component
+    /// of the type once.
     SHOAL_API void order_components(std::uint32_t type, std::vector<std::uint32_t> order);
 
     /// Adds a read-only array and returns the value for a field that refers to the array; write() fills in the resource
@@ -99,7 +99,7 @@ public:
     /// Adds a component type that the source names, with the hash of its schema; 0: no schema.
     SHOAL_API void add_origin_type(std::string_view name, std::uint64_t hash);
 
-    /// Returns the blob's bytes, checked as by Blob::load(). Errors: an entity has a component type twice that is not
+    /// Returns the blob's bytes, checked as by Blob::load(). Errors: an entity has two components of a type that is not
     /// `many`; a bool is neither 0 nor 1; an entity index is invalid; two entities have the same GUID; a text is not
     /// UTF-8; the blob has arrays but no resource name.
     SHOAL_API Result<std::vector<std::byte>> write(const BlobWriteOptions& options = {}) const;

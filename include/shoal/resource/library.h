@@ -27,8 +27,8 @@ public:
     SHOAL_API Result<const Blob*> load(std::span<const std::byte> bytes);
     SHOAL_API Result<const Blob*> load_file(const std::string& path);
 
-    /// Replaces a loaded blob by a newer version, and returns the older one. Values in rows still refer to the older
-    /// version: Reloader::reload() makes them refer to the newer one (see reload/reloader.h).
+    /// Replaces a loaded blob with a newer version, and returns the older one. Values in rows still refer to the older
+    /// version: Reloader::reload() updates them (see reload/reloader.h).
     /// Errors: no blob with that name is loaded; nothing has changed. Lifetime: pointers to the loaded blob stay valid
     /// and now point to the newer version.
     SHOAL_API Result<Blob> replace(Blob newer);

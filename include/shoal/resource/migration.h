@@ -26,8 +26,8 @@
 // all values; an enum is converted by name. A step must name each field that the newest version no longer has, if only
 // in remove(), so that nothing is lost by accident. A version that only added fields needs no step. A later step that
 // changes such a field skips components from before the field was added; their changed field gets its default.
-// World::spawn() migrates a blob at each spawn, with World::registry(); a blob that is spawned often should be migrated
-// once beforehand.
+// World::spawn() migrates a blob at each spawn, using World::registry(), so a blob that is spawned often should be
+// migrated once beforehand.
 // Thread: one thread adds the steps before any blob is migrated; then any thread may migrate.
 
 #include "shoal/resource/detail/registry.h"

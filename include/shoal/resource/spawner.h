@@ -47,11 +47,11 @@ struct SpawnOptions {
     std::span<const Entity> first_entities{};
     /// The same for all entities of the copies. Shape: the same as Spawned::entities(), or empty. Lifetime: the call.
     std::span<const Entity> all_entities{};
-    /// Values that replace those of the blob, applied in order: see store/spawn_override.h.
+    /// Values that replace values of the blob, applied in order: see store/spawn_override.h.
     Array<SpawnOverride> overrides{};
     /// The zone of entities for which the blob does not set one; kNoZone: the stores decide.
     Zone zone = kNoZone;
-    /// Whether to refuse a blob with components that neither a store nor a function accepts; otherwise such components
+    /// Whether to refuse a blob with components that neither a store nor a function accepts; otherwise these components
     /// are skipped and counted.
     bool fail_on_unknown = false;
     /// Keeps names and GUIDs for Spawned::find: about 12 bytes, plus the text, for each entity of the blob that has a
@@ -90,7 +90,7 @@ public:
     /// The component types that were skipped.
     std::span<const UnknownComponents> unknown() const { return unknown_; }
 
-    /// Destroys the entities that are still alive, clears this object, and returns how many entities it destroyed;
+    /// Destroys the entities that are still alive, clears this object, and returns the number of destroyed entities;
     /// their components are removed as the stores' policies specify. Requires: the manager that created the entities.
     SHOAL_API std::uint32_t destroy(EntityManager& entities);
 
@@ -116,8 +116,8 @@ private:
 /// Errors: the number of root poses is neither 0 nor the number of copies; the zone is out of range; a layout differs
 /// (the message shows both schemas); a component type is unknown, and fail_on_unknown is set; an override names a copy,
 /// entity or field that does not exist, or its value does not fit, or is outside of the range in the schema; no ids are
-/// left; a store fails. In all cases, rows are removed and entities are destroyed. Cost: one call to the entity
-/// manager, and one to a store per component type.
+/// left; a store fails. After an error, no rows or entities of the spawn remain. Cost: one call to the entity manager,
+/// and one to a store per component type.
 SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
 
 /// Checks whether an override may give a field a value. Requires: the value has the type of the field.

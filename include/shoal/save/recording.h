@@ -26,9 +26,9 @@
 //
 // The file holds the state at the start of the recording. For each frame, it holds dt, the inputs, hashes of the
 // columns that each pass wrote, hashes of all fields and zones at the end of the frame (see state_hash.h), and the
-// changes of the state, from which differing values are shown. For a replay, the program must set up the same passes,
-// observers and callbacks. A change that the program makes between two steps is attributed to the first pass, or to the
-// settle, in which it becomes visible.
+// changes of the state, which are needed to show differing values. For a replay, the program must set up the same
+// passes, observers and callbacks. A change that the program makes between two steps is attributed to the first pass,
+// or to the settle, in which it becomes visible.
 //
 // Cost for each step: saving the state; compressing and writing the differences; hashing all rows once, and, after each
 // pass, the columns that it declares to write. A pass without declarations may write anything, so all rows are hashed
@@ -63,7 +63,7 @@ public:
     bool is_recording() const { return work_ != nullptr; }
     /// The reason why the recording ended early. The step that ended it has also logged the error.
     const Status& status() const { return status_; }
-    /// Ends the file, and flushes it to the disk. Errors: status(), or the file cannot be flushed.
+    /// Ends the file, and flushes it to disk. Errors: status(), or the file cannot be flushed.
     SHOAL_API Status stop();
 
     std::uint64_t num_frames() const { return num_frames_; }
@@ -121,19 +121,19 @@ public:
     /// replay.
     SHOAL_API Status begin(World& world);
 
-    /// Moves to the next frame. Returns false if there is no complete one.
+    /// Moves to the next frame. Returns false if there is no complete frame left.
     SHOAL_API bool next();
     /// Returns an error if next() returned false before the end of the file. The message describes the problem and
     /// names the frame.
     SHOAL_API Status status() const;
-    /// Data of the current frame. Lifetime: until the next call of next().
+    /// Data of the current frame. Lifetime: until the next call to next().
     SHOAL_API std::uint64_t frame() const;
     SHOAL_API float dt() const;
     SHOAL_API std::span<const std::byte> inputs() const;
 
-    /// Steps the world by the current frame, and compares the values that its passes write with the recording. Kept
-    /// frames are not dropped. To replay without comparing, call World::step(dt()). Throws the same exceptions as
-    /// World::step(). Requires: begin() was called, and next() returned true.
+    /// Steps the world by the dt of the current frame, and compares the values that its passes write with the
+    /// recording. Kept frames are not dropped. To replay without comparing, call World::step(dt()). Throws the same
+    /// exceptions as World::step(). Requires: begin() was called, and next() returned true.
     void step() {
         const Frame frame(*this);
         world_->step(dt());

@@ -1,7 +1,7 @@
 #pragma once
 // Saves and loads the whole world: ids, all stores, pending commands, events, clocks, random numbers, and the state of
-// passes, observers, the journal and the services. After loading, the run continues exactly, bit for bit, as it would
-// have continued after saving.
+// passes, observers, the journal and the services. After loading, the run continues bit for bit as it would have
+// continued after saving.
 //
 //     if (Status status = save(world, path); !status) return status;  // the file is what it was then
 //     world.step(0.1f);
@@ -30,8 +30,8 @@ class World;
 
 /// Options of load(), Persistence::recover() and Replay::open().
 struct LoadOptions {
-    /// Limits the memory for the state, including the commands and converted rows that are made from it, and the total
-    /// of all unloaded zones, even if they are decompressed one at a time. A hostile file may expand to thousands of
+    /// Limits the memory for the state, including the commands and converted rows that are made from it, and all
+    /// unloaded zones together, even if they are decompressed one at a time. A hostile file may expand to thousands of
     /// times its size. 0: 64 times the size of the file, or 1 GiB, whichever is larger. Units: bytes.
     std::uint64_t max_bytes = 0;
 };

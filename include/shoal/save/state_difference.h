@@ -32,7 +32,7 @@ struct StateDifference {
     DifferenceKind kind = DifferenceKind::kNone;
     std::string component, field;  ///< as in StateHash
     Entity entity;                 ///< null if the difference does not concern an entity
-    std::string here, there;       ///< the values; for kOrder, the entities at the position
+    std::string here, there;       ///< the values; for kOrder, the entities in the first differing row
     std::uint64_t num_others = 0;  ///< number of other values that differ
 
     explicit operator bool() const { return kind != DifferenceKind::kNone; }

@@ -13,9 +13,9 @@
 //
 // The hash covers the state that passes can observe, now or later: the bits of values, their owners, the order of rows,
 // links between rows, the living entities, and the next random numbers. It does not cover padding, opaque fields, table
-// numbers and capacities, empty tables and stores, stamps, and which transforms are marked as moved. So a world has the
-// same hash after it was saved and loaded, or restored to a kept frame. Events, the next ids and the schedule of passes
-// are not covered, but their effects are. Rows of unloaded zones are not covered.
+// numbers and capacities, empty tables and stores, stamps, or the marks of moved transforms. So a world has the same
+// hash after it was saved and loaded, or restored to a kept frame. Events, the next ids and the schedule of passes are
+// not covered, but their effects are. Rows of unloaded zones are not covered.
 // Thread: the structural thread of the world, while no passes are running.
 
 #include "shoal/base/detail/array.h"
@@ -42,7 +42,7 @@ struct StateHash {
 
 class StateHashes {
 public:
-    /// Parts with the same names and the same zone are added.
+    /// Parts with the same names and zone are added.
     SHOAL_API explicit StateHashes(Array<StateHash> parts);
 
     /// Sorted by component, field and zone, each combination once. Parts without rows are left out.

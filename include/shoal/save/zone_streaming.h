@@ -23,10 +23,10 @@
 // budget. A query without zones loops over the rows in memory, and does not count as a visit.
 //
 // A state of the world (a save, a kept frame, a persisted world, a recording) contains the bytes of the zone files.
-// When a world that streams zones loads the state, it keeps them unloaded, and writes its own files; the budget then
-// uses the visits of the saved world. A world that does not stream zones loads all rows. A state shares the bytes of
-// files with the previous state: unloaded zones take ZoneFileStatistics::file_bytes of memory for all kept frames, and
-// the same amount while the world is persisted. Frames and Persistence each read a file once, and again if they
+// When a world that streams zones loads the state, it keeps these zones unloaded, and writes its own files; the budget
+// then uses the visits of the saved world. A world that does not stream zones loads all rows. A state shares the bytes
+// of files with the previous state: unloaded zones take ZoneFileStatistics::file_bytes of memory once for all kept
+// frames, and once more while the world is persisted. Frames and Persistence each read a file once, and again if they
 // restart; a save reads all files.
 //
 // Files are private to this run of the program. They and their rows are deleted when the world or this object is

@@ -121,7 +121,7 @@ public:
     /// The number of children of a list or mapping; otherwise 0.
     std::uint32_t size() const { return is_list() || is_mapping() ? data().length : 0; }
 
-    /// Returns the child with this key, or none, also for nodes that are not mappings.
+    /// Returns the child with this key, or none if there is no such child or the node is not a mapping.
     /// Cost: O(1) in large mappings, which are hashed; small mappings are searched.
     SHOAL_API Node find(std::string_view key) const;
 

@@ -15,7 +15,7 @@ namespace shoal {
 enum class TokenKind : std::uint8_t { kKey, kScalar, kOpen, kClose, kComment };
 
 /// A key, a value, a bracket or a comment of a text. The gaps between tokens contain only blanks, line ends, commas and
-/// signs.
+/// signs such as `=`.
 struct TextToken {
     TokenKind kind;
     bool is_alias = false;           ///< a YAML value that refers to an earlier one

@@ -12,7 +12,7 @@
 //
 //     stamp 7 | "mesh" added: e3 e4 e9 | "wet" removed: e3 | stamp 8 | "wet" added: e1 | ...
 //
-// Entries record the same changes as observers report (see observers.h): the differences from the previous settle. A
+// Entries record the same changes that observers report (see observers.h): the differences from the previous settle. A
 // component that was added and removed in between has no entry. Entries hold no values: use changed_since() of a query
 // to find writes. The journal covers all stores of the world, including those attached later. Its size is limited: when
 // its entries list more entities than the limit, the entries of the oldest settles are dropped. Calling keep_journal()

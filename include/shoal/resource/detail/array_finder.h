@@ -1,6 +1,6 @@
 #pragma once
 // Finds read-only arrays in the blobs of a library. Values in rows may come from a file, so they are checked.
-// Thread: as for const calls on the library.
+// Thread: the same as const calls on the library.
 
 #include "shoal/resource/library.h"
 #include "shoal/table/detail/schema.h"
@@ -27,7 +27,7 @@ private:
     std::span<const BlobArrayEntry> arrays_;
 };
 
-/// Checks the arrays to which values in structs of a component type refer. Errors: the library does not have one of the
+/// Checks the arrays that struct images of a component type refer to. Errors: the library does not have one of the
 /// arrays. Without a library, nothing is checked.
 SHOAL_API Status check_arrays(const ResourceLibrary* library, const Schema& schema, std::span<const std::byte> images);
 

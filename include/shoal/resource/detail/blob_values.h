@@ -1,8 +1,8 @@
 #pragma once
 // Converts row values to blob values: entity references become indices of blob entities, read-only arrays are copied,
-// and string ids stay the same, but their texts are added to the blob. For code that saves rows: see
+// and string ids stay the same, but their texts are added to the blob. Used by code that saves rows: see
 // world/entity_blob.h. Also finds the arrays that values in rows refer to.
-// Thread: values; one thread at a time.
+// Thread: an object may be used by one thread at a time.
 
 #include "shoal/base/detail/string_table.h"
 #include "shoal/resource/blob_writer.h"
@@ -27,7 +27,7 @@ public:
     SHOAL_API bool needs_translation(const Field& field) const;
     /// Converts the values of a field in place. Shape: `first` is the field in the first row, and `stride` is the
     /// number of bytes from one row to the next.
-    /// Errors: the library does not have a read-only array; two texts have the same hash.
+    /// Errors: a read-only array is not in the library; two texts have the same hash.
     SHOAL_API Status translate(const Schema& schema, const Field& field, std::byte* first, std::size_t stride,
                                std::size_t num_rows);
     /// The number of references to entities that are not in the blob. The blob has null in their place.

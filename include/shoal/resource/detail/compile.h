@@ -11,7 +11,7 @@
 //
 // The compiler calls the function once per component, in the spawn order of the component types, or once per layer:
 // first for the text of a prefab, then for the text that overrides it. Most component types need no function: the
-// compiler has a default function that follows the schema, and another function can leave individual fields to it.
+// compiler's default function follows the schema, and other functions can use it for individual fields.
 //
 // A component type needs no schema if its compile function produces raw bytes, of any length per component. A spawn
 // function gets these bytes back (see registry.h):
@@ -40,8 +40,8 @@ enum class DependencyKind : std::uint32_t;
 /// What each call of a compile function covers.
 enum class CompileScope : std::uint8_t {
     kComponent,  ///< a whole component; the node merges the texts of prefabs and of the entity
-    /// One text of the component, starting with the deepest prefab. The node is the text's mapping of fields, and the
-    /// image holds the result of the layers below. The text of a prefab is compiled once for all its users. The
+    /// One text of the component; the text of the deepest prefab comes first. The node is the text's mapping of fields,
+    /// and the image holds the result of the layers below. The text of a prefab is compiled once for all its users. The
     /// compiler sets Entity fields.
     kLayer,
 };
@@ -73,7 +73,7 @@ public:
         : schema_(schema), image_(image), blob_(blob), host_(host) {}
 
     /// The struct image of the component, set to the defaults. An Entity field holds an entity's index in the blob, or
-    /// all bits set for none. Shape: Schema::struct_bytes().
+    /// all bits set for none. Shape: Schema::struct_bytes() bytes.
     std::span<std::byte> image() { return image_; }
 
     /// Writes the whole image. Entity fields are null until store_entity() sets them.

@@ -1,5 +1,5 @@
 #pragma once
-// A blob with the current fields of its component types.
+// Brings the component types of a blob up to date, without changing the blob.
 
 #include "shoal/resource/blob.h"
 #include "shoal/resource/migration.h"

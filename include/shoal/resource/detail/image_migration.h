@@ -1,6 +1,6 @@
 #pragma once
-// Converts one component of an older version, like migrate() converts those of a blob. The source compiler uses it,
-// because a source may give only some of the fields. See migration.h for the steps.
+// Converts one component of an older version, in the same way as migrate() converts the components of a blob. The
+// source compiler uses this, because a source may set only some of the fields. See migration.h for the steps.
 // Thread: any.
 
 #include "shoal/resource/migration.h"
@@ -9,7 +9,7 @@
 
 namespace shoal {
 
-/// A component as a struct image, and which of its fields the source gives.
+/// A component as a struct image, and which of its fields the source sets.
 struct ComponentImage {
     std::vector<std::byte> bytes;            ///< in the form of blob_default_image()
     std::vector<FieldColumns::Given> given;  ///< by field of the schema

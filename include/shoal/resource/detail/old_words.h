@@ -21,7 +21,7 @@ struct RenamedType {
 inline constexpr RenamedType kComponentTypes[] = {{kProperties, "properties"}, {kDisabled, "disabled"}};
 
 /// Returns the current schema of a renamed built-in component type. Returns nullptr for any other type, including a
-/// program's own type that has an old name but other fields.
+/// program's own type that has an old name but different fields.
 SHOAL_API const Schema* schema_of_today(const Schema& older);
 
 }  // namespace shoal::old_words

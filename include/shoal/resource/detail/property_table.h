@@ -9,9 +9,9 @@
 //               2+2n   n entries, two words each: type, lanes and count; then the value, or its offset in the table
 //               2+4n   the values that take more than a word
 //
-// Words have 32 bits. A 64-bit value takes two words, the low word first, so the byte order of a table is swapped like
-// that of any array. A bool or a float takes one word, an integer or the hash of a string takes two, and a vector takes
-// one per lane. Readers check every entry: one with an invalid path, count or offset counts as missing.
+// Words have 32 bits. A 64-bit value takes two words, the low word first, so a table can be byte-swapped like any other
+// array. A bool or a float takes one word, an integer or the hash of a string takes two, and a vector takes one per
+// lane. Readers check every entry: an entry with an invalid path, count or offset is treated as missing.
 // Thread: values.
 
 #include "shoal/table/describe.h"
@@ -27,7 +27,7 @@ enum class PropertyType : std::uint8_t { kNone, kBool, kInt, kFloat, kString };
 /// The properties of an entity in a blob. A path that is not in `overrides` is looked up in `values`.
 struct Properties {
     BlobArray<std::uint32_t> values;     ///< merged from all prefabs; all values if the entity has no prefab
-    BlobArray<std::uint32_t> overrides;  ///< from the topmost text; PropertyType::kNone hides a value
+    BlobArray<std::uint32_t> overrides;  ///< from the topmost layer; PropertyType::kNone hides a value
 };
 SHOAL_COMPONENT((Properties, whole, computed), values, overrides)
 
@@ -58,8 +58,8 @@ struct PropertyEntry {
     std::span<const std::uint32_t> words;
 };
 
-/// Returns the property path in a path such as "properties.armor.front"; empty if the path names a field of a
-/// component. The older prefix `data` is accepted, too.
+/// Returns the property path in a field path such as "properties.armor.front", here "armor.front"; empty if there is
+/// none. The older prefix `data` is also accepted.
 SHOAL_API std::string_view property_path(const ComponentDirectory& directory, std::string_view field);
 
 /// The number of entries in a table; 0 if the table is invalid.

@@ -88,16 +88,17 @@ public:
     /// Compiles components named `name` with `function`, after types with a lower spawn order. The schema may be added
     /// later, but must exist when a source is compiled. If `function` is nullptr, the default function is used, in this
     /// order. `more_keys`: the keys that `function` reads besides the fields, for hints and JSON schemas.
-    /// Errors: another function was set, or another name has the identifier. Lifetime: the keys outlive the registry.
+    /// Errors: another function was set, or another name has the same identifier. Lifetime: the keys outlive the
+    /// registry.
     SHOAL_API Status set_compile_function(std::string_view name, CompileFunction function, void* context,
                                           std::int32_t spawn_order = 0, CompileScope scope = CompileScope::kComponent,
                                           std::span<const std::string_view> more_keys = {});
 
-    /// Sets the order of components named `name` in a blob. Errors: another name has the identifier.
+    /// Sets the order of components named `name` in a blob. Errors: another name has the same identifier.
     SHOAL_API Status set_blob_order(std::string_view name, BlobOrder order);
 
     /// Spawns components named `name` with `function` instead of a store.
-    /// Errors: another function was set, or another name has the identifier.
+    /// Errors: another function was set, or another name has the same identifier.
     SHOAL_API Status set_spawn_function(std::string_view name, SpawnFunction function, void* context);
 
     /// Compiles components named `name` to raw bytes, which `function` sets with CompileOutput::set_bytes(), and makes

@@ -1,6 +1,6 @@
 #pragma once
 // Reads the spawn instructions in a blob: the components of database/spawn_zone.h.
-// Thread: as for const calls on the blob.
+// Thread: the same as const calls on the blob.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/resource/blob.h"

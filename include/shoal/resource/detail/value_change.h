@@ -8,7 +8,7 @@
 //     split_values(step, "size", {"width", "length"});                // of a vec2
 //     join_values(step, {"x", "y", "z"}, "position");                 // a vec3
 //
-// A step does not declare the old type of a field: the migrated components have it.
+// A step does not declare the old type of a field, because the components to be migrated have it.
 // Thread: the same as MigrationStep.
 
 #include "shoal/resource/migration.h"
@@ -25,8 +25,8 @@ struct ValueConversion {
     /// the new type is an integer. A number that becomes a vector sets all lanes; lanes that the old vector lacks
     /// become 0, and surplus lanes are dropped.
     double factor = 1, plus = 0;
-    std::vector<std::pair<std::string, std::string>> values{};  ///< old and new names of an enum; not with other
-                                                                ///< members
+    /// Old and new names of an enum. Requires: the other members are not set.
+    std::vector<std::pair<std::string, std::string>> values{};
 };
 
 /// Errors of the steps: the type of the field cannot be converted to the new type, or a value does not fit.
@@ -41,7 +41,7 @@ SHOAL_API void compute_values(MigrationStep& step, std::span<const NamedType> fr
                               void (*convert)(void* context, const std::byte* const* olds, std::byte* const* news,
                                               std::size_t num_rows),
                               void* context);
-/// Two to four floats were joined to a vector. Errors of the step: one of the fields is not a float. Requires: `from`
+/// Two to four floats were joined into a vector. Errors of the step: one of the fields is not a float. Requires: `from`
 /// has two to four names.
 SHOAL_API void join_values(MigrationStep& step, std::vector<std::string> from, std::string_view to);
 
