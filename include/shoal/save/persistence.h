@@ -104,7 +104,7 @@ public:
     /// it is missing; its parent must exist. Later failures, such as a full disk, are logged once and returned by
     /// stop(); the world continues, and the data written so far is kept.
     /// Errors: something cannot be saved; the folder cannot be written, is locked by another world, or holds a world
-    /// that this one was not recovered from; several worlds share the entities; this world is already persisted.
+    /// that this one has not written or recovered; several worlds share the entities; this world is already persisted.
     SHOAL_API Status start(const std::string& folder, const PersistOptions& options = {});
     /// Writes the current state, and waits until it is on disk. Errors: the state cannot be saved, or the world is no
     /// longer persisted; the message gives the reason.

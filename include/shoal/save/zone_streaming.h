@@ -80,8 +80,8 @@ public:
     /// an unloaded zone with new rows is loaded.
     SHOAL_API Status unload(Zone zone);
     /// Restores the rows of a zone: the same values for the same entities. Does nothing if the zone is not unloaded.
-    /// Errors: the file is missing or damaged, or an entity of the zone has one of its components in another store. The
-    /// zone then stays unloaded, and can be loaded when the cause is fixed.
+    /// Errors: the file is missing or damaged, or an entity of the zone already has one of its components elsewhere.
+    /// The zone then stays unloaded, and can be loaded when the cause is fixed.
     SHOAL_API Status load(Zone zone);
     /// Loads all zones that can be loaded. Errors: the error of the first zone that cannot be loaded.
     SHOAL_API Status load_all();

@@ -131,7 +131,7 @@ public:
     /// The same, but falls back to a type that used to have this name: see Migrations::renamed_from().
     SHOAL_API const RegisteredComponent* find_current(ComponentId id) const;
 
-    /// All component types, in the order in which they were added. Lifetime: until another type is added.
+    /// All component types, in the order in which their names were first used. Lifetime: until a new name is used.
     std::span<const RegisteredComponent* const> components() const { return components_; }
 
 private:
