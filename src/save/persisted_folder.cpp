@@ -230,7 +230,7 @@ public:
         if (!snapshots) return snapshots.status();
         if (snapshots->empty()) return recovered;
         const Mark mark =
-            mark_of(folder, snapshots->front().number);  // before reading: another world may write there
+            mark_of(folder, snapshots->front().number);  // taken before reading: another world may be writing there
         std::vector<std::uint64_t> damaged;
         for (PersistedSnapshot& snapshot : *snapshots) {
             const Result<Snapshot> state = read_snapshot(snapshot, world_.executor(), options.max_bytes);
