@@ -1,6 +1,6 @@
 #pragma once
-// The whole runtime, for programs that do not mind the time that it takes to compile; the header of a single room
-// compiles faster. Only headers that no other header includes are listed.
+// Includes the whole runtime. Including only the headers that you need compiles faster. Headers that other headers
+// include are not listed.
 
 #include "shoal/base/clock.h"
 #include "shoal/base/file_watch.h"

@@ -23,7 +23,7 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
 Result<PageRange> read_file_pages(const std::string& path, std::size_t* num_bytes, std::size_t max_bytes) {
     PageRange pages;
     const auto place = [](void* context, std::size_t size) {
-        const bool is_large = size >= 2 * kLargePageBytes;  // a page fault costs as much as reading the page
+        const bool is_large = size >= 2 * kLargePageBytes;  // a page fault takes as long as reading the page
         Result<PageRange> range =
             reserve_pages(round_up(size == 0 ? 1 : size, kPageBytes), is_large ? kLargePageBytes : kPageBytes);
         if (!range) return static_cast<char*>(nullptr);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kPollMs = 100;      // time between checks if the system does not report changes
 constexpr std::int64_t kCheckMs = 1000;    // time between checks if the system reports changes
-constexpr std::int64_t kClockStepMs = 20;  // at least the time step of file systems
+constexpr std::int64_t kClockStepMs = 20;  // file systems have shorter time steps
 
 }  // namespace
 
@@ -50,17 +50,17 @@ void FileWatch::watch_folders() {
     for (const File& file : files_) {
         std::string folder = os::folder_of(file.path);
         if (folder == last) continue;
-        // For a folder that does not exist yet, watches the closest existing folder above it.
+        // If the folder does not exist yet, watch its closest existing ancestor.
         for (last = folder; !is_directory(folder) && folder != os::folder_of(folder); lacks_folders_ = true)
             folder = os::folder_of(folder);
         all_folders_ &= os::watch_folder(watch_, folder);
     }
 }
 
-/// Whether it is time to check the files.
+/// Returns whether to check the files now.
 bool FileWatch::has_something_happened(std::int64_t now_ns) {
     const bool was_told = os::take_watched(watch_);
-    if (was_told && lacks_folders_) watch_folders();  // a folder may exist now
+    if (was_told && lacks_folders_) watch_folders();  // a missing folder may exist now
     const std::int64_t pause_ms = all_folders_ ? kCheckMs : kPollMs;
     if (!was_told && !is_restless_ && now_ns - last_look_ns_ < pause_ms * kMs) return false;
     last_look_ns_ = now_ns;

@@ -1,12 +1,12 @@
 #pragma once
-// The parts of a slab that are in use.
-// Thread: a value.
+// A bit set of fixed size, for the used parts of a slab.
+// Thread: as for built-in types.
 
 #include "shoal/base/detail/bits.h"
 
 namespace shoal {
 
-/// A set of `kBits` bits that finds and marks runs of them.
+/// A set of `kBits` bits that can find and mark runs of bits.
 template <std::size_t kBits>
 struct FixedBitSet {
     static constexpr std::size_t kWordBits = 64;

@@ -1,9 +1,9 @@
 #pragma once
-// Thread: as for the flag.
+// Thread: the thread that owns the flag.
 
 namespace shoal {
 
-/// Sets a flag while this object exists. The flag is also reset if an exception is thrown.
+/// Sets a flag while this object exists. An exception also resets the flag.
 class FlagScope {
 public:
     explicit FlagScope(bool& flag) : flag_(flag) { flag_ = true; }

@@ -7,15 +7,16 @@ namespace shoal {
 namespace {
 
 constexpr double kQuartersPerRadian = 6.36619772367581382433e-01;
-// A quarter turn in three pieces. The first two have 33 bits each, so that their products with quarter counts below
-// 2^20 are exact.
+// A quarter turn, split into three parts. The first two have 33 bits each, so their products with counts below 2^20 are
+// exact.
 constexpr double kQuarterHigh = 1.57079632673412561417e+00;
 constexpr double kQuarterMiddle = 6.07710050630396597660e-11;
 constexpr double kQuarterLow = 2.02226624879595063154e-21;
-constexpr double kMostExact = 1e6;  // radians: fewer than 2^20 quarters
+constexpr double kMostExact = 1e6;  // radians: fewer than 2^20 quarter turns
 constexpr double kTurn = 6.283185307179586476925;
 
-/// The remainder of an angle after a whole number of quarters: at most half a quarter, as the sum of two numbers.
+/// The remainder of an angle after subtracting whole quarter turns: at most an eighth of a turn, as a sum of two
+/// numbers.
 struct Rest {
     double high, low;
     std::int64_t num_quarters;
@@ -30,7 +31,7 @@ Rest rest_of(double radians) {
     return {high, (second - high) - error, static_cast<std::int64_t>(quarters)};
 }
 
-/// The sine of an angle of at most half a quarter.
+/// The sine of an angle of at most an eighth of a turn.
 double sine_near_zero(double x, double low) {
     const double z = x * x, v = z * x;
     const double r =
@@ -69,10 +70,9 @@ SineCosine sine_and_cosine(double radians) {
 }
 
 bool rounds_to_nearest() {
-    // Volatile, so that the processor computes the results, not the compiler.
+    // Volatile, so that the results are computed at run time and not by the compiler.
     const volatile float one = 1, least_normal = 0x1p-126f;
-    const bool keeps_small = least_normal * 0.5f != 0;  // neither flushed as a result nor as an operand of the
-                                                        // comparison
+    const bool keeps_small = least_normal * 0.5f != 0;  // denormals are not flushed as results or as operands
     return keeps_small && one + 0x1.8p-24f == 1 + 0x1p-23f && one + 0x1p-25f == 1;
 }
 

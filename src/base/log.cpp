@@ -25,7 +25,7 @@ void set_log_hook(LogHook hook, void* context) {
 }
 
 void log(LogLevel level, std::string_view message) {
-    if (t_is_in_hook) return print_message(nullptr, level, message);  // otherwise the hook would call itself forever
+    if (t_is_in_hook) return print_message(nullptr, level, message);  // otherwise the hook would recurse forever
     const FlagScope scope(t_is_in_hook);
     g_hook(g_context, level, message);
 }

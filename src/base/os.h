@@ -1,6 +1,6 @@
 #pragma once
-// Every call to the operating system. A port is another os_*.cpp. It also defines the functions of clock.h, and
-// remove_temporary_files() and the functions about paths of file.h. Thread: any thread.
+// Every call to the operating system. To port shoal, write another os_*.cpp. Such a file also defines the functions of
+// clock.h, and remove_temporary_files() and the path functions of file.h. Thread: any thread.
 
 #include "shoal/base/detail/config.h"
 
@@ -10,9 +10,10 @@
 
 namespace shoal::os {
 
-/// Reserves address space that reads as zero and is committed by writing to it. Returns nullptr if there is none.
+/// Reserves address space, which reads as zero and is committed by writing to it. Returns nullptr on failure.
 void* reserve(std::size_t num_bytes);
-/// Returns the bytes that the limits of the process leave for reserve(); the largest number if there is no limit.
+/// Returns how many bytes reserve() can still reserve under the process limits, or the largest number if there is no
+/// limit.
 std::size_t left_address_space();
 /// Returns the limit that made a reservation of `num_bytes` fail, such as "the limit on data (ulimit -d)".
 std::string limit_of_reserve(std::size_t num_bytes);
@@ -21,19 +22,19 @@ void discard(void* data, std::size_t num_bytes);
 void prefer_large_pages(void* data, std::size_t num_bytes);
 void prefer_small_pages(void* data, std::size_t num_bytes);
 
-/// Returns the memory into which to read a file of `num_bytes`, or nullptr.
+/// Returns memory to read a file of `num_bytes` into, or nullptr.
 using BufferFunction = char* (*)(void* context, std::size_t num_bytes);
-/// Reads a whole regular file into the memory that `place` returns. Returns the reason for a failure, or an empty text.
+/// Reads a whole regular file into the memory that `place` returns. Returns an empty text, or the reason for a failure.
 std::string read_file(const std::string& path, std::size_t max_bytes, void* context, BufferFunction place,
                       std::size_t& num_read);
-/// Writes a temporary file beside `path`, flushes it and renames it. Returns the reason for a failure, or an empty
-/// text. With `to_append`, opens the new file for append_to_file() before it is renamed; if the file cannot be opened,
-/// nothing is replaced.
+/// Writes a temporary file beside `path`, flushes it and renames it to `path`. Returns an empty text, or the reason for
+/// a failure. With `to_append`, opens the new file for append_to_file() before it is renamed; if the file cannot be
+/// opened, nothing is replaced.
 std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes, int* to_append = nullptr);
-/// Returns the reason why replace_file() would fail, as far as it is known in advance, or an empty text.
+/// Returns the reason why replace_file() would fail, if it can be known in advance, or an empty text.
 std::string why_not_replace(const std::string& path);
 
-/// See append_file.h and folder.h. Each function returns the reason for a failure, or an empty text.
+/// See append_file.h and folder.h. Each function returns an empty text, or the reason for a failure.
 std::string create_file(const std::string& path, int& file);
 std::string append_to_file(int file, const void* data, std::size_t num_bytes);
 std::string flush_file(int file);
@@ -48,16 +49,16 @@ std::string remove_file(const std::string& path);
 /// Returns the folder of a path.
 std::string folder_of(const std::string& path);
 
-/// Starts to watch folders for changes of their content. Returns -1 if the system has no more watches, or no support.
+/// Creates a watch for changes in folders. Returns -1 if the system supports no watches or has none left.
 int open_watch();
 void close_watch(int watch);
-/// Watches a folder, which may be watched already. Returns whether the folder is watched.
+/// Adds a folder to a watch, unless it was added before. Returns false on failure.
 bool watch_folder(int watch, const std::string& folder);
-/// Returns whether anything has happened in the folders since the last call. Never waits.
+/// Returns whether anything has changed in the folders since the last call. Never waits.
 bool take_watched(int watch);
 
-/// Opens a copy of a shared library; the copy's name is removed at once. Returns the reason for a failure, or an empty
-/// text.
+/// Opens a copy of a shared library, and deletes the copy's file immediately. Returns an empty text, or the reason for
+/// a failure.
 std::string open_library(const std::string& path, void*& library);
 void close_library(void* library);
 /// Returns the address of a symbol that the library exports, or nullptr.

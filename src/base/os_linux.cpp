@@ -72,7 +72,7 @@ bool write_all(int fd, const char* data, std::size_t num_bytes) {
     return true;
 }
 
-/// Returns the path at the end of a chain of links, or `path` if it is not a link. Its folders may still be links.
+/// Follows a chain of links to its end. Returns `path` if it is not a link. Folders in the result may still be links.
 std::string target_of(std::string path) {
     constexpr int kMostLinks = 40;  // the kernel's limit
     for (int i = 0; i < kMostLinks; ++i) {
@@ -94,12 +94,12 @@ const char* kind_of(mode_t mode) {
 
 /// The file that a write replaces.
 struct Target {
-    std::string path;  ///< the path without links
+    std::string path;  ///< with links resolved
     struct stat info;
     bool exists;
 };
 
-/// Root may write every file, but files that are marked read-only stay unchanged.
+/// Files that are marked read-only are refused even for root, who could write them.
 std::string find_target(const std::string& path, Target& target) {
     target.exists = ::stat(path.c_str(), &target.info) == 0;
     if (!target.exists && errno != ENOENT) return reason(kCannotCreate);
@@ -115,9 +115,8 @@ std::string find_target(const std::string& path, Target& target) {
     return {};
 }
 
-/// Flushes a new name in a folder to the disk. The file already exists: if the folder cannot be flushed, or may be
-/// entered but not read, that is not an error. Callers that need to know whether the folder was flushed use
-/// flush_folder().
+/// Flushes a new name in a folder to disk. A failure is not an error, because the file already exists: for example,
+/// there may be no permission to read the folder. Callers that need to know the result use flush_folder().
 void flush_names(const std::string& folder) { static_cast<void>(flush_folder(folder)); }
 
 mode_t mode_of_new_files() {
@@ -126,7 +125,7 @@ mode_t mode_of_new_files() {
     return 0666 & ~mask;
 }
 
-/// A temporary file on the disk. Every change of the list, or of a file in it, needs the lock.
+/// A temporary file on disk. The lock guards the list and the files in it.
 struct Temporary {
     explicit Temporary(std::string name) : path(std::move(name)) {}
     std::string path;
@@ -135,15 +134,14 @@ struct Temporary {
 constinit std::mutex temporaries_lock;
 constinit Temporary* temporaries = nullptr;
 
-/// Returns a pattern for the name of a temporary file beside `path`. A long name is cut, so that the pattern is not too
-/// long.
+/// Returns a name pattern for a temporary file beside `path`. Long names are truncated to fit.
 std::string name_beside(const std::string& path) {
     constexpr std::string_view kEnding = ".XXXXXX";
     const std::size_t name = path.rfind('/') + 1;
     return path.substr(0, name) + path.substr(name, NAME_MAX - kEnding.size()) + std::string(kEnding);
 }
 
-/// Creates a file and adds it to the list. Returns its descriptor.
+/// Creates the file and adds it to the list. Returns the file's descriptor.
 int create(Temporary& temporary) {
     const std::lock_guard lock(temporaries_lock);
     const int fd = ::mkostemp(temporary.path.data(), O_CLOEXEC);
@@ -153,7 +151,7 @@ int create(Temporary& temporary) {
     return fd;
 }
 
-/// Renames the file to `target`, or removes it, and removes it from the list. Returns whether it was renamed.
+/// Renames the file to `target`, or deletes it. Removes it from the list. Returns whether it was renamed.
 bool end(const Temporary& temporary, const char* target) {
     const std::lock_guard lock(temporaries_lock);
     Temporary** link = &temporaries;
@@ -169,7 +167,8 @@ bool end(const Temporary& temporary, const char* target) {
 std::string fill(int fd, const Target& target, const void* data, std::size_t num_bytes) {
     Descriptor file(fd);
     if (!write_all(fd, static_cast<const char*>(data), num_bytes)) return reason("cannot write");
-    // Only root may give a file to another owner; a file that runs as its owner must not run as another user.
+    // Only root may change the owner. Without the owner, the set-user-id bits are dropped, so that the file does not
+    // run as another user.
     const bool has_owner = !target.exists || ::fchown(fd, target.info.st_uid, target.info.st_gid) == 0;
     const mode_t kept = has_owner ? 07777 : 0777;
     if (::fchmod(fd, target.exists ? target.info.st_mode & kept : mode_of_new_files()) != 0)
@@ -196,8 +195,7 @@ namespace {
 
 constexpr rlim_t kAll = ~rlim_t(0);
 
-/// The bytes that the limits of the process leave, of address space and of memory that the process may write. kAll:
-/// there is no limit.
+/// The bytes that the process limits leave, for all address space and for writable memory. kAll means no limit.
 struct LeftBytes {
     rlim_t all = kAll, data = kAll;
 };
@@ -241,7 +239,7 @@ void prefer_small_pages(void* data, std::size_t num_bytes) { ::madvise(data, num
 
 namespace {
 
-/// Reads up to `num_bytes`: fewer at the end of the file. Returns the reason for a failure.
+/// Reads `num_bytes`, or fewer at the end of the file. Returns an empty text, or the reason for a failure.
 std::string read_some(int fd, char* data, std::size_t num_bytes, std::size_t& num_read) {
     for (num_read = 0; num_read < num_bytes;) {
         const ssize_t count = ::read(fd, data + num_read, num_bytes - num_read);
@@ -253,7 +251,7 @@ std::string read_some(int fd, char* data, std::size_t num_bytes, std::size_t& nu
     return {};
 }
 
-/// Reads a file of unknown size, such as a file in /proc, whose size is reported as 0.
+/// Reads a file of unknown size. Files in /proc report size 0.
 std::string read_to_end(int fd, std::size_t max_bytes, std::string& bytes) {
     constexpr std::size_t kBlockBytes = std::size_t(64) << 10;
     for (std::size_t num_read = kBlockBytes; num_read == kBlockBytes;) {
@@ -337,7 +335,7 @@ std::string append_to_file(int file, const void* data, std::size_t num_bytes) {
 std::string flush_file(int file) { return ::fdatasync(file) == 0 ? std::string() : reason("cannot flush"); }
 
 void cut_file(int file, std::uint64_t num_bytes) {
-    // Readers of the file find the end of the complete data in any case.
+    // A failure is harmless, because readers of the file find where the complete data ends.
     if (::ftruncate(file, static_cast<off_t>(num_bytes)) != 0) return;
 }
 
@@ -415,7 +413,7 @@ char* resize_text(void* text, std::size_t num_bytes) {
     return bytes.data();
 }
 
-/// Calls visit(symbol, name) for the symbols that a library exports or needs. Stops where the file is malformed.
+/// Calls visit(symbol, name) for each symbol that a library exports or needs. Stops if the file is malformed.
 template <class Visit>
 void for_each_symbol(const std::string& bytes, Visit&& visit) {
     const auto read = [&bytes](std::size_t offset, auto& value) {
@@ -440,10 +438,10 @@ void for_each_symbol(const std::string& bytes, Visit&& visit) {
     }
 }
 
-/// A library that was opened from a copy. The library may still be loaded after it was closed.
+/// A library that was opened from a copy. It may stay loaded after it is closed.
 struct OpenedCopy {
     std::uintptr_t base;
-    std::string path;  // of the file that was copied
+    std::string path;  // the file that was copied
 };
 std::vector<OpenedCopy>& opened_copies() {
     static std::vector<OpenedCopy> copies;
@@ -457,11 +455,11 @@ std::uintptr_t base_of(void* library) {
 
 void note_copy(void* library, const std::string& path) {
     const std::uintptr_t base = base_of(library);
-    std::erase_if(opened_copies(), [&](const OpenedCopy& copy) { return copy.base == base; });  // unloaded
+    std::erase_if(opened_copies(), [&](const OpenedCopy& copy) { return copy.base == base; });  // was unloaded
     opened_copies().push_back({base, path});
 }
 
-/// Whether an address is in a library that was opened earlier from the same file.
+/// Returns whether an address is in a library that was opened earlier from the same file.
 bool is_of_earlier_copy(void* address, void* library, const std::string& path) {
     Dl_info info{};
     if (address == nullptr || ::dladdr(address, &info) == 0) return false;
@@ -471,10 +469,10 @@ bool is_of_earlier_copy(void* address, void* library, const std::string& path) {
            });
 }
 
-/// A library with a unique symbol (a static variable of an inline function) is never unloaded, and all libraries that
-/// are opened later use its variable, so a newer version of a plugin would use the variable of the older version.
-/// Returns what to do if a variable is in a copy of the same file that was opened earlier, or an empty text. Variables
-/// of the standard library are constant.
+/// A library with a unique symbol (a static variable of an inline function) is never unloaded, and all libraries opened
+/// later use its variable. A new version of a plugin would therefore use the variable of the old version. Returns an
+/// error if a variable is in an earlier copy of the same file, or an empty text. Variables of the standard library are
+/// skipped: they are constant.
 std::string find_stale_variable(void* library, const std::string& bytes, const std::string& path) {
     std::string failure;
     for_each_symbol(bytes, [&](const ElfW(Sym) & symbol, const std::string& name) {
@@ -494,8 +492,8 @@ std::string find_stale_variable(void* library, const std::string& bytes, const s
     return failure;
 }
 
-/// Opens a library, given its bytes, from a file beside `path`. Sets `cannot_create` if the file cannot be created
-/// there.
+/// Writes the bytes of a library to a file beside `path` and opens it. Sets `cannot_create` if the file cannot be
+/// created.
 std::string open_copy(const std::string& path, const std::string& bytes, void*& library, bool& cannot_create) {
     Temporary copy(name_beside(path));
     Descriptor file(create(copy));
@@ -548,7 +546,7 @@ void* find_in_library(void* library, const char* name) { return ::dlsym(library,
 namespace shoal {
 
 void remove_temporary_files() {
-    os::temporaries_lock.lock();  // forever: nothing is renamed or created after this
+    os::temporaries_lock.lock();  // never unlocked, so that no file is renamed or created after this
     for (const os::Temporary* temporary = os::temporaries; temporary != nullptr; temporary = temporary->next)
         ::unlink(temporary->path.c_str());
 }

@@ -28,11 +28,11 @@ bool may_reserve(std::size_t num_bytes) {
     return g_page_hooks.may_reserve(g_page_hooks.context, num_bytes);
 }
 
-constexpr std::size_t kShareOfOne = 32;  // the share of the remaining space that a table or an index may take
-constexpr std::size_t kShareOfMany = 4;  // the share that memory for many tables may take
+constexpr std::size_t kShareOfOne = 32;  // a table or an index may take 1/32 of the remaining space
+constexpr std::size_t kShareOfMany = 4;  // memory for many tables may take 1/4
 
-/// If the process has a limit, no reservation may take most of the remaining space for rows that may never exist.
-/// Otherwise the first tables would leave no space for the others.
+/// If the process has a limit, no reservation may take most of the remaining space for rows that may never exist,
+/// because the first tables would leave no space for the others.
 bool is_modest(std::size_t num_bytes, std::size_t share) {
     return num_bytes <= kLargePageBytes || num_bytes <= os::left_address_space() / share;
 }
@@ -101,12 +101,12 @@ void prefer_small_pages(std::byte* begin, std::size_t num_bytes) {
 /// 2 MiB of address space that small tables share.
 struct PagePool::Slab {
     PageRange range;
-    std::size_t num_used = 0;           // granules that blocks hold
-    std::size_t longest_free_hint = 0;  // no free run is longer; exact after a failed search
+    std::size_t num_used = 0;           // granules in blocks
+    std::size_t longest_free_hint = 0;  // upper bound for the longest free run; exact after a failed search
     FixedBitSet<kGranulesPerSlab> used;
-    FixedBitSet<kPagesPerSlab> committed;  // pages that a block has covered since they were last returned
+    FixedBitSet<kPagesPerSlab> committed;  // pages that a block has covered since they were last discarded
 
-    /// Returns committed pages that no block touches to the system.
+    /// Discards committed pages that no block overlaps.
     void discard_free_pages() {
         for (std::size_t page = committed.find(0, true); page < kPagesPerSlab; page = committed.find(page + 1, true)) {
             const std::size_t first = page * kGranulesPerPage;
@@ -187,7 +187,7 @@ void PagePool::free_block(std::byte* block, std::size_t num_bytes) {
 
 Result<std::byte*> PagePool::allocate_shared(std::size_t num_bytes, bool* is_zero) {
     SHOAL_ASSERT(num_bytes > 0 && num_bytes <= kMaxSharedBytes, "a shared block has 1 byte to 16 MiB");
-    // Blocks start at different offsets, so that the first rows of all tables do not share cache sets.
+    // Stagger the blocks, so that the first rows of all tables are not in the same cache sets.
     const std::size_t stagger = num_shared_++ % (kPageBytes / kGranuleBytes) * kGranuleBytes;
     bool zero = true;
     std::byte* block = nullptr;

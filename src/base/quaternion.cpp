@@ -1,4 +1,4 @@
-// Rotations, computed with operations that round the same on every machine: see floating_point.h.
+// Rotations. All operations round the same way on every machine; see floating_point.h.
 
 #include "shoal/base/detail/floating_point.h"
 #include "shoal/base/math.h"
@@ -27,8 +27,8 @@ Quaternion narrowed(double x, double y, double z, double w) {
             static_cast<float>(w * scale)};
 }
 
-/// Returns the angle from 0 to a quarter turn with this cosine and sine.
-/// Source: Abramowitz and Stegun, 4.4.45, to 7e-5; the remaining error is corrected with the sine.
+/// Returns the angle, from 0 to a quarter turn, that has this cosine and sine.
+/// Source: Abramowitz and Stegun, 4.4.45, accurate to 7e-5; the sine then corrects the remaining error.
 double angle_of(double cosine, double sine) {
     const double near =
         std::sqrt(1 - cosine) * (1.5707288 + cosine * (-0.2121144 + cosine * (0.0742610 - cosine * 0.0187293)));
@@ -37,7 +37,7 @@ double angle_of(double cosine, double sine) {
     return near + missing + missing * missing * missing / 6;
 }
 
-/// A direction that is far from `a`.
+/// An axis that is far from parallel to `a`.
 Wide any_across(Wide a) {
     const double x = std::fabs(a.x), y = std::fabs(a.y), z = std::fabs(a.z);
     if (x <= y && x <= z) return {1, 0, 0};
@@ -70,11 +70,11 @@ Quaternion look_rotation(Vec3 forward, Vec3 up) {
     if (!has_direction(widen(forward))) return {};
     const Wide z = unit(widen(forward));
     Wide x = cross(widen(up), z);
-    // If `up` is parallel to the forward direction, another direction replaces it.
+    // If `up` is parallel to the forward direction, use another direction instead.
     if (!(dot(x, x) > 1e-12 * dot(widen(up), widen(up))) || !has_direction(x)) x = cross(any_across(z), z);
     x = unit(x);
     const Wide y = cross(z, x);
-    // The largest of the quaternion's four numbers is the divisor.
+    // Divide by the largest of the quaternion's four components.
     const double squares[4] = {1 + x.x - y.y - z.z, 1 - x.x + y.y - z.z, 1 - x.x - y.y + z.z, 1 + x.x + y.y + z.z};
     int largest = 3;
     for (int i = 0; i < 3; ++i) largest = squares[i] > squares[largest] ? i : largest;
@@ -89,7 +89,7 @@ Quaternion slerp(Quaternion a, Quaternion b, float t) {
     const double cosine = std::fabs(along) < 1 ? std::fabs(along) : 1;
     const double sine = std::sqrt(1 - cosine * cosine), part = t;
     double of_a = 1 - part, of_b = part;
-    if (sine > 1e-4) {  // for closer rotations, linear interpolation is as good
+    if (sine > 1e-4) {  // for smaller angles, linear interpolation is accurate enough
         const double angle = angle_of(cosine, sine);
         of_a = sine_and_cosine(of_a * angle).sine;
         of_b = sine_and_cosine(of_b * angle).sine;

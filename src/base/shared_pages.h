@@ -1,12 +1,12 @@
 #pragma once
-// Address space in 2 MiB pages, shared by blocks of very different sizes, which are multiples of 4 KiB.
+// Address space in 2 MiB pages, shared by blocks of different sizes. The sizes are multiples of 4 KiB.
 //
 //     |<- 2 MiB ------------>|<- 2 MiB ------------>|
 //     | block 0 | block 1    . block 1  | free      . free ...
 //
-// Free space keeps its pages for the next block. Pages that no block touches are returned to the system after several
-// trims without a new block.
-// Thread: the thread of the owning pool.
+// Free space keeps its pages for the next block. After several trims without a new block, 2 MiB pages that no block
+// overlaps are returned to the system.
+// Thread: as for the owning pool.
 
 #include "base/fixed_bit_set.h"
 #include "shoal/base/detail/page_memory.h"
@@ -19,10 +19,10 @@ struct PagePool::SharedRange {
     static constexpr std::size_t kPagesPerFrame = kLargePageBytes / kPageBytes;
 
     PageRange range;
-    FixedBitSet<kPages> used;     // by blocks
-    FixedBitSet<kPages> written;  // pages that a block has covered since they were last returned
+    FixedBitSet<kPages> used;     // in blocks
+    FixedBitSet<kPages> written;  // pages that a block has covered since they were last discarded
     FixedBitSet<64> committed;    // 2 MiB frames with a written page
-    std::uint32_t num_trims = 0;  // since the last block was allocated
+    std::uint32_t num_trims = 0;  // trims since the last block was allocated
     static_assert(kPages / kPagesPerFrame <= 64);
 
     bool is_empty() const { return used.find(0, true) == kPages; }
@@ -50,7 +50,7 @@ struct PagePool::SharedRange {
         used.set(begin, end, false);
     }
 
-    /// Counts a trim. After `patience` trims without a new block, frees the frames that no block touches and
+    /// Counts a trim. After `patience` trims without a new block, discards the frames that no block overlaps and
     /// returns true.
     bool trim(std::uint32_t patience) {
         if (++num_trims < patience) return false;

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kOwner = "string table";
 constexpr std::uint32_t kForGood = 0xFFFFFFFF;
 
-/// Returns the beginning of a text with escapes such as \xFF for bytes that are not UTF-8.
+/// Returns the beginning of a text, with bytes that are not UTF-8 escaped as \xFF.
 std::string escaped(std::string_view text) {
     constexpr std::size_t kMostBytes = 64;
     std::string result;
@@ -41,22 +41,22 @@ struct StringTable::Content {
     struct Text {
         StringId id;
         std::string_view text;
-        std::uint32_t unused_since;  // the number of a lease; 0: the text may be in use; kForGood: the text stays
+        std::uint32_t unused_since;  // number of a lease; 0: may be in use; kForGood: never removed
     };
 
     HashMap<StringId, std::uint32_t> numbers{Owner(kOwner)};
     Array<Text> texts{Owner(kOwner)};       // in the order in which they were added
-    Array<TextLease*> past{Owner(kOwner)};  // leases that states may still use, the oldest first
+    Array<TextLease*> past{Owner(kOwner)};  // leases that states may still hold, oldest first
     TextLease* lease = &TextLease::make(1);
     std::uint64_t version = 0;
-    bool has_noted = false;  // atomic, so that a settle without texts takes no lock
+    bool has_noted = false;  // atomic, so that settling without new texts takes no lock
     std::mutex mutex;        // guards the next two members
     Array<std::string> noted{Owner(kOwner)};
     HashMap<StringId, std::uint32_t> noted_numbers{Owner(kOwner)};
     // Numbers of texts that are interned until unused:
-    std::size_t num_passing = 0;  // in use, as far as known
-    std::size_t num_unused = 0;   // found unused, but kept for states
-    std::size_t num_left = 0;     // left by the last collect()
+    std::size_t num_passing = 0;  // probably in use
+    std::size_t num_unused = 0;   // unused, but kept for saved states
+    std::size_t num_left = 0;     // num_passing after the last collect()
 
     const Text* find(StringId id) const {
         const std::uint32_t* const number = numbers.find(id);
@@ -107,8 +107,8 @@ Result<StringId> StringTable::intern(std::string_view text, bool for_good) {
     return id;
 }
 
-/// A text that was found unused is noted, too. Otherwise the text might be removed before a collection finds its id in
-/// the row that is being written.
+/// Also notes a text that was found unused. Otherwise it might be removed before a collection finds its id in the row
+/// that is being written.
 Status StringTable::note(std::string_view text) {
     const StringId id(text);
     if (text.empty()) return {};
@@ -139,7 +139,7 @@ void StringTable::intern_noted() {
         if (const Result<StringId> kept = intern_until_unused(text); !kept) log(LogLevel::kWarning, kept.message());
 }
 
-/// Each text has its own memory, so that texts do not move when other texts are removed.
+/// Each text is allocated separately, so that it does not move when others are removed.
 void StringTable::Content::add(StringId id, std::string_view text, bool for_good) {
     auto* const data = static_cast<char*>(allocate_memory(text.size(), kOwner));
     std::memcpy(data, text.data(), text.size());
@@ -198,7 +198,7 @@ void StringTable::collect(const BitSet& used) {
         ++(unused_since == 0 ? all.num_passing : all.num_unused);
     }
     all.num_left = all.num_passing;
-    // States that are written from now on do not need unused texts.
+    // States that are saved from now on do not need the unused texts.
     all.past.push_back(all.lease);
     all.lease = &TextLease::make(all.lease->number() + 1);
     all.remove();
@@ -208,7 +208,7 @@ void StringTable::remove_unused() {
     if (content_->num_unused != 0 && !content_->past.front()->is_taken()) content_->remove();
 }
 
-/// Removes the texts that were found unused before the oldest lease that a state still has.
+/// Removes the texts that became unused before the oldest lease that a state still holds.
 void StringTable::Content::remove() {
     erase_if(past, [](TextLease* one) {
         if (one->is_taken()) return false;
@@ -217,7 +217,7 @@ void StringTable::Content::remove() {
     });
     const std::uint32_t oldest = past.empty() ? lease->number() : past.front()->number();
     const std::size_t num_removed = erase_if(texts, [&](const Text& text) {
-        if (text.unused_since == 0 || text.unused_since >= oldest) return false;  // kForGood is the greatest
+        if (text.unused_since == 0 || text.unused_since >= oldest) return false;  // kForGood is the largest number
         release_memory(const_cast<char*>(text.text.data()), text.text.size(), kOwner);
         return true;
     });
@@ -227,7 +227,7 @@ void StringTable::Content::remove() {
     numbers = HashMap<StringId, std::uint32_t>(Owner(kOwner));
     numbers.reserve(texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) numbers.add(texts[i].id, static_cast<std::uint32_t>(i));
-    texts = Array<Text>(texts.begin(), texts.end(), Owner(kOwner));  // shrinks it to the needed length
+    texts = Array<Text>(texts.begin(), texts.end(), Owner(kOwner));  // shrinks the array to fit
 }
 
 void StringTable::use_all() {

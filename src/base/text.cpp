@@ -53,7 +53,7 @@ std::string_view take_line(std::string_view& text) {
 int closest_text(std::string_view text, const std::string_view* candidates, std::size_t num_candidates) {
     constexpr std::size_t kLongestText = 64;
     if (text.size() > kLongestText) return -1;
-    std::size_t best_distance = text.size() / 3 + 2;  // with more edits, it is a different word
+    std::size_t best_distance = text.size() / 3 + 2;  // with more edits, it is probably a different word
     int best = -1;
     for (std::size_t i = 0; i < num_candidates; ++i) {
         if (candidates[i].size() > kLongestText) continue;

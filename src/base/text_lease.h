@@ -1,6 +1,6 @@
 #pragma once
-// Tells a string table whether states that need its texts still exist. Each state takes the lease that is current when
-// the state is written; the table starts a new lease when it collects.
+// Tells a string table whether states that need its texts still exist. A state takes the lease that is current when the
+// state is saved. Each collection starts a new lease.
 // Thread: any.
 
 #include "shoal/base/detail/memory.h"
@@ -13,12 +13,12 @@ namespace shoal {
 
 class TextLease {
 public:
-    /// Returns a lease with one user. `number` increases from lease to lease of a table.
+    /// Returns a lease with one user. Each new lease of a table has a higher `number`.
     static TextLease& make(std::uint32_t number) {
         return *::new (allocate_memory(sizeof(TextLease), kOwner)) TextLease(number);
     }
     void take() { num_users_.fetch_add(1, std::memory_order_relaxed); }
-    /// Ends a use. The last call destroys the lease.
+    /// Removes a user. Removing the last one destroys the lease.
     void give_back() {
         if (num_users_.fetch_sub(1, std::memory_order_acq_rel) == 1) release_memory(this, sizeof(TextLease), kOwner);
     }

@@ -1,6 +1,5 @@
 #pragma once
-// Reports bugs in the calling program. A failed assertion calls a handler, which the program can replace, and then ends
-// the program.
+// Reports bugs in the calling program. A failed assertion calls a replaceable handler and then ends the program.
 //
 // SHOAL_ASSERT guards memory safety and stays on in release builds. SHOAL_CHECK guards contracts that take time to
 // check; only checked builds (SHOAL_CHECKED) compile it.

@@ -6,11 +6,11 @@
 //     while (runs(frame++))
 //         if (watch.has_changed()) text = read_file(path);
 //
-// A file changes when its stamp does (size, times, inode), or when it appears or disappears. The system reports when
-// something has happened in the folders of the files; only then are the stamps read. They are also read once a second
-// in any case, for file systems on other machines, and more often if the system cannot report.
+// A file counts as changed when its stamp (size, times, inode) changes, or when it appears or disappears. Stamps are
+// read when the system reports an event in the folders of the files. They are also read once a second, for network file
+// systems, and more often if the system cannot report events.
 // An editor may write a file piece by piece, or write a temporary file and rename it. Therefore a change is reported
-// when all files have rested for kRestMs; a missing file is waited for until kGoneMs have passed.
+// when no file has changed for kRestMs, or for kGoneMs if a file has disappeared.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/file.h"
@@ -22,7 +22,7 @@
 namespace shoal {
 
 struct FileWatchOptions {
-    bool polls = false;  ///< reads the stamps ten times a second, and does not use the system's reports
+    bool polls = false;  ///< reads the stamps ten times a second instead of using the system's events
 };
 
 class FileWatch {
@@ -35,12 +35,12 @@ public:
     FileWatch(const FileWatch&) = delete;
     FileWatch& operator=(const FileWatch&) = delete;
 
-    /// Watches these files in place of the previous ones. A file that was watched before is compared with its previous
-    /// stamp. A new file counts as changed if it changed or appeared after `wall_ns`, the time when the program began
-    /// to read the files; see wall_clock_ns().
+    /// Watches these files instead of the previous ones. A file that was watched before keeps its previous stamp. A new
+    /// file counts as changed if it changed or appeared after `wall_ns`, the time at which the program began to read
+    /// the files; see wall_clock_ns().
     SHOAL_API void set(std::vector<std::string> paths, std::int64_t wall_ns = INT64_MAX);
-    /// Whether a file has changed since set(), or since the last call that returned true. Never waits.
-    /// Cost: a system call; after something has happened in the folders, a few calls per file.
+    /// Whether a file has changed since set() or the last call that returned true. Never waits.
+    /// Cost: one system call, and a few per file after an event in their folders.
     SHOAL_API bool has_changed();
     std::size_t num_files() const { return files_.size(); }
 
@@ -49,7 +49,7 @@ private:
         std::string path;
         FileStamp stamp;
         bool exists = false;
-        bool was_there = false;  // when the last change was reported
+        bool was_there = false;  // whether the file existed when the last change was reported
     };
     static File look(std::string path);
     void watch_folders();
@@ -57,11 +57,11 @@ private:
 
     FileWatchOptions options_;
     int watch_ = -1;
-    bool all_folders_ = false;  // the system watches the folders of all files
+    bool all_folders_ = false;  // whether the system watches the folders of all files
     bool lacks_folders_ = false;
-    bool is_restless_ = false;  // a change has not been reported yet
+    bool is_restless_ = false;  // whether there is an unreported change
     std::int64_t last_change_ns_ = 0, last_look_ns_ = 0;
-    std::vector<File> files_;  // by path
+    std::vector<File> files_;  // sorted by path
 };
 
 }  // namespace shoal

@@ -11,7 +11,7 @@ namespace shoal {
 
 enum class LogLevel : std::uint8_t { kNote, kWarning, kError };
 
-/// Receives one message, without a line end. `context` is the argument of set_log_hook().
+/// Receives one message, without a line end, and the `context` passed to set_log_hook().
 using LogHook = void (*)(void* context, LogLevel level, std::string_view message);
 
 /// Replaces the hook. nullptr restores the default.

@@ -1,8 +1,8 @@
 #pragma once
-// The few math types that fields use: plain structs of floats. An engine's own types with the same size and order can
+// The math types that fields use: plain structs of floats. An engine's own types with the same size and order can
 // replace them (see FieldTraits in table/detail/field.h).
 // Conventions: right-handed, metres, quaternions as [x y z w], matrices applied to column vectors.
-// Thread: values.
+// Thread: as for built-in types.
 
 #include "shoal/base/detail/config.h"
 
@@ -70,25 +70,24 @@ constexpr Vec3& Vec3::operator/=(float s) { return *this = *this / s; }
 constexpr float dot(Vec3 a, Vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 constexpr Vec3 cross(Vec3 a, Vec3 b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 inline float length(Vec3 a) { return __builtin_sqrtf(dot(a, a)); }
-/// The vector of length 1 in the same direction; zero stays zero.
+/// The vector of length 1 in the same direction, or zero for the zero vector.
 inline Vec3 normalized(Vec3 a) {
     const float size = length(a);
     return size > 0 ? a / size : a;
 }
 
-/// Rotates by `b`, then by `a`. Normalise the result of many products: its length drifts.
+/// Rotates by `b`, then by `a`. Normalise the result of many products, because its length drifts.
 SHOAL_API Quaternion operator*(Quaternion a, Quaternion b);
-/// The rotation with length 1 in the same direction; the identity if there is none. Only a rotation of length 1 rotates
-/// vectors.
+/// The quaternion scaled to length 1, or the identity if that is impossible. rotated() needs a quaternion of length 1.
 SHOAL_API Quaternion normalized(Quaternion q);
 SHOAL_API Vec3 rotated(Quaternion q, Vec3 v);
-/// Rotates about `axis`, of any length, by the right-hand rule. Units: radians. Like all functions here, it returns the
-/// same bits on every machine.
+/// Rotates about `axis`, which may have any length, by the right-hand rule. Units: radians. As with all functions here,
+/// the result has the same bits on every machine.
 SHOAL_API Quaternion rotation_about(Vec3 axis, double radians);
-/// Rotates the z axis to `forward`, and the y axis as close to `up` as possible. The lengths may differ from 1.
+/// Rotates the z axis to `forward`, and the y axis as close to `up` as possible. The vectors may have any length.
 SHOAL_API Quaternion look_rotation(Vec3 forward, Vec3 up = {0, 1, 0});
-/// The rotation on the shorter way from `a` (t = 0) to `b` (t = 1), at a constant speed. Requires: `a` and `b` have
-/// length 1.
+/// Interpolates from `a` (t = 0) to `b` (t = 1) along the shorter arc, at constant angular speed. Requires: `a` and `b`
+/// have length 1.
 SHOAL_API Quaternion slerp(Quaternion a, Quaternion b, float t);
 
 constexpr Vec4 operator+(Vec4 a, Vec4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }

@@ -1,6 +1,6 @@
 #pragma once
-// A small random generator with a seed, which gives the same numbers on every machine (SplitMix64).
-// Thread: a value.
+// A small seeded random number generator (SplitMix64) that returns the same numbers on every machine.
+// Thread: as for built-in types.
 // Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
 
 #include "shoal/base/detail/config.h"
@@ -20,7 +20,7 @@ public:
         return z ^ (z >> 31);
     }
 
-    /// Returns a number in [0, bound), without a modulo. Requires: bound > 0.
+    /// Returns a number in [0, bound), without a division. Requires: bound > 0.
     constexpr std::uint32_t below(std::uint32_t bound) {
         return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32);
     }

@@ -1,12 +1,12 @@
 #pragma once
-// A function that can be expected to fail returns a Status, or a Result, which holds a value or a Status.
+// Functions with expected failures return a Status, or a Result, which holds a value or a Status.
 //
 //     Result<std::string> text = read_file(from);
 //     if (!text) return text.status();
 //     if (Status status = write_file(to, *text); !status) return status;
 //
 // A message says what failed, where, and what to do. A successful Status is a null pointer.
-// Thread: values.
+// Thread: as for built-in types.
 
 #include "shoal/base/assert.h"
 
@@ -36,7 +36,7 @@ public:
     explicit operator bool() const noexcept { return message_ == nullptr; }
     bool ok() const noexcept { return message_ == nullptr; }
 
-    /// The message of a failure, or an empty text. Lifetime: until the status is assigned or destroyed.
+    /// The message of a failure, or an empty text. Lifetime: until the status is assigned to or destroyed.
     std::string_view message() const { return message_ == nullptr ? std::string_view() : std::string_view(message_); }
 
 private:

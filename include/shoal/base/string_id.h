@@ -1,7 +1,7 @@
 #pragma once
-// Names as numbers: the XXH3-64 hash of a text. Where names are registered, two texts with the same hash are an error.
-// 0 means no name; no known text has this hash.
-// Thread: values.
+// Names as numbers: a StringId is the XXH3-64 hash of a text. Registering two texts with the same hash is an error. 0
+// means no name; no known text has this hash.
+// Thread: as for built-in types.
 
 #include "shoal/base/detail/config.h"
 
@@ -11,7 +11,7 @@
 
 namespace shoal {
 
-/// XXH3-64. Stable between processes, machines and versions of shoal.
+/// XXH3-64. The hash is the same in all processes, on all machines and in all versions of shoal.
 SHOAL_API std::uint64_t hash_bytes(const void* data, std::size_t num_bytes, std::uint64_t seed = 0);
 SHOAL_API std::uint64_t hash_text(std::string_view text);
 

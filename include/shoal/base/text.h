@@ -37,7 +37,7 @@ void append_text(std::string& text, const T& part) {
         text.append(std::string_view(part));
 }
 
-/// Returns the parts, which are texts, characters, bools or numbers, as one text.
+/// Concatenates texts, characters, bools and numbers into one text.
 template <class... Parts>
 std::string concat(const Parts&... parts) {
     std::string text;
@@ -49,8 +49,8 @@ std::string concat(const Parts&... parts) {
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void fail_assertion(const char* condition, const std::string& message,
                                                           std::source_location at = std::source_location::current());
 
-/// Returns the index of the candidate that was probably meant by `text`, or -1 when none is close.
-/// Cost: O(candidates x length squared). For error messages.
+/// Returns the index of the candidate that `text` was probably meant to be, or -1 if none is close. For error messages.
+/// Cost: O(candidates x length squared).
 SHOAL_API int closest_text(std::string_view text, const std::string_view* candidates, std::size_t num_candidates);
 
 /// Returns whether `text` is well-formed UTF-8 (no overlong forms, no surrogates).

@@ -1,6 +1,6 @@
 #pragma once
-// A file that only grows, for logs. Flushed data survives a crash of the machine; data that is not flushed survives the
-// end of the program, but may be lost in a power failure.
+// A file that only grows, for logs. Flushed data survives a power failure. Unflushed data survives the end of the
+// program, but not always a power failure.
 // Thread: one thread at a time.
 
 #include "shoal/base/status.h"
@@ -22,7 +22,7 @@ public:
     /// Creates an empty file. Errors: a file with that name exists; the file cannot be created. The message names the
     /// path.
     SHOAL_API static Result<AppendFile> create(const std::string& path);
-    /// Replaces a file by these bytes, like write_file(), and opens the new file before the old one is replaced.
+    /// Replaces a file, like write_file(). The new file is opened before it replaces the old one.
     /// Errors: the same as write_file(); the file cannot be opened. The old file is then unchanged.
     SHOAL_API static Result<AppendFile> replace(const std::string& path, std::span<const std::byte> bytes);
 
@@ -30,10 +30,10 @@ public:
     const std::string& path() const { return path_; }
     std::uint64_t num_bytes() const { return num_bytes_; }
 
-    /// Appends bytes. Errors: the disk is full, and others. A partial write is removed again if possible. Requires:
-    /// is_open().
+    /// Appends bytes. Errors: the write fails, for example because the disk is full. A partial write is undone if
+    /// possible. Requires: is_open().
     SHOAL_API Status append(std::span<const std::byte> bytes);
-    /// Waits until all appended data is on the disk. Requires: is_open().
+    /// Waits until all appended data is on disk. Requires: is_open().
     SHOAL_API Status flush();
 
 private:

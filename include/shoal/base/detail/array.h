@@ -1,7 +1,7 @@
 #pragma once
-// A growing array in bookkeeping memory. It has the calls of std::vector that shoal needs, and compiles in a fraction
-// of the time: iterators are pointers, elements are copied as bytes if their type allows it, and code that does not
-// depend on the element type is not a template.
+// A growable array in bookkeeping memory. It has the part of std::vector's interface that shoal needs, and compiles in
+// a fraction of the time: iterators are pointers, elements are copied as bytes if their type allows it, and code that
+// does not depend on the element type is not a template.
 //
 //     begin           end              limit
 //     [ 3 | 1 | 4 | 1 | . | . | . | . ]          capacity doubles when it is used up
@@ -10,9 +10,9 @@
 //     rows.push_back(3);
 //     for (const int row : rows) list(row);
 //
-// Every element is addressable, even in Array<bool>. The name of the owner moves with the memory, so hooks see the same
-// name at allocation and at release. Running out of memory ends the program; see memory.h.
-// Thread: values.
+// Every element is addressable, even in Array<bool>. Moving an array also moves its owner's name, so memory hooks see
+// the same name at allocation and at release. Running out of memory ends the program; see memory.h.
+// Thread: as for built-in types.
 
 #include "shoal/base/detail/config.h"
 #include "shoal/base/detail/memory.h"
@@ -27,7 +27,7 @@ namespace shoal {
 
 namespace detail {
 
-/// Returns the new capacity of an array of `size` elements that grows to `count`: at least twice as many.
+/// Returns the new capacity for an array of `size` elements that grows to `count`: at least double the size.
 SHOAL_API std::size_t grown_capacity(std::size_t size, std::size_t count);
 /// Allocates memory for `count` elements. Errors: as for allocate_memory(); an overflowing number of bytes counts as
 /// out of memory.
@@ -109,7 +109,7 @@ public:
         if constexpr (sizeof...(Arguments) == 0) {
             push_back(T());
         } else {
-            T value(static_cast<Arguments&&>(arguments)...);  // made before growing: arguments may refer to elements
+            T value(static_cast<Arguments&&>(arguments)...);  // before growing: arguments may refer to elements
             push_back(static_cast<T&&>(value));
         }
         return back();
@@ -132,7 +132,7 @@ public:
         reserve(count);
         fill(count, value);
     }
-    /// Replaces all elements. Requires: the range is not a part of the array.
+    /// Replaces all elements. Requires: the range is not part of this array.
     template <detail::Dereferenceable Iterator>
     void assign(Iterator first, Iterator last) {
         clear();
@@ -140,7 +140,7 @@ public:
         append(first, last);
     }
 
-    /// Adds elements at the end. Requires: the range is not a part of the array.
+    /// Adds elements at the end. Requires: the range is not part of this array.
     template <detail::Dereferenceable Iterator>
     void append(Iterator first, Iterator last) {
         const auto count = static_cast<std::size_t>(last - first);
@@ -175,7 +175,7 @@ public:
         }
         return place;
     }
-    /// Removes the elements from `first` to before `last`, and returns the new position of the elements after them.
+    /// Removes the elements [first, last). Returns the position of the element after them.
     T* erase(const T* first, const T* last) {
         T* const hole = begin_ + (first - begin_);
         if (first == last) return hole;
@@ -186,7 +186,7 @@ public:
     }
     T* erase(const T* at) { return erase(at, at + 1); }
 
-    /// Exchanges the elements and their owners.
+    /// Exchanges the elements and the owners.
     void swap(Array& other) noexcept {
         exchange(begin_, other.begin_);
         exchange(end_, other.end_);
@@ -272,7 +272,7 @@ private:
     const char* owner_ = kNoOwner;
 };
 
-/// Removes the elements for which the predicate holds, and returns how many were removed.
+/// Removes the elements that match the predicate. Returns how many were removed.
 template <class T, class Predicate>
 std::size_t erase_if(Array<T>& array, Predicate&& predicate) {
     std::size_t num_erased = 0;
@@ -285,7 +285,7 @@ std::size_t erase_if(Array<T>& array, Predicate&& predicate) {
     return num_erased;
 }
 
-/// Removes the elements that are equal to `value`, and returns how many were removed.
+/// Removes the elements that are equal to `value`. Returns how many were removed.
 template <class T, class Value>
 std::size_t erase(Array<T>& array, const Value& value) {
     return erase_if(array, [&](const T& element) { return element == value; });

@@ -1,5 +1,5 @@
 #pragma once
-// A set of numbers with one bit each. It grows with the highest number.
+// A set of numbers, one bit per number. It grows to hold the highest number.
 //
 //     words   [ 0 | 0b10 ]       65 is in the set: bit i is bit i % 64 of word i / 64
 //
@@ -7,8 +7,8 @@
 //     if (!seen.test_and_set(65)) load(65);
 //     seen.for_each([&](std::size_t number) { list(number); });
 //
-// Every bit that was never set is 0, even beyond the last word. Sets are equal when the same bits are set.
-// Thread: values.
+// Bits that were never set are 0, even beyond the last word. Sets are equal when the same bits are set.
+// Thread: as for built-in types.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/base/detail/bits.h"
@@ -30,7 +30,7 @@ public:
         reach(bit);
         set_bit(words_.data(), bit, value);
     }
-    /// Sets the bits begin to end - 1.
+    /// Sets the bits [begin, end).
     SHOAL_API void set_range(std::size_t begin, std::size_t end);
     void reset(std::size_t bit) {
         if (bit / 64 < words_.size()) set_bit(words_.data(), bit, false);
@@ -41,11 +41,11 @@ public:
         return test_and_set_bit(words_.data(), bit);
     }
 
-    /// Makes the set as many words long as `num_bits` bits need. New bits are 0.
+    /// Resizes the set to hold `num_bits` bits. New bits are 0.
     void resize(std::size_t num_bits) { words_.resize(num_bit_words(num_bits), 0); }
     /// Empties the set and keeps its memory.
     void clear() { words_.clear(); }
-    /// The same, and makes the set as many words long as `num_bits` bits need.
+    /// Clears all bits, and resizes the set to hold `num_bits` bits.
     void clear(std::size_t num_bits) { words_.assign(num_bit_words(num_bits), 0); }
 
     SHOAL_API bool empty() const;

@@ -1,10 +1,11 @@
 #pragma once
-// Bits in 64-bit words, without <bit>, which would add 340 preprocessed lines to every file that includes shoal.
+// Operations on bits in 64-bit words. They do not use <bit>, which would add 340 preprocessed lines to every file that
+// includes shoal.
 //
 //     bit       0 1 2 3 ... 63 | 64 65 ...
 //     words     1 0 1 0 ...  0 |  0  1          bit i is bit i % 64 of word i / 64
 //
-// Thread: values.
+// Thread: as for built-in types.
 
 #include "shoal/base/detail/config.h"
 
@@ -40,7 +41,7 @@ constexpr bool test_and_set_bit(std::uint64_t* words, std::size_t bit) {
     return (before >> (bit % 64) & 1) != 0;
 }
 
-/// Sets the bits begin to end - 1 to `value`.
+/// Sets the bits [begin, end) to `value`.
 SHOAL_API void set_bits(std::uint64_t* words, std::size_t begin, std::size_t end, bool value);
 
 /// Calls visit(first + i) for each set bit i of a word, ascending.

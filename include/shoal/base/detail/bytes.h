@@ -1,6 +1,6 @@
 #pragma once
 // memcpy and memmove without <cstring>, which would add 460 preprocessed lines to every file that includes shoal.
-// Thread: values.
+// Thread: any; callers synchronize access to the bytes.
 
 #include "shoal/base/detail/config.h"
 

@@ -1,9 +1,9 @@
 #pragma once
-// The configuration of a build: the bits of ids, checked mode, and how symbols are exported.
+// The configuration of a build: the number of bits in ids, checked mode, and the export of symbols.
 //
-// Code compiled for one kind of build must not be linked with another, because types differ in size. Every source that
-// includes shoal refers to a symbol named after its kind of build, and the library defines only the symbol of its own
-// kind. A mixed program does not link, and the linker names the missing symbol.
+// Code compiled for different kinds of build must not be linked together, because types differ in size. Every source
+// that includes shoal refers to a symbol named after its kind of build, and the library defines only the symbol of its
+// own kind. Linking a mixed program fails, and the linker names the missing symbol.
 
 #if !defined(SHOAL_WIDE_IDS)
 #define SHOAL_WIDE_IDS 0
@@ -43,7 +43,7 @@
 #define SHOAL_API __attribute__((visibility("default")))
 #define SHOAL_LIKELY(x) __builtin_expect(static_cast<bool>(x), 1)
 #define SHOAL_UNLIKELY(x) __builtin_expect(static_cast<bool>(x), 0)
-// Without optimisation, forced inlining makes code that is larger, takes longer to compile and is no faster.
+// Without optimisation, forced inlining makes code larger and slower to compile, and no faster.
 #ifdef __NO_INLINE__
 #define SHOAL_INLINED
 #else

@@ -1,13 +1,12 @@
 #pragma once
-// Floating point that is the same on every machine.
+// Floating-point results that are the same on every machine.
 //
 //     the same bits everywhere          + - * / sqrt, conversions, comparisons, floor, round, fmod, fabs, copysign
 //     the last bits may differ          sin, cos, tan, exp, log, pow, atan2, hypot and all the rest of the C library
 //
-// IEEE 754 defines the results of the first group to the last bit. The results are the same for every compiler that
-// must not fuse operations (-ffp-contract=off, which shoal's targets set) or reorder them (no -ffast-math), and on
-// every thread that rounds to nearest and keeps denormal numbers, which is the default. See
-// docs/guide/floating_point.md.
+// IEEE 754 defines the results of the first group to the last bit. They are the same with every compiler, unless it may
+// fuse operations (shoal's targets set -ffp-contract=off) or reorder them (-ffast-math), and on every thread that
+// rounds to nearest and keeps denormals, which is the default. See docs/guide/floating_point.md.
 // Thread: any. Results depend on the arguments and on the rounding mode of the calling thread.
 
 #include "shoal/base/detail/config.h"
@@ -18,15 +17,16 @@ struct SineCosine {
     double sine = 0, cosine = 1;
 };
 
-/// The sine and the cosine of an angle, with the same bits everywhere, because they are computed with only additions
-/// and multiplications. Units: radians. Within 2e-16 of the true values for angles up to 1e6. For larger angles, whole
-/// turns are subtracted first; because 2 pi is rounded to a double, the error grows to 4e-17 times the angle. For
-/// infinities and NaN, both results are NaN.
+/// The sine and cosine of an angle. The bits are the same everywhere, because the functions only add and multiply.
+/// Units: radians. The error is at most 2e-16 for angles up to 1e6. For larger angles, whole turns are subtracted
+/// first; 2 pi is rounded to a double, so the error grows to 4e-17 times the angle. For infinities and NaN, both
+/// results are NaN.
 /// Source: FreeBSD's msun, k_sin.c, k_cos.c and e_rem_pio2.c, from Sun Microsystems' fdlibm.
 SHOAL_API SineCosine sine_and_cosine(double radians);
 
-/// Whether the calling thread rounds to nearest, and keeps denormal numbers, down to 1e-45. Libraries that were linked
-/// with -ffast-math change this for the thread that loads them. A checked world checks the settings in each step.
+/// Whether the calling thread rounds to nearest and keeps denormals (float values down to 1e-45). Libraries linked with
+/// -ffast-math change this for the thread that loads them. A world in a checked build verifies these settings in each
+/// step.
 SHOAL_API bool rounds_to_nearest();
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// Folders in which a program keeps several files.
+// Creates, lists and locks folders in which a program keeps several files.
 // Thread: any thread.
 
 #include "shoal/base/status.h"
@@ -9,20 +9,20 @@
 
 namespace shoal {
 
-/// Creates a folder if there is none, and flushes its name to the disk if its parent allows that. Errors: its parent is
-/// missing; the folder may not be created; something else has that name.
+/// Creates a folder if it is missing, and flushes its name to disk if the parent folder allows it. Errors: the parent
+/// is missing; there is no permission; something other than a folder has that name.
 SHOAL_API Status make_folder(const std::string& path);
-/// Returns the names of the files and folders in a folder, in alphabetical order. Errors: there is no such folder; the
-/// folder may not be read.
+/// Returns the names of the files and folders in a folder, in alphabetical order. Errors: there is no such folder;
+/// there is no permission to read it.
 SHOAL_API Result<std::vector<std::string>> list_folder(const std::string& path);
-/// Waits until the names in a folder are on the disk: new files are there, and removed files are gone. Errors: the
-/// folder may not be read; the disk fails.
+/// Flushes a folder's list of names to disk, so that creating and removing files survives a power failure. Errors:
+/// there is no permission to read the folder; the disk fails.
 SHOAL_API Status flush_folder(const std::string& path);
-/// Removes a file. Errors: the file cannot be removed. A missing file is not an error.
+/// Removes a file. A missing file is not an error. Errors: the file cannot be removed.
 SHOAL_API Status remove_file(const std::string& path);
 
-/// A file that only one holder at a time can lock. The lock ends with the holder or with the program, however the
-/// program ends. The file stays.
+/// A file that only one holder at a time can lock. The lock is released when the holder is destroyed or the program
+/// ends or crashes. The file is not removed.
 class FileLock {
 public:
     FileLock() = default;

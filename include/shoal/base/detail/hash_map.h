@@ -9,7 +9,7 @@
 //
 // A search starts at the slot that the hash selects, and ends at the key or at a free slot. Erasing moves later entries
 // back into the hole, so there are no tombstones. A key may have several values: add() adds a value, and find_if()
-// selects one of them. So a map of texts may use 64-bit hashes as keys and compare the texts only in find_if().
+// selects one of them. For example, a map of texts can use 64-bit hashes as keys, and compare the texts in find_if().
 // Thread: any thread may search while no thread changes the map.
 
 #include "shoal/base/detail/array.h"
@@ -29,8 +29,8 @@ inline std::uint64_t hash_key(std::string_view key) { return hash_text(key); }
 /// Combines two numbers into one key.
 constexpr std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return std::uint64_t(high) << 32 | low; }
 
-/// Returns the first slot at or after `home` that is free or matches. Like free_slot(), for hash tables that keep their
-/// slots outside of a HashMap. Shape: mask + 1 slots, a power of two. Requires: a slot is free.
+/// Returns the first slot at or after `home` that is free or matches. Like free_slot(), it serves hash tables that keep
+/// their slots outside of a HashMap. Shape: mask + 1 slots, which is a power of two. Requires: a slot is free.
 template <class Slot, class Matches>
 SHOAL_INLINE std::size_t find_slot(const Slot* slots, std::size_t mask, std::size_t home, Matches&& matches) {
     std::size_t slot = home & mask;
@@ -38,13 +38,13 @@ SHOAL_INLINE std::size_t find_slot(const Slot* slots, std::size_t mask, std::siz
     return slot;
 }
 
-/// Frees a slot and moves later entries back into the hole. home_of(slot) is where the search for the key in a used
-/// slot starts.
+/// Frees a slot and moves later entries back into the hole. home_of(slot) returns the slot where the search for the key
+/// in a used slot starts.
 template <class Slot, class HomeOf>
 void free_slot(Slot* slots, std::size_t mask, std::size_t hole, HomeOf&& home_of) {
     for (std::size_t slot = (hole + 1) & mask; slots[slot].is_used(); slot = (slot + 1) & mask) {
         const std::size_t home = home_of(slots[slot]) & mask;
-        if (((slot - home) & mask) < ((slot - hole) & mask)) continue;  // it belongs after the hole
+        if (((slot - home) & mask) < ((slot - hole) & mask)) continue;  // its home is after the hole
         slots[hole] = std::move(slots[slot]);
         hole = slot;
     }
@@ -84,7 +84,7 @@ public:
         return slot.used ? &slot.value : nullptr;
     }
 
-    /// Adds a key with its value, unless the map has the key already. Returns the value in the map.
+    /// Adds a key with its value, unless the map already has the key. Returns the value in the map.
     Inserted insert(const Key& key, Value value) {
         if (Value* const known = find(key)) return {known, false};
         return {&add(key, std::move(value)), true};
@@ -96,14 +96,14 @@ public:
         return known != nullptr ? *known = std::move(value) : add(key, std::move(value));
     }
 
-    /// Adds a key with its value, even if the map has the key already.
+    /// Adds a key with its value, even if the map already has the key.
     Value& add(Key key, Value value) {
         if ((size_ + 1) * 2 > slots_.size()) resize(slots_.empty() ? kFewestSlots : slots_.size() * 2);
         ++size_;
         return place({std::move(key), std::move(value), true});
     }
 
-    /// Removes a key with its value, or with one of its values. Returns whether the map had the key.
+    /// Removes a key with its value, or one of the values of a key. Returns whether the map had the key.
     bool erase(const Key& key) {
         if (find(key) == nullptr) return false;
         free_slot(slots_.data(), mask(), search(key, [](const Value&) { return true; }),

@@ -1,6 +1,6 @@
 #pragma once
-// Large pages for arrays in bookkeeping memory that are filled once, such as the nodes of a document. With pages of 4
-// KiB, page faults take two fifths of the time to compile a level of 100,000 entities.
+// Large pages for arrays in bookkeeping memory that are filled once, such as the nodes of a document. With 4 KiB pages,
+// page faults take 40% of the time to compile a level of 100,000 entities.
 //
 //     | 4 KiB pages | 2 MiB page | 2 MiB page | 4 KiB pages |      an array of the heap begins and ends anywhere
 //
@@ -10,8 +10,8 @@
 
 namespace shoal {
 
-/// Asks for 2 MiB pages, as a hint, for all that fit in [begin, begin + num_bytes). Does nothing for less than 8 MiB,
-/// because programs have many small arrays. Cost: a system call.
+/// Asks the system to use 2 MiB pages where they fit into [begin, begin + num_bytes). This is a hint. Does nothing for
+/// less than 8 MiB. Cost: a system call.
 SHOAL_API void prefer_large_pages_inside(void* begin, std::size_t num_bytes);
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// Texts of several lines. Thread: any.
+// Splits a text into lines. Thread: any.
 
 #include "shoal/base/detail/config.h"
 
@@ -7,7 +7,7 @@
 
 namespace shoal {
 
-/// Removes the first line from a text, and returns it without its end: `while (!text.empty()) show(take_line(text));`
+/// Removes and returns the first line, without its line end: `while (!text.empty()) show(take_line(text));`
 SHOAL_API std::string_view take_line(std::string_view& text);
 
 }  // namespace shoal

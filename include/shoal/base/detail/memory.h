@@ -2,9 +2,9 @@
 // Bookkeeping memory: small arrays that describe data. The data itself is in pages; see page_memory.h. Every allocation
 // names its owner and uses hooks that the program can replace.
 //
-// Running out of bookkeeping memory ends the program with the owner's name: callers could do nothing about it, and code
-// that tried to would never be tested. Running out of page memory is a Status. Thread: set the hooks before other
-// threads start. Any thread may call the hooks.
+// Running out of bookkeeping memory ends the program with the owner's name: callers could not recover from it, and code
+// that tried would never be tested. Functions that run out of page memory return a Status. Thread: set the hooks before
+// other threads start. Any thread may call the hooks.
 
 #include "shoal/base/detail/config.h"
 
@@ -13,7 +13,7 @@
 
 namespace shoal {
 
-/// Allocates and frees bookkeeping memory. `allocate` returns nullptr if there is no memory. Memory is aligned like
+/// Allocates and frees bookkeeping memory. `allocate` returns nullptr if it fails. Memory is aligned like
 /// std::max_align_t.
 struct MemoryHooks {
     void* (*allocate)(void* context, std::size_t bytes, const char* owner) = nullptr;
@@ -22,16 +22,16 @@ struct MemoryHooks {
 };
 
 /// Replaces the hooks and returns the previous ones. Hooks without functions restore the default, the C heap.
-/// Requires: no bookkeeping memory is held, or the new hooks can release what the old ones allocated.
+/// Requires: no bookkeeping memory is in use, or the new hooks can release memory that the old ones allocated.
 SHOAL_API MemoryHooks set_memory_hooks(const MemoryHooks& hooks);
 
-/// Allocates `bytes` of memory and never returns nullptr. Errors: without memory, the program ends with the owner's
-/// name.
+/// Allocates `bytes` of memory and never returns nullptr. Errors: if memory runs out, the program ends with a message
+/// that names the owner.
 SHOAL_API void* allocate_memory(std::size_t bytes, const char* owner);
 SHOAL_API void release_memory(void* memory, std::size_t bytes, const char* owner);
 
-/// Makes an object in bookkeeping memory; destroy_owned() also accepts nullptr. Requires: the same `owner` for both
-/// calls.
+/// make_owned() creates an object in bookkeeping memory, and destroy_owned() destroys it or ignores nullptr. Requires:
+/// the same `owner` for both calls.
 template <class T, class... Arguments>
 T* make_owned(const char* owner, Arguments&&... arguments) {
     static_assert(alignof(T) <= alignof(std::max_align_t));
@@ -44,7 +44,7 @@ void destroy_owned(const char* owner, const T* object) {
     release_memory(const_cast<T*>(object), sizeof(T), owner);
 }
 
-/// Returns the bytes of bookkeeping memory that all owners hold now.
+/// Returns how many bytes of bookkeeping memory are in use, for all owners together.
 SHOAL_API std::size_t bookkeeping_bytes();
 
 /// The name of an owner of bookkeeping memory. Lifetime: the name is a literal.
@@ -53,7 +53,7 @@ struct Owner {
     const char* name;
 };
 /// The owner of objects that exist until the program ends, such as schemas of C++ types. Their memory comes from the C
-/// heap: it is not counted, and hooks, which may change in between, do not see it.
+/// heap: it is not counted, and the hooks do not see it, because they may be replaced before it is released.
 inline constexpr Owner kProgramOwner{nullptr};
 
 }  // namespace shoal

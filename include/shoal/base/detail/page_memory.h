@@ -1,8 +1,8 @@
 #pragma once
 // Memory in pages, for all data that grows with the number of rows.
 //
-// A PageRange is reserved address space. Writing to a page commits it; a discarded page goes back to the system and
-// reads as zero again. Ranges are never moved or protected, so the number of mappings stays small.
+// A PageRange is reserved address space. Writing to a page commits it. A discarded page is returned to the system and
+// reads as zero again. Ranges are never moved or protected, so there are few mappings.
 //
 // A PagePool serves the tables of one world:
 //
@@ -35,15 +35,15 @@ struct MemoryUse {
     SHOAL_API MemoryUse& operator+=(const MemoryUse& other);
 };
 
-/// Reserved address space. A plain value: its holder releases it.
+/// Reserved address space. It is a plain value: its holder must call release_pages().
 struct PageRange {
     std::byte* data = nullptr;
     std::size_t num_bytes = 0;
 };
 
-/// Called before each reservation of address space, with its size in bytes. A program with a memory budget returns
-/// false when the budget is spent; the call that needed the memory then fails as if the system had no memory left.
-/// nullptr: every reservation is allowed.
+/// Called before each reservation of address space, with its size in bytes. A program with a memory budget can return
+/// false when the budget is used up; the call that needed the memory then fails as if the system were out of memory.
+/// With nullptr, every reservation is allowed.
 struct PageHooks {
     bool (*may_reserve)(void* context, std::size_t num_bytes) = nullptr;
     void* context = nullptr;
@@ -88,9 +88,9 @@ public:
         if (range_.data != nullptr) release_pages(range_);
     }
 
-    /// Reserves room for `capacity` elements. If address space is limited, halves the capacity until it is a small part
-    /// of the remaining space, but not below `minimum`. Requires: nothing is reserved yet. Errors: not even `minimum`
-    /// fits.
+    /// Reserves room for `capacity` elements. If address space is limited, the capacity is halved until it is a small
+    /// part of the remaining space, but never below `minimum`. Requires: nothing is reserved yet. Errors: not even
+    /// `minimum` fits.
     Status reserve(std::size_t capacity, std::size_t minimum) {
         return reserve_elements(range_, capacity_, sizeof(T), capacity, minimum);
     }
@@ -115,14 +115,14 @@ private:
 };
 
 struct PagePoolOptions {
-    /// The bytes of pages that returned ranges may keep for the next table.
+    /// How many committed bytes the pool may keep in returned ranges, for later tables.
     std::size_t max_kept_bytes = std::size_t(512) << 20;
 };
 
 struct PagePoolStatistics {
     std::size_t num_slabs = 0;             ///< slabs of 2 MiB, including the slabs of shared blocks
     std::size_t slab_used_bytes = 0;       ///< bytes in blocks that tables hold
-    std::size_t slab_committed_bytes = 0;  ///< bytes in pages touched so far, including free pages
+    std::size_t slab_committed_bytes = 0;  ///< bytes in pages written so far, including free pages
     std::size_t num_kept_ranges = 0;       ///< returned ranges that are kept for the next table of their shape
     std::size_t kept_bytes = 0;            ///< bytes committed in those ranges
 };
@@ -139,26 +139,27 @@ public:
     PagePool(const PagePool&) = delete;
     PagePool& operator=(const PagePool&) = delete;
 
-    /// Returns a block of a slab, aligned to 64 bytes, with arbitrary content.
+    /// Returns a block of a slab, aligned to 64 bytes. Its content is unspecified.
     /// Requires: 0 < num_bytes <= kMaxBlockBytes. Errors: out of address space.
     SHOAL_API Result<std::byte*> allocate_block(std::size_t num_bytes);
     SHOAL_API void free_block(std::byte* block, std::size_t num_bytes);
 
-    /// The same in 2 MiB pages that all such blocks share. Sets `*is_zero` to whether all bytes are known to be 0.
+    /// Like allocate_block(), but the block shares 2 MiB pages with other shared blocks. Sets `*is_zero` to whether all
+    /// bytes are known to be 0.
     /// Requires: 0 < num_bytes <= kMaxSharedBytes. Errors: out of address space.
     SHOAL_API Result<std::byte*> allocate_shared(std::size_t num_bytes, bool* is_zero = nullptr);
     SHOAL_API void free_shared(std::byte* block, std::size_t num_bytes);
 
-    /// Returns a range of at least `num_bytes`, aligned to kLargePageBytes, with arbitrary content. Prefers a range
-    /// that was returned with the same `shape` and still has its pages. `*hint` is set to the hint with which that
-    /// range was returned, or to 0. Errors: out of address space. If the process has a limit, a range of more than a
-    /// 32nd of the remaining space is also an error, although reserve_pages() would allow it.
+    /// Returns a range of at least `num_bytes`, aligned to kLargePageBytes. Its content is unspecified. Prefers a range
+    /// that was given back with the same `shape` and still has its pages. Sets `*hint` to the hint given with that
+    /// range, or to 0. Errors: out of address space. If the process has a limit, a range larger than 1/32 of the
+    /// remaining space is also an error, although reserve_pages() would allow it.
     SHOAL_API Result<PageRange> take_range(std::size_t num_bytes, std::uint64_t shape, std::size_t* hint);
-    /// Returns a range to the pool. `committed_bytes` of the range are backed by pages; take_range() later returns the
-    /// range with `hint`.
+    /// Gives a range back to the pool. `committed_bytes` of the range are backed by memory. take_range() later returns
+    /// `hint` with the range.
     SHOAL_API void give_range(PageRange range, std::uint64_t shape, std::size_t committed_bytes, std::size_t hint);
 
-    /// Returns unused pages to the system: ranges that were kept over two trims, and free pages of slabs.
+    /// Returns unused pages to the system: free pages of slabs, and ranges that no table took for two trims.
     SHOAL_API void trim();
 
     SHOAL_API PagePoolStatistics statistics() const;
@@ -182,7 +183,7 @@ private:
     Array<SharedRange*> shared_{Owner("page pool")};
     Array<KeptRange> kept_{Owner("page pool")};
     std::size_t next_slab_ = 0;
-    std::size_t num_shared_ = 0;  // blocks allocated so far
+    std::size_t num_shared_ = 0;  // shared blocks allocated so far
     std::size_t kept_bytes_ = 0;
 };
 

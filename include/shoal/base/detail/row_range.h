@@ -1,6 +1,6 @@
 #pragma once
-// A range of rows, or of anything else that has an index.
-// Thread: a value.
+// A range of rows, or of other indices.
+// Thread: as for built-in types.
 
 #include "shoal/base/detail/config.h"
 
@@ -8,7 +8,7 @@
 
 namespace shoal {
 
-/// Rows begin to end - 1.
+/// The rows [begin, end).
 struct RowRange {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// The pass that a thread runs, so that reports of bugs can name it. A schedule sets it; the message of a failed
-// assertion ends with it, and a program's own assertion handler can read it (see assert.h). This file also has
-// PassHold, which protects objects that must not change while passes run.
+// The name of the pass that a thread runs, for bug reports. A schedule sets it. The message of a failed assertion ends
+// with it, and a custom assertion handler can read it (see assert.h). This file also has PassHold, which protects
+// objects that must not change while passes run.
 //
 // Thread: each thread has its own pass. A PassHold may be used from any thread.
 
@@ -15,15 +15,15 @@ namespace shoal {
 /// Returns the name of the pass that the calling thread runs, or nullptr. Lifetime: until the pass ends.
 SHOAL_API const char* running_pass();
 
-/// Sets the pass that the calling thread runs from now on; nullptr: none.
+/// Sets the pass that the calling thread runs from now on, or nullptr for no pass.
 SHOAL_API void set_running_pass(const char* name);
 
-/// Ends the program: `call` was made on `kind` (for `component`, unless that is empty) while passes or a loop run over
-/// rows.
+/// Ends the program: `call` was made on an object of `kind` while passes or a loop were visiting its rows. `component`,
+/// unless empty, names its component type.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_structural_call(const char* call, std::string_view kind,
                                                                   std::string_view component, bool passes_run);
 
-/// Counts the worlds whose running passes need an object to stay unchanged. While the object is held, structural calls
+/// Counts the worlds whose running passes need an object to stay unchanged. While the count is not 0, structural calls
 /// end the program.
 class PassHold {
 public:
