@@ -49,15 +49,15 @@ private:
     OwnedColumns columns_;
 };
 
-using NumberOf = HashMap<std::uint64_t, std::uint32_t>;  // by id
+using NumberOf = HashMap<std::uint64_t, std::uint32_t>;  // by entity id
 
-/// Entities, each once, in the order in which they were found.
+/// A set of entities, in the order in which they were found.
 class Found {
 public:
     explicit Found(World& world) : world_(world) {
         for (const Store* store : world.directory().stores()) {
             const std::span<const Table* const> tables = store->tables();
-            if (tables.empty() || !tables.front()->has_tree()) continue;  // then no table of this store has a tree
+            if (tables.empty() || !tables.front()->has_tree()) continue;  // all or none of a store's tables have trees
             for (const Table* table : tables)
                 if (table->index() != nullptr) trees_.push_back(table);
         }
@@ -67,7 +67,7 @@ public:
     void add(Entity entity) {
         if (number_of_.insert(entity.id, std::uint32_t(all_.size())).is_new) all_.push_back(entity);
     }
-    /// Adds the children and owned entities for which takes(entity) is true, at all levels below the entities found.
+    /// Adds all descendants (children and owned entities) of the set for which takes(entity) is true.
     template <class Takes>
     void add_below(Takes&& takes) {
         for (std::size_t i = 0; i < all_.size(); ++i)
@@ -81,11 +81,10 @@ public:
                         add(below);
             }
     }
-    /// Returns the entities with parents before their children, but otherwise in the same order. `top` counts as a
-    /// root, whatever its parent is.
+    /// Returns the entities sorted by depth, so that parents precede their children. `top` is treated as a root.
     std::vector<Entity> parents_first(Entity top) const {
         const std::vector<std::uint32_t> depths = depths_below(top);
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> by_depth;  // the depth, and the position before sorting
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> by_depth;  // (depth, index)
         for (std::uint32_t i = 0; i < all_.size(); ++i) by_depth.emplace_back(depths[i], i);
         std::sort(by_depth.begin(), by_depth.end());
         std::vector<Entity> result;
@@ -96,7 +95,7 @@ public:
 private:
     static constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
 
-    /// Returns the depth of each entity: the number of found entities above it. Cost: O(entities), at any depth.
+    /// Returns the depth of each entity: the number of its ancestors in the set. Cost: O(entities), at any depth.
     std::vector<std::uint32_t> depths_below(Entity top) const {
         const TransformRows places(world_.directory().stores());
         std::vector<std::uint32_t> depths(all_.size(), kUnknown), way;
@@ -124,7 +123,7 @@ private:
     NumberOf number_of_{Owner("entity blob")};
 };
 
-/// Returns the field of a component type that decides the tile of an entity in a database; nullptr if there is none.
+/// Returns the field of a component type that determines an entity's tile in a database, or nullptr.
 const Field* find_tile_field(const Store& store, const Schema& component) {
     for (std::size_t f = 0; f < component.fields().size(); ++f)
         if (store.is_place_of_tiles(component.id(), f)) return &component.fields()[f];
@@ -137,7 +136,7 @@ Matrix3x4 translation(Vec3 place) {
     return matrix;
 }
 
-/// Returns the place of an entity: from its transform, or else from the field that decides its tile.
+/// Returns the pose of an entity: from its transform, or else from the field that determines its tile.
 std::optional<Matrix3x4> find_place(World& world, const TransformRows& places, Entity entity) {
     if (places.has(entity)) return places.world(entity);
     for (Store* store : world.directory().stores())
@@ -188,7 +187,7 @@ std::vector<Entity> entities_in(World& world, const ZoneSet& zones) {
 
 namespace {
 
-/// Finds value number `index` of an entity, given the previous value; nil for a type that is not `many`.
+/// Returns value number `index` of an entity, given the previous one; nil if the type is not `many`.
 ComponentRow next_value(const Store& store, const Schema& component, const ComponentRow& at, Entity entity,
                         std::uint32_t index) {
     return component.many() ? store.find_next(at, entity, index) : ComponentRow();
@@ -196,9 +195,9 @@ ComponentRow next_value(const Store& store, const Schema& component, const Compo
 
 class EntitySaver {
 public:
-    /// `for_copy`: leaves out values that refer to other parts of the same world, which CopyCall adds. `seen_from`: the
-    /// poses of roots, and the places in the field that decides the tile of an entity, are relative to this entity;
-    /// null: relative to the world.
+    /// With `for_copy`, omits values that refer to other parts of the same world; CopyCall adds them. The poses of
+    /// roots, and the positions that determine tiles, are relative to the entity `seen_from`, or to the world if it is
+    /// null.
     EntitySaver(World& world, std::span<const Entity> entities, const EntityBlobOptions& options, bool for_copy = false,
                 Entity seen_from = {})
         : world_(world),
@@ -233,7 +232,7 @@ private:
 
     std::uint32_t find(Entity entity) const { return number_of_.find_or(entity.id, kNoBlobEntity); }
 
-    /// Returns the number of an entity's parent in the transforms, or kNoBlobEntity if the parent is not before it.
+    /// Returns the number of an entity's transform parent, or kNoBlobEntity if the parent does not precede it.
     std::uint32_t parent_of(std::uint32_t number) const {
         const Entity parent = places_.parent(entities_[number]);
         const std::uint32_t above = parent ? find(parent) : kNoBlobEntity;
@@ -250,7 +249,7 @@ private:
         return {};
     }
 
-    /// Adds all components of a type that the entities have.
+    /// Adds all components of this type.
     Status add_components(Store& store, const Schema& component) {
         if (for_copy_ && component.has_opaque()) return {};
         std::vector<std::uint32_t> owners;
@@ -282,7 +281,7 @@ private:
         return add_type(component, owners, columns);
     }
 
-    /// Whether the owner is saved too. Entities that own other entities but have no owner have a row, too.
+    /// Returns whether the owner is also saved. Entities that own others have a row even if they have no owner.
     bool has_owner(const ComponentRow& at) const {
         if (!at.table->has_tree()) return true;
         const std::uint32_t owner = at.table->links(LinkColumn::kTreeParent)[at.row];
@@ -315,7 +314,7 @@ private:
         disabled_.insert(disabled_.end(), bytes, bytes + sizeof disabled);
     }
 
-    /// Entities whose parents are not saved keep their pose in the world, or relative to the original.
+    /// Gives entities whose parents are not saved their world pose, or their pose relative to the original.
     void place_roots(std::span<const std::uint32_t> owners, std::vector<Bytes>& columns) {
         for (std::size_t i = 0; i < owners.size(); ++i) {
             const Entity entity = entities_[owners[i]];
@@ -330,7 +329,7 @@ private:
         }
     }
 
-    /// Makes the place in each row relative to the original, so that a spawn moves it with the copy.
+    /// Makes the position in each row relative to the original, so that a spawn moves it with the copy.
     void see_from_origin(const Schema& component, const Field& field, std::size_t num_rows,
                          std::vector<Bytes>& columns) const {
         for (std::size_t i = 0; i < num_rows; ++i) {
@@ -347,7 +346,7 @@ private:
         }
     }
 
-    /// Adds the texts of paths and strings, whose ids are stored in the words of values.
+    /// Adds the texts of paths and strings. Values contain only the ids of these texts.
     Status add_texts_of_properties() {
         Array<StringId> ids{Owner("entity blob")};
         if (const PropertyManager* const properties = find_properties(world_.directory()); properties != nullptr)
@@ -360,7 +359,7 @@ private:
         return {};
     }
 
-    /// Adds the zone of each entity that has a row in a database.
+    /// Adds the zones of all entities with a row in a database.
     Status add_zones() {
         std::vector<std::uint32_t> owners;
         Bytes zones;
@@ -405,11 +404,11 @@ private:
     std::uint64_t num_components_ = 0;
 };
 
-/// Gives copies the data that a blob cannot hold: references to entities that were not copied, read-only arrays of
-/// resources, and components that are not plain bytes.
+/// Copies the data that a blob cannot hold: references to entities that were not copied, read-only arrays of resources,
+/// and components that are not plain bytes.
 class CopyCall {
 public:
-    /// `zone`: the zone of copies that get their row here; kNoZone: the zones of the originals.
+    /// `zone` is the zone of copies whose row is created here, or kNoZone for the zones of the originals.
     CopyCall(World& world, std::span<const Entity> originals, Zone zone)
         : world_(world), originals_(originals), zone_(zone) {
         for (std::uint32_t i = 0; i < originals.size(); ++i) number_of_.set(originals[i].id, i);
@@ -427,7 +426,8 @@ public:
         return {};
     }
 
-    /// Completes the copies, which follow one another in the span. Errors: no memory; some copies are not complete.
+    /// Completes the copies; the span holds them one after another. Errors: out of memory; then some copies are
+    /// incomplete.
     Status complete(std::span<const Entity> copies) {
         Status status;
         for (Database* database : list_databases(world_.directory()))
@@ -446,12 +446,12 @@ private:
         const Store& store;
         const Schema& component;
         Entity entity;
-        const ComponentRow* at;  // where the value is; nullptr: the value is the first, which is looked up
+        const ComponentRow* at;  // row of the value; nullptr: look up the first value
         const CopyCall& call;
         std::span<const Entity> copies;
     };
 
-    /// Gives a copy a row if the original has a row that is not in the blob, because none of its components is plain
+    /// Creates rows for copies of entities whose row is not in the blob, because none of their components is plain
     /// bytes.
     Status give_rows(Database& database, std::span<const Entity> copies) const {
         for (std::size_t i = 0; i < copies.size(); ++i) {
@@ -481,7 +481,7 @@ private:
         return {};
     }
 
-    /// Gives the copy the owner of the original, if the owner was not copied.
+    /// Gives the copy the same owner as the original, unless the owner was copied too.
     Status give_owner(Store& store, const Schema& component, const ComponentRow& at, Entity copy) {
         if (!at.table->has_tree()) return {};
         const std::uint32_t row = at.table->links(LinkColumn::kTreeParent)[at.row];
@@ -490,7 +490,8 @@ private:
         return store.add_values(component, {&copy, 1}, {reinterpret_cast<const std::byte*>(&owner)}).status();
     }
 
-    /// Gives the copy the components of a type that is not plain bytes. With `many`, a new component becomes the first.
+    /// Copies the components of a type that is not plain bytes, last to first: with `many`, a new component becomes the
+    /// first.
     Status add_all_opaque(Store& store, const Schema& component, std::size_t original, std::span<const Entity> copies) {
         Array<ComponentRow> values("entity blob");
         for (ComponentRow at = store.find_row(component.id(), originals_[original], 0); at;) {
@@ -498,7 +499,7 @@ private:
             at = next_value(store, component, at, originals_[original], static_cast<std::uint32_t>(values.size()));
         }
         for (std::size_t i = values.size(); i-- > 0;) {
-            // The first value may be in a row that moves when the copy gets its row; later values stay.
+            // Adding the copy's row may move the row of the first value; later values do not move.
             const ComponentRow* const at = i == 0 ? nullptr : &values[i];
             if (Status status =
                     add_opaque({store, component, originals_[original], at, *this, copies}, store, copies[original]);
@@ -534,7 +535,7 @@ private:
         return store.add_values(original.component, {&copy, 1}, values).status();
     }
 
-    /// Makes an entity field of a copy refer to copies where the original refers to originals.
+    /// Replaces references to originals with references to their copies in an entity field of a copy.
     void translate(const Original& from, const Field& field, Table& table, std::uint32_t first_column,
                    std::uint32_t row) const {
         const FieldPart part = field_part(from.component, field);

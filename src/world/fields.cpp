@@ -1,4 +1,4 @@
-// Reads and writes fields by name, in any store.
+// Reads and writes fields by name in any store.
 
 #include "shoal/base/text.h"
 #include "shoal/components/properties.h"
@@ -12,7 +12,7 @@ namespace {
 
 std::string_view component_of_path(std::string_view name) { return name.substr(0, name.find_first_of(".[")); }
 
-/// Returns the error of a call that needs a field but was given a named value, whose type may differ between entities.
+/// Returns the error for using a named value as a field, although its type may differ between entities.
 Status refuse_property(std::string_view name) {
     return Status::error(concat('"', name,
                                 "\" is a named value and no field; read it with PropertyManager::get(), or with ",
@@ -30,7 +30,7 @@ Result<FieldPath> World::find_field(std::string_view name) {
 }
 
 /// Finds a field for an entity. Errors: the same as find_in(). It is also an error if the component type is built in
-/// and no store keeps it, because the entity then does not have the component.
+/// and has no store, because no entity then has the component.
 Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
     if (!property_path(directory_, name).empty() && find_properties(directory_) != nullptr)
         return refuse_property(name);
@@ -67,7 +67,7 @@ Status World::set(Entity entity, std::string_view name, const AnyValue& value) {
 
 namespace {
 
-/// Returns the entity of the singleton with whose name a path such as "wind.force" begins.
+/// Returns the entity of the singleton that a path such as "wind.force" begins with.
 Result<Entity> find_singleton(const World& world, std::string_view name) {
     const std::string_view component = name.substr(0, name.find('.'));
     const Store* const store = world.directory().find(ComponentId(component));

@@ -1,4 +1,4 @@
-// Counts frames and sums up their time to decide in which frames a pass runs.
+// Decides in which frames a pass runs, by counting frames and adding up their dt.
 
 #include "world/pass_interval.h"
 
@@ -40,7 +40,7 @@ void PassInterval::postpone() {
 }
 
 void PassInterval::set_progress(const Progress& saved) {
-    // A time that is not finite would spoil all later sums.
+    // Ignore times that are not finite, which would corrupt all later sums.
     passed_s_ = std::isfinite(saved.passed_s) ? saved.passed_s : 0;
     since_run_s_ = std::isfinite(saved.since_run_s) ? saved.since_run_s : 0;
     dt_ = saved.dt;
@@ -55,9 +55,9 @@ bool PassInterval::is_due(float frame_dt) {
 }
 
 bool PassInterval::reaches_multiple(float frame_dt) {
-    if (!std::isfinite(frame_dt)) return false;  // such a time would spoil all later sums
+    if (!std::isfinite(frame_dt)) return false;  // it would corrupt all later sums
     passed_s_ += frame_dt;
-    // 50 frames of 0.02f are a little less than a second.
+    // Allow for rounding: 50 frames of 0.02f are a little less than a second.
     const double tolerance_s = static_cast<double>(std::min(frame_dt, seconds_)) * 1e-3;
     const double num_multiples = std::floor((passed_s_ + tolerance_s) / seconds_);
     if (!(num_multiples >= 1)) return false;

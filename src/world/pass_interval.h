@@ -19,13 +19,13 @@ public:
 
     /// Counts a frame of `frame_dt` seconds. Returns whether the pass runs in that frame.
     bool count_frame(float frame_dt);
-    /// Notes that the pass did not run in the last frame counted. The pass runs in the next frame, with a dt that
-    /// includes this frame.
+    /// Records that the pass did not run in the last counted frame. It runs in the next frame, with a dt that includes
+    /// both.
     void postpone();
-    /// Returns the dt of the run in the last frame counted: the time since the run before.
+    /// Returns the dt of the run in the last counted frame: the time since the previous run.
     float dt() const { return dt_; }
 
-    /// The counters, as they are saved.
+    /// The counters, in the form in which they are saved.
     struct Progress {
         double passed_s, since_run_s;
         float dt;
@@ -42,11 +42,11 @@ private:
     bool reaches_multiple(float frame_dt);
 
     std::uint32_t frames_ = 1;
-    std::uint32_t frames_left_ = 0;  // before the frame in which the pass runs
-    float seconds_ = 0;              // 0: frames are counted instead
+    std::uint32_t frames_left_ = 0;  // frames until the pass runs
+    float seconds_ = 0;              // 0: frames_ decides
     float dt_ = 0;
-    double passed_s_ = 0;     // since the last multiple of seconds_
-    double since_run_s_ = 0;  // since the pass last ran
+    double passed_s_ = 0;     // time since the last multiple of seconds_
+    double since_run_s_ = 0;  // time since the pass last ran
 };
 
 }  // namespace shoal

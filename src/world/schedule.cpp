@@ -25,7 +25,7 @@
 
 namespace shoal {
 
-/// Passes that are enabled together.
+/// A group of passes that are enabled together.
 struct Schedule::Group {
     explicit Group(std::string_view name_given) : name(name_given) {}
 
@@ -33,7 +33,7 @@ struct Schedule::Group {
     std::atomic<bool> enabled{true};
 };
 
-/// What a schedule stores for a pass.
+/// A pass of a schedule, with its state.
 /// Thread: each worker adds to its own element of worker_ns; the worker that runs the pass writes the rest.
 struct Schedule::Entry final : AccessGuard {
     Entry(const Schedule& schedule_given, std::string_view name_given, const Group* group_given)
@@ -50,11 +50,11 @@ struct Schedule::Entry final : AccessGuard {
                (group == nullptr || group->enabled.load(std::memory_order_relaxed));
     }
 
-    /// Ends the program when the pass has not declared that it writes the column, or an object that is not a store.
+    /// Ends the program if the pass does not declare that it writes the column, or the object that is not a store.
     void require_write(const Table& table, std::uint32_t column) const override;
     void require_write(const void* object, const char* what) const override;
-    /// Ends the program when the pass has not declared that it touches the column or object, and another pass that may
-    /// run at the same time writes it.
+    /// Ends the program if the pass does not declare that it touches the column or object, and a pass that may run
+    /// concurrently writes it.
     void require_read(const Table& table, std::uint32_t column) const override;
     void require_read(const void* object, const char* what) const override;
     template <class IsAbout>
@@ -73,7 +73,7 @@ struct Schedule::Entry final : AccessGuard {
     PassStatistics statistics;
     std::atomic<bool> enabled{true};
     PassInterval interval;
-    bool runs = true;                                  // in this run
+    bool runs = true;                                  // whether the pass runs in this frame
     Array<std::int64_t> worker_ns{Owner("schedule")};  // by worker
     std::uint32_t trace_name = 0;
 };
@@ -84,7 +84,7 @@ Status no_pass(std::string_view name) {
     return Status::error(concat("the schedule has no pass called \"", name, "\""));
 }
 
-/// Returns the seed of a pass in a frame. Seeds, passes and frames that differ in one bit give unrelated seeds.
+/// Returns the seed of a pass in a frame. A difference of one bit in any input gives an unrelated seed.
 std::uint64_t random_seed(std::uint64_t schedule_seed, std::uint64_t name_hash, std::uint64_t frame) {
     return Random(Random(schedule_seed ^ name_hash).next() ^ frame).next();
 }
@@ -103,7 +103,8 @@ std::uint32_t first_field_in(const Schema& schema, std::uint32_t column) {
     return first;
 }
 
-/// Returns whether an access to a field, a component type or a whole store covers this column of a table of the store.
+/// Returns whether an access (to a field, a component type or a whole store) includes this column of a table of its
+/// store.
 bool covers(const Access& access, const Schema& table, std::uint32_t column) {
     if (access.component == ComponentId()) return true;
     const FieldOfComponent field(table, first_field_in(table, column));
@@ -112,14 +113,14 @@ bool covers(const Access& access, const Schema& table, std::uint32_t column) {
     return table.columns()[column].field_index != ColumnDefinition::kWholeComponent && access.field == field.index;
 }
 
-/// Returns the zone of a table of a database; kNoZone for a table with further values of a `many` type.
+/// Returns the zone of a database table, or kNoZone for a table with further values of a `many` type.
 Zone zone_of(const Store& database, const Table& table) {
     for (const DatabaseTable* one : static_cast<const Database&>(database).all_tables())
         if (one != nullptr && &one->table() == &table) return one->zone();
     return kNoZone;
 }
 
-/// Returns whether an access is to this column, whatever the zones.
+/// Returns whether an access includes this column, ignoring zones.
 bool is_of_any_zone(const Access& access, const Table& table, std::uint32_t column) {
     return access.store != nullptr && holds(*access.store, table) && covers(access, table.schema(), column);
 }
@@ -138,8 +139,8 @@ std::string column_text(const Schema& table, std::uint32_t column) {
 
 }  // namespace
 
-/// Runs the passes on a crew of workers. A pass is ready when all its predecessors have ended; the ready pass that
-/// comes first in the order is taken first.
+/// Runs the passes on a crew of workers. A pass is ready when all its predecessors have ended. The ready pass that is
+/// first in the order runs next.
 /// Thread: run() by one thread; the rest by the crew.
 class Schedule::Runner final : public CrewWork {
 public:
@@ -169,7 +170,7 @@ public:
         frame_ = frame;
         begin_run(dt);
         if (finished()) return;
-        // A pass may run the schedule of another world, whose workers have other numbers.
+        // A pass may run the schedule of another world, where this thread may have another worker number.
         const Working outer = working();
         working() = {};
         crew_.run(*this);
@@ -199,9 +200,9 @@ public:
 private:
     static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
-    /// What a thread is working on.
+    /// The pass that a thread works on.
     struct Working {
-        Entry* entry = nullptr;  // nullptr: the thread waits, or does not work for a schedule
+        Entry* entry = nullptr;  // nullptr: the thread waits, or does no work for a schedule
         std::uint32_t worker = 0;
         std::int64_t since_ns = 0;
         std::uint64_t frame = 0;
@@ -211,14 +212,14 @@ private:
         /// Adds the time since `since_ns` to the times of the pass.
         void account(std::int64_t now_ns) const {
             if (entry == nullptr) return;
-            // Several threads may act as this worker, one after another; the executor orders them.
+            // Several threads may take turns as this worker; the executor orders them.
             __atomic_fetch_add(&entry->worker_ns[worker], now_ns - since_ns, __ATOMIC_RELAXED);
             if (trace != nullptr) trace->add(worker, {since_ns, now_ns, frame, entry->trace_name});
         }
     };
 
-    /// Each pass is reported to the hook of its own schedule, because a waiting worker may help another schedule.
-    /// nullptr: the worker waits.
+    /// Calls the hook of each pass's own schedule, because a waiting worker may help another schedule. nullptr: the
+    /// worker waits.
     static void tell_hooks(const Entry* ended, const Entry* begun) {
         if (ended != nullptr && SHOAL_UNLIKELY(ended->schedule.hook_ != nullptr))
             ended->schedule.hook_->end(ended->name.c_str());
@@ -286,7 +287,7 @@ private:
         ++statistics.num_runs;
     }
 
-    /// Logs that a pass has failed, and keeps the reason, unless a pass before it has failed too.
+    /// Logs the failure of a pass, and keeps it unless an earlier pass in the order has also failed.
     void note_failure(std::uint32_t position, Failure& failure) {
         const std::string& name = entry_at(position).name;
         Status status = Status::error(concat("the pass \"", name, "\" failed: ", failure.status().message()));
@@ -308,21 +309,21 @@ private:
             num_ready = ready_.size();
         }
         const bool was_last = num_left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
-        if (was_last || num_ready > 1) crew_.wake();  // this worker takes one of the passes itself
+        if (was_last || num_ready > 1) crew_.wake();  // this worker runs one of the ready passes itself
     }
 
     Schedule& schedule_;
     Crew crew_;
     std::uint64_t frame_ = 0;
     std::mutex mutex_;                                    // guards the next two members
-    Array<std::uint32_t> num_before_{Owner("schedule")};  // by position: predecessors that have not ended
-    Array<std::uint32_t> ready_{Owner("schedule")};       // positions; a heap with the first on top
-    std::atomic<std::uint32_t> num_left_{0};              // passes that have not ended
-    std::atomic<std::uint32_t> failed_{kNone};  // the first position whose pass has failed; mutex_ guards writes
+    Array<std::uint32_t> num_before_{Owner("schedule")};  // by position: number of predecessors that have not ended
+    Array<std::uint32_t> ready_{Owner("schedule")};       // a min-heap of positions
+    std::atomic<std::uint32_t> num_left_{0};              // number of passes that have not ended
+    std::atomic<std::uint32_t> failed_{kNone};  // first position of a failed pass; mutex_ guards writes
 };
 
-/// Finds a pass with a writing access for which is_about(access) is true, and that is not ordered relative to this
-/// pass; nullptr if there is no such pass.
+/// Returns a pass that is not ordered relative to this one and has a write access for which is_about(access) is true,
+/// or nullptr.
 template <class IsAbout>
 const Schedule::Entry* Schedule::Entry::find_unordered_writer(IsAbout&& is_about) const {
     const std::span<Entry* const> all = schedule.entries_;
@@ -387,7 +388,7 @@ Schedule::~Schedule() {
     destroy_owned("schedule", std::exchange(runner_, nullptr));
 }
 
-/// Workers read the list of passes while the schedule runs, so it must not change.
+/// The list of passes must not change while the schedule runs, because workers read it.
 void Schedule::require_idle() const {
     SHOAL_ASSERT(!is_running_, "a pass changed or ran its own schedule; do it after the schedule has run");
 }
@@ -397,7 +398,7 @@ void Schedule::forget_plan() {
     destroy_owned("schedule", std::exchange(plan_, nullptr));
 }
 
-/// Makes the plan forget a store that no longer exists.
+/// Removes a store that no longer exists from the plan.
 void Schedule::forget(const Store& store) {
     if (plan_ != nullptr && erase(plan_->stores_in_zones, &store) != 0)
         plan_->num_types_in_zones -= store.schemas().size();
@@ -431,7 +432,7 @@ Schedule::Group* Schedule::find_group(std::string_view name) const {
     return nullptr;
 }
 
-/// Ends the program, because a pass or a group was added with a name that is taken.
+/// Ends the program, because a new pass or group has a name that is already in use.
 static void refuse_name(std::string_view taken_by, std::string_view name) {
     fail_assertion("a pass or group has a name of its own", concat("the schedule has a ", taken_by, " called \"", name,
                                                                    "\" already; give each a name of its own"));
@@ -569,7 +570,7 @@ Status Schedule::prepare() {
     const Array<PassDeclaration> passes = declarations();
     Result<PassPlan> plan = order_passes(passes, strict_, observer_ != nullptr);
     if (!plan) return plan.status();
-    if (SHOAL_CHECKED != 0 && !strict_)  // the only other error is an ambiguity
+    if (SHOAL_CHECKED != 0 && !strict_)  // the only error left is an ambiguity
         if (const Status ambiguity = order_passes(passes, true, false).status(); !ambiguity)
             log(LogLevel::kWarning, ambiguity.message());
     plan_ = make_owned<PassPlan>("schedule", std::move(*plan));

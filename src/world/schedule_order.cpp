@@ -1,4 +1,4 @@
-// Orders passes by their declarations, and reports unknown names, cycles and ambiguities.
+// Orders passes according to their declarations, and reports unknown names, cycles and ambiguities.
 
 #include "world/schedule_order.h"
 
@@ -10,9 +10,9 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kMaxNamed = 8;  // pairs in one message
+constexpr std::size_t kMaxNamed = 8;  // most pairs in one message
 
-/// An order of passes: for each pass, the set of the passes that come after it.
+/// A partial order of passes: for each pass, the set of passes after it.
 using PassRelation = Array<BitSet>;
 PassRelation make_relation(std::size_t n) { return PassRelation(n, BitSet(Owner("schedule")), Owner("schedule")); }
 
@@ -61,11 +61,10 @@ private:
                                     "\", but the schedule has neither a pass nor a group of that name"));
     }
 
-    /// Orders the pass after, or before, the pass or group with that name. Returns false if there is no such pass or
-    /// group.
+    /// Orders the pass after or before the pass or group with this name. Returns false if there is none.
     bool order_against(std::size_t pass, std::string_view name, bool after) {
         const auto add = [&](std::size_t other) {
-            // A pass that comes after its own group comes after the other passes of the group.
+            // A pass that is ordered after its own group is ordered after the other passes of the group.
             if (other == pass && passes_[pass].name != name) return;
             after ? before_[other].set(pass) : before_[pass].set(other);
         };
@@ -78,10 +77,10 @@ private:
         return found;
     }
 
-    /// Sorts topologically. If several passes may be next, the one that was added first is taken.
+    /// Sorts the passes topologically. If several passes can be next, takes the one that was added first.
     Status sort() {
         Array<bool> placed(passes_.size(), false, "schedule");
-        // Returns a pass that is not placed yet and comes before `pass`, or passes_.size().
+        // Returns an unplaced pass that must precede `pass`, or passes_.size().
         const auto predecessor = [&](std::size_t pass) {
             std::size_t other = 0;
             while (other < passes_.size() && (placed[other] || !before_[other].test(pass))) ++other;
@@ -97,7 +96,7 @@ private:
         return {};
     }
 
-    /// Each remaining pass has a predecessor, so going from predecessor to predecessor ends in a cycle.
+    /// Reports a cycle. Each remaining pass has a predecessor, so following predecessors leads into a cycle.
     template <class Predecessor>
     Status cycle(const Array<bool>& placed, const Predecessor& predecessor) const {
         std::size_t pass = 0;
@@ -119,10 +118,10 @@ private:
         return nullptr;
     }
 
-    /// Finds passes of different groups that conflict and are ordered only by when they were added.
+    /// Returns an error if conflicting passes of different groups are ordered only by when they were added.
     Status find_ambiguities() const {
         const std::size_t n = result_.order.size();
-        PassRelation meant = make_relation(n);  // by position; filled from the end, so that later passes are complete
+        PassRelation meant = make_relation(n);  // by position; filled from the end, because it uses later passes
         for (std::size_t p = n; p-- > 0;)
             for (std::size_t q = p + 1; q < n; ++q) {
                 const std::size_t a = result_.order[p], b = result_.order[q];
@@ -176,7 +175,7 @@ private:
 
     std::span<const PassDeclaration> passes_;
     bool strict_, all_zones_;
-    PassRelation before_;  // from after() and before()
+    PassRelation before_;  // given by after() and before()
     PassPlan result_;
 };
 
@@ -201,7 +200,7 @@ void add_name(std::vector<std::string>& names, std::string name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
 }
 
-/// Returns the names of everything that both passes touch and one of them writes.
+/// Returns the names of all data that both passes touch and at least one of them writes.
 std::vector<std::string> shared_names(const PassDeclaration& a, const PassDeclaration& b) {
     std::vector<std::string> names;
     for (const Access& mine : a.accesses)
@@ -225,10 +224,10 @@ ScheduleGraph graph_of(const PassPlan& plan, std::span<const PassDeclaration> pa
             add_name(access.writes ? node.writes : node.reads, access_name(access));
         graph.passes.push_back(std::move(node));
     }
-    PassRelation reached = make_relation(n);  // by position, filled from the end: all passes that wait for a pass
+    PassRelation reached = make_relation(n);  // by position, filled from the end: all passes that wait for the pass
     for (std::size_t p = n; p-- > 0;)
         for (const std::uint32_t q : plan.successors[p]) {
-            if (reached[p].test(q)) continue;  // successors ascend, so a path through another pass was found first
+            if (reached[p].test(q)) continue;  // implied by earlier edges, because successors ascend
             reached[p].set(q);
             reached[p] |= reached[q];
             const PassDeclaration& first = passes[plan.order[p]];
@@ -239,7 +238,7 @@ ScheduleGraph graph_of(const PassPlan& plan, std::span<const PassDeclaration> pa
         }
     std::ranges::sort(graph.edges, {}, [](const PassEdge& edge) { return std::pair(edge.from, edge.to); });
     for (const PassEdge& edge :
-         graph.edges)  // from earlier passes to later passes, so each level is final when it is used
+         graph.edges)  // edges are sorted by `from`, so each level is final when it is used
         graph.passes[edge.to].level = std::max(graph.passes[edge.to].level, graph.passes[edge.from].level + 1);
     return graph;
 }

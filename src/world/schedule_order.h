@@ -1,5 +1,5 @@
 #pragma once
-// Finds the order of passes, and which passes must wait for which others, from their declarations.
+// Computes the order of passes, and which passes must wait for each other, from their declarations.
 //
 //     order          0 1 2 3        order[p] is the pass at position p
 //     successors     0 -> 2         by position: the pass at 2 starts when 0 and all its other predecessors have ended
@@ -14,7 +14,7 @@
 
 namespace shoal {
 
-/// What a pass declares.
+/// The declarations of a pass.
 struct PassDeclaration {
     std::string_view name, group;
     std::span<const Access> accesses;
@@ -25,19 +25,20 @@ struct PassPlan {
     Array<std::uint32_t> order{Owner("schedule")};              // by position
     Array<Array<std::uint32_t>> successors{Owner("schedule")};  // by position
     Array<std::uint32_t> num_predecessors{Owner("schedule")};   // by position
-    /// The databases in which passes touch only some zones, and the total number of their component types. Zones do not
-    /// separate passes that touch a `many` type.
+    /// The databases in which some pass touches only some zones, and how many component types they have. Passes that
+    /// touch a `many` type conflict in all zones.
     Array<const Store*> stores_in_zones{Owner("schedule")};
     std::size_t num_types_in_zones = 0;
 
-    /// Whether one of two passes, by their numbers in the order of adding, waits for the other.
+    /// Returns whether one of two passes waits for the other. Passes are numbered in the order in which they were
+    /// added.
     bool orders(std::size_t pass, std::size_t other) const;
-    /// Returns how many component types the databases have now.
+    /// Returns the current number of component types in stores_in_zones.
     std::size_t count_types_in_zones() const;
 };
 
-/// `all_zones`: passes wait for each other even if they touch different zones; their order does not change. Errors: the
-/// same as Schedule::prepare().
+/// With `all_zones`, passes also wait for conflicting passes in other zones; the order is the same. Errors: the same as
+/// Schedule::prepare().
 Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict, bool all_zones);
 
 /// Returns the plan of these passes as a graph.

@@ -1,4 +1,4 @@
-// Makes the stores that a blob needs in a world, and spawns it.
+// Creates the stores that a blob needs in a world, and spawns the blob.
 
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
@@ -19,7 +19,7 @@ bool goes_to_store(const ComponentRegistry& registry, const BlobComponents& comp
 
 namespace {
 
-/// Errors: the component type has other fields in the blob than in the world.
+/// Errors: the component type has different fields in the blob and in the world.
 Status check_layout(const Blob& blob, const Schema& compiled, const Schema& taken) {
     if (compiled.layout_hash() == taken.layout_hash()) return {};
     return Status::error(concat("the blob \"", blob.name(), "\" was compiled for ", compiled.to_text(),
@@ -27,8 +27,8 @@ Status check_layout(const Blob& blob, const Schema& compiled, const Schema& take
                                 "; compile the source again, or say what has changed: see resource/migration.h"));
 }
 
-/// Makes the store of a component type of a blob if it is built in, and the row of a singleton.
-/// Errors: the store cannot be made, or keeps a singleton type as an ordinary component type.
+/// Creates the store of a component type of a blob if the type is built in, and the row of a singleton. Errors: the
+/// store cannot be created, or keeps a singleton type as an ordinary component type.
 Status prepare_store(ComponentDirectory& directory, const Schema& component) {
     Store* const store = directory.find(component.id());
     if (store == nullptr) return directory.require(component).status();
@@ -87,7 +87,7 @@ Result<Spawned> World::spawn(const Blob& given, const SpawnOptions& options) {
     SpawnTargets targets{directory_, &registry_};
     targets.strings = &strings_;
     if (SHOAL_UNLIKELY(!options.overrides.empty()) && can_keep_properties(directory_)) {
-        targets.context = this;  // an override sets a property of an entity by name, in the same way as set()
+        targets.context = this;  // overrides set properties by name, like set()
         targets.set_property = [](void* self, Entity entity, std::string_view path, const AnyValue& value) {
             return static_cast<World*>(self)->properties().write(entity, path, value);
         };

@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-/// Returns a number that identifies an archetype by its component types, independent of the numbers of these types.
+/// Returns a number that identifies an archetype by its component types. It does not depend on how these are numbered.
 std::uint64_t place_of(const Database& database, const Archetype& type) {
     std::uint64_t place = 1;
     for (const ComponentType component : type.components()) {
@@ -36,7 +36,7 @@ void list_component(Store& store, const Schema& schema, Array<StateRows>& rows) 
     Array<ComponentTable> tables{Owner("world")};
     store.list_tables(schema, tables);
     for (const ComponentTable& at : tables) {
-        // A table without columns for fields only lists the entities that have the component.
+        // A table without columns only lists the entities that have the component.
         const bool asks_store = !at.has_fields && at.table->schema().columns().empty();
         if (at.table->num_rows() != 0 && (at.has_fields || asks_store))
             rows.push_back({&store, &schema, at.table, at.first_column, kNoZone, 0, at.enabled_bits, asks_store});
@@ -65,7 +65,7 @@ void list_rows(Store& store, Array<StateRows>& rows) {
     const std::size_t begin = rows.size();
     for (const Schema* schema : store.schemas()) list_component(store, *schema, rows);
     for (const Schema* schema : store.shown_schemas()) list_component(store, *schema, rows);
-    // Tables that the store shows for no component type, such as the nodes of models.
+    // Add tables that do not belong to a component type, such as the nodes of models.
     const std::size_t end = rows.size();
     for (std::size_t i = 0; i < store.tables().size(); ++i) {
         const Table* const table = store.tables()[i];

@@ -1,4 +1,4 @@
-// The rings of events of a trace.
+// The ring buffers of a trace.
 
 #include "shoal/world/trace.h"
 
@@ -24,7 +24,7 @@ std::uint32_t Trace::number_of(std::string_view name) {
 void Trace::add(std::uint32_t worker, const TraceEvent& event) {
     SHOAL_ASSERT(worker < lanes_.size(), "the trace was made for fewer workers");
     Lane& lane = lanes_[worker];
-    // Several threads may act as this worker, one after another; the executor orders them.
+    // Several threads may take turns as this worker; the executor orders them.
     const std::uint64_t place = __atomic_fetch_add(&lane.num_added, 1, __ATOMIC_RELAXED);
     lane.events[place % lane.events.size()] = event;
 }

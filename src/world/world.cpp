@@ -1,4 +1,4 @@
-// A world: the objects that it owns, its stores, its frames and its settling.
+// A world: its objects, its stores, running frames and settling.
 
 #include "shoal/world/world.h"
 
@@ -73,7 +73,7 @@ PositionLinks& World::position_links() { return own_services_->position_links; }
 
 // --- stores ------------------------------------------------------------------------------------------------------
 
-/// Returns the Manager<T> of a component type, if the world has made one.
+/// Returns the Manager<T> of a component type, or nullptr if the world has not created one.
 void* World::find_face(const Schema& schema) const {
     const auto* const manager = directory_.find_as<ComponentManager>(schema.id());
     if (manager == nullptr || !directory_.owns(*manager)) return nullptr;
@@ -161,7 +161,7 @@ ModelPoseManager& World::model_poses() {
 
 namespace {
 
-constexpr std::uint32_t kManyFrames = 100;  // without a settle
+constexpr std::uint32_t kManyFrames = 100;  // frames without a settle
 
 }  // namespace
 
@@ -192,8 +192,8 @@ void World::run_frame(float dt) {
         if (++num_unsettled_frames_ == kManyFrames) warn_of_missing_settle();
 }
 
-/// Logs a warning if a program has run many passes without a settle while commands or dead entities wait for a settle.
-/// There is at most one such warning between two settles.
+/// Logs a warning if many frames have run without a settle while commands or dead entities wait for a settle. Logs at
+/// most one warning between two settles.
 void World::warn_of_missing_settle() {
     WaitingCommands& commands = WaitingCommands::of_directory(directory_);
     const std::uint64_t num_commands = commands.num_waiting();
@@ -206,7 +206,7 @@ void World::warn_of_missing_settle() {
     }
     if (num_deaths != 0)
         what += concat(what.empty() ? "" : ", and ", num_deaths, " dead entities have their rows still");
-    if (what.empty()) return static_cast<void>(num_unsettled_frames_ = 0);  // starts to count again
+    if (what.empty()) return static_cast<void>(num_unsettled_frames_ = 0);  // restarts the count
     log(LogLevel::kWarning, concat("the passes of a world have run ", kManyFrames, " times without World::settle(): ",
                                    what, "; call settle() after run_passes(), or call step()"));
 }
@@ -246,7 +246,7 @@ void World::settle() {
     }
 }
 
-/// Visits the stores by index, because destruction callbacks may add stores.
+/// Stores are visited by index, because destruction callbacks may add stores.
 void World::settle_stores() {
     directory_.set_stamp(stamp() + 1);
     settles_.last = {};

@@ -34,15 +34,14 @@ const Schema* World::Host::find_built_in(ComponentId name) const {
     return built_in == nullptr || built_in->make == nullptr ? nullptr : built_in->schema;
 }
 
-/// Returns the database of the world, or a manager if the database cannot keep the component type.
+/// Returns the world's database, or a manager if the database cannot keep the component type.
 Result<Store*> World::Host::choose_store_for(const Schema& component) {
     if (!component.many() || !component.enableable()) return &world_.database();
     const Result<ComponentManager*> manager = world_.manager(component);
     return manager ? Result<Store*>(*manager) : Result<Store*>(manager.status());
 }
 
-/// Errors: a database would keep a singleton; the component type would have no effect in a store like this one, which
-/// only keeps components.
+/// Errors: the component type is a singleton and the store is a database; the type would have no effect in this store.
 Status World::Host::check_store(const Store& store, const Schema& component) const {
     if (component.singleton() && store.places_whole_entities())
         return Status::error(concat("\"", component.name(),
@@ -56,7 +55,7 @@ Status World::Host::check_store(const Store& store, const Schema& component) con
                                 "; call World::", built_in->maker, "() before it is used"));
 }
 
-/// Makes a store that is added later write with the same stamp as the other stores.
+/// Gives a store that is added later the same stamp as the other stores.
 void World::Host::note_store(Store& store) {
     if (database_ == nullptr) database_ = dynamic_cast<Database*>(&store);
     if (world_.stamp() > 1) store.settle({&world_.random_, world_.stamp(), world_.options_.executor, nullptr});

@@ -1,6 +1,6 @@
 #pragma once
-// A world in the form in which its directory of stores and its commands use it: this object makes stores, spawns,
-// copies, and keeps texts.
+// The interface of a world for its component directory and its commands: creates stores, spawns, copies and keeps
+// texts.
 // Thread: the structural thread of the world.
 
 #include "shoal/world/world.h"
@@ -30,9 +30,9 @@ public:
     std::string_view name_of_blob(const Blob& blob) const override;
     const Blob* find_blob(ResourceId resource) const override;
 
-    /// Returns how many values refer to arrays of `resource`. `self`: a Host.
+    /// Returns how many values refer to arrays of `resource`. `self` is a Host.
     static std::uint64_t count_pins(void* self, ResourceId resource);
-    /// The first database that was added, or nullptr.
+    /// Returns the first database that was added, or nullptr.
     Database* database() const { return database_; }
 
 private:

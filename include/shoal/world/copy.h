@@ -8,15 +8,15 @@ namespace shoal {
 
 class World;
 
-/// Copies a living entity with its components in all stores, its children in the transforms, and the entities that it
-/// owns, then the children and owned entities of these, and so on. References between copied entities become references
-/// between the copies; other references stay. A copy is a root. options.root_poses set its pose in the world, in its
-/// transform and in the field that decides its tile; without them, the copy has the pose of the original. The copy is
-/// in the zone of the original, unless options.zone selects another zone, or a root pose does so where zones are tiles.
-/// Entity 0 of each copy is the copy of `original`.
+/// Copies a living entity with its components in all stores. Also copies its transform children and the entities that
+/// it owns, recursively. References between copied entities become references between the copies; other references stay
+/// the same. Each copy is a root. options.root_poses set its world pose, both in its transform and in the field that
+/// determines its tile; without them, the copy has the pose of the original. The copy is in the zone of the original,
+/// unless options.zone selects another zone, or zones are tiles and a root pose is in another tile. Entity 0 of each
+/// copy is the copy of `original`.
 /// Errors: the entity is dead; options.overrides are given, which only apply to entities of a blob; a component cannot
-/// be copied, or its store does not show its fields; the errors of World::spawn(). Nothing has changed. Requires: no
-/// passes run.
+/// be copied, or its store does not show its fields; the errors of World::spawn(). The world is then unchanged.
+/// Requires: no passes run.
 SHOAL_API Result<Spawned> copy(World& world, Entity original, const SpawnOptions& options = {});
 
 }  // namespace shoal

@@ -1,12 +1,12 @@
 #pragma once
-// A fixed-step clock turns real time into a whole number of steps of one length.
+// A fixed-step clock converts real time into a whole number of steps of equal length.
 //
 //     FixedStep clock(1.0 / 60, 4);
 //     for (auto n = clock.advance(elapsed_s); n > 0; --n) world.step(clock.step_s());
 //     draw(clock.fraction());  // how much of the next step has passed in real time
 //
 // If a step takes longer than the time that it simulates, a program that runs every due step falls further and further
-// behind. So advance() returns at most `max_steps`; the time beyond that is dropped and counted.
+// behind. Therefore advance() returns at most `max_steps`, and counts the steps that it drops.
 // Thread: one thread at a time.
 
 #include "shoal/base/detail/config.h"
@@ -17,19 +17,19 @@ namespace shoal {
 
 class FixedStep {
 public:
-    /// Units: seconds, kept in whole nanoseconds. Requires: a step of at least a nanosecond; max_steps >= 1.
+    /// Units: seconds, rounded to nanoseconds. Requires: `step_s` is at least a nanosecond; max_steps >= 1.
     SHOAL_API explicit FixedStep(double step_s, std::uint32_t max_steps = 4);
 
     /// Adds real time and returns the number of steps that are due. Negative times and NaN count as 0.
     SHOAL_API std::uint32_t advance(double real_s);
 
     float step_s() const { return static_cast<float>(static_cast<double>(step_ns_) * 1e-9); }
-    /// Returns the real time since the last step, as a fraction of a step: at least 0 and below 1.
+    /// Returns the real time since the last step, as a fraction of a step in [0, 1).
     double fraction() const { return static_cast<double>(waiting_ns_) / static_cast<double>(step_ns_); }
 
-    /// Returns the sum of what advance() has returned.
+    /// Returns the sum of all results of advance().
     std::uint64_t num_steps() const { return num_steps_; }
-    /// Return the number of steps that were dropped, and their time.
+    /// Return the number of dropped steps, and their total time.
     std::uint64_t num_dropped_steps() const { return num_dropped_steps_; }
     double dropped_s() const { return static_cast<double>(num_dropped_steps_) * static_cast<double>(step_ns_) * 1e-9; }
 

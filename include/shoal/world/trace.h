@@ -1,5 +1,5 @@
 #pragma once
-// A trace records what each worker worked on, and when: one ring of events per worker, which keeps the latest events.
+// A trace records when each worker works on which pass. Each worker has a ring buffer that keeps its latest events.
 //
 //     Trace trace(world.executor().num_workers());
 //     world.schedule().set_trace(&trace);
@@ -7,7 +7,7 @@
 //     if (Status s = write_trace(path, trace); !s) return report(s);  // for chrome://tracing or Perfetto
 //
 // write_trace() is in inspect/trace_file.h.
-// Thread: each worker calls add() for itself; call everything else while no schedule with this trace runs.
+// Thread: each worker calls add() with its own number; call other functions while no schedule with this trace runs.
 
 #include "shoal/base/detail/array.h"
 
@@ -17,7 +17,7 @@
 
 namespace shoal {
 
-/// A period in which a worker worked on one thing.
+/// A period in which a worker worked on one pass.
 struct TraceEvent {
     std::int64_t begin_ns = 0;  ///< on the clock of monotonic_ns()
     std::int64_t end_ns = 0;
@@ -27,10 +27,10 @@ struct TraceEvent {
 
 class Trace {
 public:
-    /// Keeps the latest `events_per_worker` of each worker.
+    /// Keeps the latest `events_per_worker` events of each worker.
     SHOAL_API explicit Trace(std::uint32_t num_workers, std::uint32_t events_per_worker = 1u << 14);
 
-    /// Returns a number for a name: always the same for the same name.
+    /// Returns the number of a name, which is always the same for the same name.
     SHOAL_API std::uint32_t number_of(std::string_view name);
     std::string_view name(std::uint32_t number) const { return names_[number]; }
 
@@ -38,18 +38,18 @@ public:
     SHOAL_API void add(std::uint32_t worker, const TraceEvent& event);
 
     std::uint32_t num_workers() const { return static_cast<std::uint32_t>(lanes_.size()); }
-    /// Returns the number of events kept.
+    /// Returns the number of stored events.
     SHOAL_API std::uint32_t num_events(std::uint32_t worker) const;
-    /// Returns the number of events overwritten.
+    /// Returns the number of overwritten events.
     SHOAL_API std::uint64_t num_lost(std::uint32_t worker) const;
-    /// Returns kept event `i`, oldest first. Requires: i < num_events(worker).
+    /// Returns stored event `i`, oldest first. Requires: i < num_events(worker).
     SHOAL_API const TraceEvent& event(std::uint32_t worker, std::uint32_t i) const;
 
 private:
     struct Lane {
         Array<TraceEvent> events{Owner("trace")};
         std::uint64_t num_added = 0;
-        std::byte padding[64];  // workers write their lanes in parallel
+        std::byte padding[64];  // avoids false sharing between workers
     };
 
     Array<Lane> lanes_{Owner("trace")};  // by worker

@@ -1,5 +1,6 @@
 #pragma once
-// A world holds stores and a schedule of passes. When it settles, it makes the changes that passes have requested.
+// A world holds stores and a schedule of passes. When it settles, it carries out the changes that passes have
+// requested.
 //
 //     EntityManager entities;
 //     World world(entities);
@@ -21,9 +22,9 @@
 //     step()   |- passes: rows stay ----------|- settle: commands, relations, stores, position links, observers -|
 //                  Commands request changes         callbacks are told which entities died
 //
-// While passes run, the rows of all stores stay where they are: a structural call, a new or detached store, step() or
-// settle() ends the program. A callback or an observer of a settle may spawn, destroy, add and remove, and may not
-// settle, step, save or load the world, nor detach a store; docs/guarantees.md has the whole table.
+// While passes run, the rows of all stores stay where they are. Structural calls, creating or detaching a store, step()
+// and settle() end the program. During a settle, a callback or an observer may spawn, destroy, add and remove. It must
+// not settle, step, save or load the world or detach a store; docs/guarantees.md has the complete table.
 //
 // A world owns the stores that it makes, their pages, the texts of string ids and a random generator. Several worlds
 // can share one entity manager: each removes the rows of dead entities when it settles.
@@ -55,7 +56,7 @@ struct TransformOptions;
 
 class World {
 public:
-    /// `entities` outlives the world.
+    /// Lifetime: `entities` must outlive the world.
     SHOAL_API explicit World(EntityManager& entities, const WorldOptions& options = {});
     SHOAL_API ~World();
     World(const World&) = delete;
@@ -63,13 +64,13 @@ public:
 
     // --- stores: each is made by the first call that asks for it. Requires: if it has to be made, no passes run ----
 
-    /// The map from component types to stores. Queries, commands and spawn() make the stores of built-in types that
-    /// they name: Transform, Owned, Inactive, Properties, ModelPose, Tag, DebugName, AttachedToNode, PointMass.
+    /// The map from component types to stores. Queries, commands and spawn() create stores for the built-in types that
+    /// they use: Transform, Owned, Inactive, Properties, ModelPose, Tag, DebugName, AttachedToNode, PointMass.
     ComponentDirectory& directory() { return directory_; }
     const ComponentDirectory& directory() const { return directory_; }
 
-    /// Returns the manager of component type T, made with `options`.
-    /// Requires: the component type has no store that was attached or made from a schema alone.
+    /// Returns the manager of component type T, and creates it with `options` if it does not exist.
+    /// Requires: the component type has no store that was attached, or created from a schema alone.
     template <class T>
     Manager<T>& manager(const ManagerOptions& options = {}) {
         static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
@@ -77,14 +78,14 @@ public:
         void* const face = find_face(schema_of<T>());
         return face != nullptr ? *static_cast<Manager<T>*>(face) : directory_.make<Manager<T>>(pool_, options);
     }
-    /// The same for a component type that has a schema but no C++ type. Errors: a store keeps another component type
-    /// with that name, or the store of the component type is attached, not owned by the world.
+    /// Returns the manager of a component type that has a schema but no C++ type. Errors: a store keeps another
+    /// component type with that name; the store of the component type is attached and not owned by the world.
     SHOAL_API Result<ComponentManager*> manager(const Schema& schema, const ManagerOptions& options = {});
-    /// Returns the database of this world: the first one attached, or a new one made with `options`. More databases may
-    /// be attached. They settle and spawn with the world, and each component type is kept by one of them.
+    /// Returns the first database of this world, and creates it with `options` if there is none. More databases may be
+    /// attached. They settle and spawn with the world, and each component type is kept by one of them.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
     /// Returns the transforms of this world (see transform/transform.h). Requires: no store of another class keeps
-    /// Transform; if the transforms exist already, their mode equals the mode in `options`.
+    /// Transform; if the transforms already exist, their mode equals the mode in `options`.
     SHOAL_API TransformManager& transforms();
     SHOAL_API TransformManager& transforms(const TransformOptions& options);
     /// Return the managers of ownership (see components/ownership.h), inactive entities (components/activity.h), named
@@ -94,29 +95,29 @@ public:
     SHOAL_API ActivityManager& activity();
     SHOAL_API PropertyManager& properties();
     SHOAL_API ModelPoseManager& model_poses();
-    /// Makes a store of another class, as S(entities, pool, arguments...), which the world owns.
+    /// Creates a store of another class, as S(entities, pool, arguments...). The world owns it.
     /// Requires: none of its component types has a store; no passes run.
     template <class S, class... Arguments>
     S& make_store(Arguments&&... arguments) {
         return directory_.make<S>(pool_, std::forward<Arguments>(arguments)...);
     }
 
-    /// Makes `store` part of this world, which then spawns into it, settles it and reports it. The caller still owns
-    /// the store. The store's destructor detaches it, and must not run while the world settles. Requires: no passes
-    /// run. Errors: another store keeps one of its component types; the store is already attached, to this or another
-    /// world; it has pending commands. Nothing has changed.
+    /// Adds `store` to this world, which then spawns into it, settles it and reports it. The caller still owns the
+    /// store. The store's destructor detaches it, and must not run while the world settles. Requires: no passes run.
+    /// Errors: another store keeps one of its component types; the store is already attached to a world; it has pending
+    /// commands. Nothing is then changed.
     SHOAL_API Status attach(Store& store);
-    /// Removes a store from this world. A store that the world made lives as long as the world, which makes another one
-    /// on request. Requires: the store is attached; no passes run, and the world is not settling.
+    /// Removes a store from this world. If the world created it, the store exists until the world is destroyed; later
+    /// calls create another one. Requires: the store is attached; no passes run, and the world is not settling.
     SHOAL_API void detach(Store& store);
 
-    /// Returns the one component of type T, and marks it as written: see singletons.h. Requires: no passes run; passes
-    /// name it in queries: Singleton<Read<&Wind::force>>. Lifetime: until the next structural call on it.
+    /// Returns the singleton of type T and marks it as written; see singletons.h. Requires: no passes run; passes use
+    /// it in queries: Singleton<Read<&Wind::force>>. Lifetime: until the next structural call on it.
     template <class T>
     T& singleton() {
         return directory_.singletons().of<T>();
     }
-    /// The same for reading. Requires: the singleton exists, because a call, a query or a blob has named it.
+    /// Returns the singleton of type T for reading. Requires: it exists, because a call, a query or a blob has used it.
     template <class T>
     const T& singleton() const {
         return directory_.singletons().of<T>();
@@ -124,17 +125,17 @@ public:
 
     // --- queries, commands, events ---------------------------------------------------------------------------------
 
-    /// Returns a query over whichever stores keep the components of the terms: see query/query.h. Requires: a store
-    /// keeps each of these component types. Lifetime: as long as these stores.
+    /// Returns a query over the stores that keep the components of the terms; see query/query.h. Requires: each of
+    /// these component types has a store. Lifetime: as long as these stores exist.
     template <class... Terms>
     auto query() {
         return shoal::query<Terms...>(directory_);
     }
-    /// Returns the commands of the pass that the calling thread runs, or the commands outside of passes: see
+    /// Returns the commands of the pass that the calling thread runs, or the commands for use outside of passes; see
     /// command/commands.h.
     Commands& commands() { return WaitingCommands::of_directory(directory_).here(); }
-    /// Return this world's channel of events of type T, and all of its channels: see command/detail/event_channels.h.
-    /// Requires: no passes run during the first call for a type. Lifetime: as long as the world.
+    /// Return this world's event channel for type T, and all of its channels; see command/detail/event_channels.h.
+    /// Requires: no passes run during the first call for a type. Lifetime: as long as the world exists.
     template <class T>
     Events<T>& events() {
         return events_.of<T>();
@@ -145,28 +146,28 @@ public:
 
     WorldServices& services() { return services_; }
     const WorldServices& services() const { return services_; }
-    SHOAL_API Observers& observers();  ///< functions that are told what was added, removed and changed; the journal
+    SHOAL_API Observers& observers();  ///< callbacks for additions, removals and changes; the journal
     SHOAL_API const Observers& observers() const;
-    SHOAL_API Relations& relations();  ///< which entities refer to which others
+    SHOAL_API Relations& relations();  ///< references between entities
     SHOAL_API const Relations& relations() const;
-    SHOAL_API PositionLinks& position_links();  ///< fields and transforms that follow each other, and tiles
+    SHOAL_API PositionLinks& position_links();  ///< links between position fields, transforms and tiles
 
     // --- fields of entities: see query/lookup.h; by name, "body.position": store/field_path.h ----------------------
 
-    /// Returns a field of an entity, used like a pointer to const; null if the entity is dead or lacks the component.
-    /// Cost: finds the store; for many look-ups, keep a Lookup.
+    /// Returns a field of an entity as a pointer-like object to const; null if the entity is dead or lacks the
+    /// component. Cost: includes finding the store; for many look-ups, keep a Lookup.
     template <auto kMember>
     auto get(Entity entity) const {
         return Lookup<kMember>::once(directory_).find(entity);
     }
-    /// Sets the field, through the store of its component type. Errors: the entity is dead, or has no such component;
-    /// the store refuses the value.
+    /// Sets a field, through the store of its component type. Errors: the entity is dead or lacks the component; the
+    /// store rejects the value.
     template <auto kMember>
     Status set(Entity entity, const ValueOf<kMember>& value) {
         return Lookup<kMember>::once(directory_).set(entity, value);
     }
-    /// The same by name, for an entity or a singleton; "properties.armor" is one of its properties. Texts of string ids
-    /// are kept in strings(). Errors: as above; the field does not exist or has another type.
+    /// Get and set a field by name, for an entity or a singleton; "properties.armor" names a property. Texts of string
+    /// ids are in strings(). Errors: as for set() above; the field does not exist or has another type.
     SHOAL_API Result<AnyValue> get(std::string_view name) const;
     SHOAL_API Result<AnyValue> get(Entity entity, std::string_view name) const;
     template <PlainValue T>
@@ -176,22 +177,23 @@ public:
     }
     SHOAL_API Status set(std::string_view name, const AnyValue& value);
     SHOAL_API Status set(Entity entity, std::string_view name, const AnyValue& value);
-    /// Finds a field for many uses; makes the store of a built-in type unless passes run. Errors: no such field exists.
+    /// Finds a field for repeated use. Creates the store of a built-in type unless passes run. Errors: no such field
+    /// exists.
     SHOAL_API Result<FieldPath> find_field(std::string_view name);
 
     // --- resources -------------------------------------------------------------------------------------------------
 
-    /// The functions that spawn component types in place of stores, and the migrations: see resource/detail/registry.h.
+    /// The functions that spawn component types in place of stores, and the migrations; see resource/detail/registry.h.
     ComponentRegistry& registry() { return registry_; }
-    /// Makes a store, of the kind WorldOptions::default_store, for each component type of the blob that has neither a
-    /// store nor a spawn function. Errors: a store's schema differs from the blob's; stores made before that stay.
+    /// Creates a store, of the kind WorldOptions::default_store, for each component type of the blob that has no store
+    /// and no spawn function. Errors: a store's schema differs from the blob's; stores that were already created stay.
     SHOAL_API Status adopt_schemas(const Blob& blob);
-    SHOAL_API Status adopt_schemas(const Schema& schema);  ///< for one component type, which no store keeps
-    /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
-    /// without a store are skipped and counted, or are an error, as the options say; stores of built-in types are made.
-    /// {.overrides = {{"lamp", "light.range", 9}}} sets values of this spawn only, which a reload leaves as they are.
-    /// Errors: a schema differs, ids or memory run out, model poses without a library, an override matches nothing; no
-    /// entity of the blob remains, but the stores of built-in types and the singletons that the blob names stay.
+    SHOAL_API Status adopt_schemas(const Schema& schema);  ///< for one component type without a store
+    /// Spawns a blob. One call creates all ids; then the store of each component type gets one batch. Depending on the
+    /// options, component types without a store are skipped and counted, or are an error; stores of built-in types are
+    /// created. {.overrides = {{"lamp", "light.range", 9}}} sets values of this spawn only, which a reload does not
+    /// change. Errors: a schema differs; ids or memory run out; model poses need a library; an override matches
+    /// nothing. Then no entity of the blob remains, but new stores of built-in types and singletons of the blob stay.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     // --- time ------------------------------------------------------------------------------------------------------
@@ -199,22 +201,22 @@ public:
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
     /// Runs the passes, ends the frame of the event channels, then settles. If a pass fails, step() still does all
-    /// this, and then throws what the pass threw (see Schedule::status()). Units: dt in seconds. Requires: as for
-    /// settle().
+    /// this, and then rethrows the exception of the pass (see Schedule::status()). Units: dt in seconds. Requires: as
+    /// for settle().
     void step(float dt) {
         step_and_settle(dt);
         schedule_.rethrow();
     }
-    /// The same without the settle. Checked builds warn after 100 runs without a settle.
+    /// Like step(), but does not settle. Checked builds warn after 100 runs without a settle.
     void run_passes(float dt) {
         run_frame(dt);
         schedule_.rethrow();
     }
-    /// Carries out the pending commands; then each store removes the rows of dead entities and frees memory.
-    /// Rows move. Requires: no passes run, and the world is not settling.
+    /// Carries out the pending commands; then each store removes the rows of dead entities and frees memory. Rows may
+    /// move. Requires: no passes run, and the world is not settling.
     SHOAL_API void settle();
     const SettleStatistics& settle_statistics() const { return settles_; }
-    /// Return the number of steps so far, and the stamp that all writes since the last settle have.
+    /// Return the number of steps so far, and the stamp of all writes since the last settle.
     std::uint64_t frame() const { return schedule_.frame(); }
     std::uint64_t stamp() const { return directory_.stamp(); }
 
@@ -225,7 +227,7 @@ public:
     Executor& executor() { return *options_.executor; }
     Random& random() { return random_; }
     const Random& random() const { return random_; }
-    /// When the world settles, a text that was interned "until unused" is removed if its id is nowhere in the world.
+    /// When the world settles, texts that were interned "until unused" may be removed if their ids are not in use.
     StringTable& strings() { return strings_; }
     const StringTable& strings() const { return strings_; }
     const ResourceLibrary* library() const { return options_.library; }

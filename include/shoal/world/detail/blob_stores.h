@@ -11,12 +11,12 @@ namespace shoal {
 
 class World;
 
-/// Returns whether a store keeps a component type of a blob, rather than a spawn function or the spawner.
+/// Returns whether a component type of a blob is kept in a store, and not handled by a spawn function or the spawner.
 SHOAL_API bool goes_to_store(const ComponentRegistry& registry, const BlobComponents& components);
 
-/// Makes the stores of the built-in component types that the blob has, and the rows of its singletons.
-/// Errors: a layout differs; a store cannot be made, or keeps a singleton type as an ordinary component type. The
-/// message begins with the `purpose`: "cannot spawn".
+/// Creates stores for the blob's built-in component types, and rows for its singletons.
+/// Errors: a layout differs; a store cannot be created, or keeps a singleton type as an ordinary component type. The
+/// message begins with `purpose`, for example "cannot spawn".
 SHOAL_API Status prepare_stores(World& world, const Blob& blob, std::string_view purpose);
 
 }  // namespace shoal

@@ -9,7 +9,7 @@
 //               roam --> swim -> eat        an edge for each wait that no chain of other edges implies
 //               grow ---------> eat
 //
-// A graph is a copy, and refers to nothing in the schedule. Thread: any.
+// A graph is a copy that does not refer to the schedule. Thread: any.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,21 +20,21 @@ namespace shoal {
 
 struct PassNode {
     std::string name, group;
-    std::size_t number = 0;   ///< for Schedule::statistics()
+    std::size_t number = 0;   ///< the argument of Schedule::statistics()
     std::uint32_t level = 0;  ///< the length of the longest chain of passes that the pass waits for
-    /// "body.mass", "body", or the name of the store; "*": everything.
+    /// Names such as "body.mass" or "body", or the name of a store; "*" means everything.
     std::vector<std::string> reads, writes;
 };
 
 struct PassEdge {
-    std::uint32_t from = 0, to = 0;  ///< in ScheduleGraph::passes
-    bool is_ordered = false;         ///< by after() or before()
-    std::vector<std::string> on;     ///< what both passes touch and one writes; empty: only after() or before() relates
-                                     ///< them
+    std::uint32_t from = 0, to = 0;  ///< indices into ScheduleGraph::passes
+    bool is_ordered = false;         ///< whether after() or before() orders the passes
+    std::vector<std::string> on;     ///< what both passes touch and one of them writes; empty if only after() or
+                                     ///< before() orders them
 };
 
 struct ScheduleGraph {
-    std::vector<PassNode> passes;  ///< in the order in which they run
+    std::vector<PassNode> passes;  ///< in execution order
     std::vector<PassEdge> edges;
 };
 

@@ -6,7 +6,7 @@
 //     [](const PassContext& frame, Commands& commands, Entity body, auto&& velocity)         with all that it may take,
 //                                                                              except the writers of query.writing()
 //
-// Thread: all workers call the function at once, with the same context.
+// Thread: all workers call the function concurrently, with the same context.
 
 #include "shoal/command/commands.h"
 #include "shoal/query/query.h"
@@ -14,7 +14,8 @@
 
 namespace shoal {
 
-/// Rows that list the columns that a loop over them accesses: a query, or a class of the program.
+/// Rows that a pass can loop over, with a list of the columns that the loop accesses: a query, or a class of the
+/// program.
 template <class Rows>
 concept PassRows = requires(const Rows& rows) {
     std::span<const Access>(rows.accesses());
@@ -23,7 +24,7 @@ concept PassRows = requires(const Rows& rows) {
 
 namespace detail {
 
-/// A function of a pass, with its first argument bound.
+/// The function of a pass, with its first argument bound.
 template <class Function>
 struct WithContext {
     Function& function;
@@ -43,7 +44,8 @@ inline constexpr bool kBlends<detail::WithContext<Function>> = kBlends<Function>
 
 namespace detail {
 
-/// Returns whether a function fits a loop over `Rows`. Rows that are not queries may define kFits.
+/// Returns whether a loop over `Rows` can call a function. Row types define kFits to decide; without it, all functions
+/// fit.
 template <class Rows, class Function>
 constexpr bool fits_rows() {
     if constexpr (requires { Rows::template kFits<Function>; })
@@ -51,8 +53,8 @@ constexpr bool fits_rows() {
     else
         return true;
 }
-/// Returns whether a function takes a PassContext as its first argument. A function that fits without a context is not
-/// tried with a context, because a generic function might fit both ways.
+/// Returns whether a function takes a PassContext as its first argument. If a function fits without a context, it is
+/// not tried with one, because generic functions may fit both ways.
 template <class Rows, class Function>
 constexpr bool takes_context() {
     if constexpr (fits_rows<Rows, Function>())

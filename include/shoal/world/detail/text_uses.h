@@ -1,6 +1,5 @@
 #pragma once
-// Finds the texts of the string table that a world uses. These texts are kept when the table is collected, and are
-// saved.
+// Finds the texts of the string table that a world uses. A collection keeps these texts, and saves contain them.
 //
 //     rows              fields that are string ids, also of rows in the files of unloaded zones
 //     properties        paths, and strings among the values
@@ -9,8 +8,8 @@
 //     waiting           values in commands, and events: every word of their bytes that is the id of a text
 //     services          what they mark: old values, for observers, and overrides of spawns, for reloads
 //
-// Ids elsewhere, in variables of the program or in opaque fields, are not seen.
-// Thread: the structural thread of the world. Only const functions of its stores are called.
+// Ids in other places, such as variables of the program or opaque fields, are not found.
+// Thread: the structural thread of the world. Only const functions of the stores are called.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/hash_map.h"
@@ -25,9 +24,10 @@ class TextUses final : private TextMarks {
 public:
     explicit TextUses(const World& world) : world_(const_cast<World&>(world)) {}
 
-    /// Returns a bit for each text of the world's string table that is used.
+    /// Returns a set with a bit for each used text of the world's string table.
     const BitSet& find();
-    /// Returns the number of rows that find() visits: the rows of component types with string ids. Cost: O(tables).
+    /// Returns the number of rows that find() visits, which are the rows of component types with string ids. Cost:
+    /// O(tables).
     std::uint64_t count_rows() const;
 
 private:
@@ -49,12 +49,11 @@ private:
     World& world_;
     BitSet used_{Owner("world")};
     StringId last_;
-    HashMap<std::uint64_t, bool> arrays_{Owner("world")};  // visited arrays, by a hash
+    HashMap<std::uint64_t, bool> arrays_{Owner("world")};  // visited arrays, by hash
 };
 
-/// Removes unused texts when there are many more texts than were used last time, or far fewer rows that may use them.
-/// Visiting a row costs much less than keeping a text, so a fixed number of new texts is tolerated, plus one text for
-/// every few rows.
+/// Removes unused texts if there are many more texts than the last collection kept, or far fewer rows that may use
+/// them. Visiting rows takes time, so a fixed number of unused texts is tolerated, plus one for every few rows.
 class TextCollection final : public WorldService {
 public:
     explicit TextCollection(World& world) : WorldService("texts", ServiceStage::kTexts), world_(world) {}
@@ -65,7 +64,7 @@ private:
     void collect();
 
     World& world_;
-    std::uint64_t num_rows_ = 0;  // that had texts at the last collection
+    std::uint64_t num_rows_ = 0;  // rows with string ids at the last collection
 };
 
 }  // namespace shoal

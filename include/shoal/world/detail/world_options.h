@@ -13,12 +13,12 @@ class ResourceLibrary;
 /// The store in which World::adopt_schemas() keeps component types of blobs that have no C++ type.
 enum class DefaultStore : std::uint8_t {
     kManagers,
-    kDatabase,  ///< except `many` types that are `enableable`, which managers keep
+    kDatabase,  ///< except for types that are both `many` and `enableable`, which are kept in managers
 };
 
 struct WorldOptions {
-    Executor* executor = nullptr;        ///< outlives the world; nullptr: all work is done on the calling thread
-    ResourceLibrary* library = nullptr;  ///< outlives the world; rows that refer to its blobs pin them
+    Executor* executor = nullptr;        ///< must outlive the world; nullptr: all work is done on the calling thread
+    ResourceLibrary* library = nullptr;  ///< must outlive the world; rows that refer to its blobs pin them
     std::uint64_t seed = 1;              ///< the seed of random() and of PassContext::random_for()
     DefaultStore default_store = DefaultStore::kManagers;
     PagePoolOptions pages{};
