@@ -19,14 +19,14 @@ namespace {
 
 bool is_flag(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
 
-/// Returns whether `text` as a whole is one number.
+/// Reads a number. Returns whether `text` consists of just one number.
 template <class T>
 bool read_all(std::string_view text, T& number) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     return error == std::errc() && end == text.data() + text.size();
 }
 
-/// A parsed word: `--output=x`, `-ox`, `-o=x`, `--output`, `-o`.
+/// A parsed word, such as `--output=x`, `-ox`, `-o=x`, `--output` or `-o`.
 struct Word {
     const Flag* flag = nullptr;
     std::string_view name;
@@ -67,7 +67,7 @@ bool read_fraction(std::string_view text, double& number) {
     return std::isfinite(number);
 }
 
-/// Reads a size such as `4096`, `4K`, `800M`, `16G` or `2T`. Returns 0 for any other text.
+/// Reads a size, such as `4096`, `4K`, `800M`, `16G` or `2T`. Returns 0 for any other text.
 std::uint64_t read_size(std::string_view text) {
     constexpr std::string_view kUnits = "KMGT";
     const std::size_t unit = text.empty() ? std::string_view::npos : kUnits.find(text.back());

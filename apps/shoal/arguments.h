@@ -1,14 +1,13 @@
 #pragma once
-// The command line: a verb declares its flags, and receives their values.
+// The command line. A verb declares its flags and receives their values.
 //
 //     shoal compile reef.sjson --root=levels -o reef.blob
 //           verb    operand    flag          flag with a letter
 //
 // Flags may be before or after operands; `--flag value` and `--flag=value` are the same, and so are `-f value` and
-// `-fvalue`; `--` ends the flags. In place of a file, `-` is standard input or standard output.
+// `-fvalue`; `--` ends the flags. The file name `-` means standard input or standard output.
 //
-// The verbs and their flags are one table, which is used for the help, the man page, the completion of shells and the
-// checks of files.
+// Help, the man page, shell completion and the checks of files use one table of all verbs and flags.
 
 #include "shoal/base/status.h"
 
@@ -25,21 +24,20 @@ class Arguments;
 class Console;
 class Files;
 
-/// What a flag or an operand accepts. Shells complete such values, and Files checks the files that are read and
-/// written. A size is a number of bytes, such as `4096`, `800M` or `16G`; a port may be left out.
+/// The kind of value that a flag or an operand takes. Shells complete it, and Files checks input and output files. A
+/// size is a number of bytes, such as `4096`, `800M` or `16G`; the value of a port is optional.
 enum class Takes : std::uint8_t { kNothing, kText, kSize, kPort, kInput, kOutput, kFolder, kOneOf, kVerb };
 
 struct Flag {
     std::string_view name;     ///< without dashes
-    std::string_view value{};  ///< the name of its value in the usage; for kOneOf: the choices, as `little|big`
+    std::string_view value{};  ///< name of its value in the usage; for kOneOf, the choices, such as `little|big`
     std::string_view help{};
     Takes takes = Takes::kNothing;
-    char letter = 0;       ///< a short form, such as `o`
-    bool repeats = false;  ///< may be given several times
+    char letter = 0;       ///< short form, such as `o`
+    bool repeats = false;  ///< whether it may be given several times
     bool required = false;
-    bool may_be_folder = false;      ///< an output that is a folder if the operand is a folder; the verb checks it
-    bool may_replace_input = false;  ///< an output that may also be an input, because the verb reads all before it
-                                     ///< writes
+    bool may_be_folder = false;      ///< an output that must be a folder if the operand is one; the verb checks this
+    bool may_replace_input = false;  ///< the output may be an input file; the verb reads everything before it writes
 };
 /// Returns `-o` or `--output`.
 std::string written(const Flag& flag);
@@ -50,8 +48,8 @@ std::vector<std::string_view> choices_of(std::string_view value);
 struct Verb {
     std::string_view name;
     std::string_view summary;   ///< one line
-    std::string_view operands;  ///< as in the usage: "SOURCE..."
-    Takes takes;                ///< the kind of each operand
+    std::string_view operands;  ///< as shown in the usage: "SOURCE..."
+    Takes takes;                ///< the kind of all operands
     std::size_t min_operands;
     std::size_t max_operands;
     std::span<const Flag> flags;
@@ -60,35 +58,35 @@ struct Verb {
     int (*run)(const Arguments& arguments, Files& files, Console& console);
 };
 
-/// The flags that the tool accepts without a verb.
+/// The flags that may be given without a verb.
 std::span<const Flag> flags_of_tool();
 
-/// All verbs, in the order in which help lists them.
+/// All verbs, in the order of the help.
 std::span<const Verb* const> verbs();
 
 /// Returns the usage of a verb in one line.
 std::string usage_line(const Verb& verb);
 
-/// A command line that fits its verb.
+/// A command line that is valid for its verb.
 class Arguments {
 public:
-    /// Errors: an unknown flag, a flag that lacks its value or is given twice, too few or too many operands; the
-    /// message suggests what was probably meant.
+    /// Errors: an unknown flag, a flag without its value, a repeated flag, too few or too many operands. The message
+    /// suggests what was probably meant.
     static shoal::Result<Arguments> parse(const Verb& verb, std::span<const std::string_view> words);
 
     const Verb& verb() const { return *verb_; }
     const std::vector<std::string>& operands() const { return operands_; }
-    /// The given flags and values, in order.
+    /// The flags on the command line and their values, in order.
     std::span<const std::pair<const Flag*, std::string>> given() const { return given_; }
     bool has(std::string_view flag) const;
     /// Returns the value of a flag, or `fallback`.
     std::string value(std::string_view flag, std::string_view fallback = {}) const;
     std::vector<std::string> values(std::string_view flag) const;
-    /// Returns the value of a flag for a size, in bytes; 0 if the flag is not given.
+    /// Returns the value of a size flag in bytes, or 0 if the flag is not given.
     std::uint64_t size(std::string_view flag) const;
 
-    /// Reads the value of a flag as a number; without the flag, `number` stays unchanged. A floating-point number may
-    /// be a fraction, as in `1/60`. Errors: the value is not a number, or is outside [least, greatest].
+    /// Reads the value of a flag as a number. If the flag is not given, `number` does not change. Floating-point
+    /// numbers may be fractions, such as `1/60`. Errors: the value is not a number, or is outside [least, greatest].
     shoal::Status read_number(std::string_view flag, std::uint64_t least, std::uint64_t greatest,
                               std::uint64_t& number) const;
     shoal::Status read_number(std::string_view flag, double least, double greatest, double& number) const;

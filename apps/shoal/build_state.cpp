@@ -14,7 +14,7 @@ using namespace shoal;
 namespace {
 
 constexpr std::string_view kStart = "shoal build state 1 ";
-constexpr std::size_t kHashDigits = 18;  // including the 0x
+constexpr std::size_t kHashDigits = 18;  // including `0x`
 
 std::string hash_line(std::string_view rest) {
     std::string text(kStart);
@@ -22,7 +22,7 @@ std::string hash_line(std::string_view rest) {
     return text + '\n';
 }
 
-/// Numbers values that are shared by many outputs.
+/// Assigns numbers to values that many outputs share.
 template <class Value>
 class Numbers {
 public:
@@ -127,7 +127,7 @@ void BuildStateWriter::add_stamps(const BuildState& state) {
     builder_.end();
 }
 
-/// Reads values, any of which may be missing or of another kind; `is_good` is the result.
+/// Reads values. A value that is missing or of the wrong kind makes is_good() false.
 class BuildStateReader {
 public:
     BuildState read(Node root);
@@ -149,7 +149,7 @@ private:
         is_good_ &= value != nullptr;
         return value == nullptr ? 0 : *value;
     }
-    /// Calls visit(child) for each child of a list; if `size` is not 0, each child must be a list of that size.
+    /// Calls visit(child) for each child of a list. If `size` is not 0, each child must be a list of this size.
     template <class Visit>
     void each(Node list, std::size_t size, Visit&& visit) {
         if (!list || !list.is_list()) return static_cast<void>(is_good_ = false);
@@ -184,8 +184,7 @@ BuiltOutput BuildStateReader::output(Node node) {
     BuiltOutput result;
     result.path = text(node.find("path"));
     result.source = text(node.find("source"));
-    is_good_ &= resource_name_problem(result.path).empty();  // a build removes the file at this path when the source is
-                                                             // gone
+    is_good_ &= resource_name_problem(result.path).empty();  // a build removes this file when its source is gone
     result.hash = number(node.find("hash"));
     const Node failed = node.find("has_failed");
     is_good_ &= failed && failed.is_bool();

@@ -1,5 +1,6 @@
 #pragma once
-// Which files the blobs in a folder were made from, written by `shoal compile FOLDER` to the file `.shoal_build`:
+// Records which files the blobs in a folder were made from. `shoal compile FOLDER` writes it to the file
+// `.shoal_build`:
 //
 //     shoal build state 1 0x0123456789abcdef      version of this format, hash of the rest
 //     { "sources": "../levels", ... }             JSON; files and component types have numbers, used by outputs
@@ -14,15 +15,15 @@ namespace shoal_tool {
 
 /// A blob that a build has written.
 struct BuiltOutput {
-    std::string path;         ///< within the folder of outputs: "reef/coral.blob"
-    std::string source;       ///< within the folder of sources: "reef/coral.sjson"
-    std::uint64_t hash = 0;   ///< content_hash() of the blob; 0: no blob was made yet
-    bool has_failed = false;  ///< the last compilation failed, so the blob is older and will be recreated
+    std::string path;         ///< relative to the folder of outputs: "reef/coral.blob"
+    std::string source;       ///< relative to the folder of sources: "reef/coral.sjson"
+    std::uint64_t hash = 0;   ///< content_hash() of the blob; 0: there is no blob yet
+    bool has_failed = false;  ///< the last compilation failed, so the blob is out of date
     std::uint64_t num_warnings = 0;
     shoal::SourceInputs inputs;
 };
 
-/// The content of a file at the time of a stamp.
+/// The stamp of a file, and the hash of its content at that time.
 struct StampedFile {
     std::string path;
     shoal::FileStamp stamp;
@@ -31,16 +32,16 @@ struct StampedFile {
 
 struct BuildState {
     std::string sources;  ///< the folder of sources, relative to the folder of outputs
-    std::string options;  ///< the options with which all outputs were made
+    std::string options;  ///< the options that all outputs were compiled with
     std::vector<BuiltOutput> outputs;
     std::vector<StampedFile> files;
 };
 
 inline constexpr std::string_view kBuildStateName = ".shoal_build";
 
-/// Returns the text of a state. Requires: all outputs that have not failed were made with the same compiler and rules.
+/// Returns the text of a state. Requires: all outputs, except failed ones, were made with the same compiler and rules.
 std::string write_build_state(const BuildState& state);
-/// Errors: the text is not a state, is damaged, or has another version.
+/// Errors: the text is not a state, is damaged, or has a different version.
 shoal::Result<BuildState> read_build_state(std::string_view text);
 
 }  // namespace shoal_tool

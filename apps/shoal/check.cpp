@@ -33,7 +33,7 @@ constexpr Flag kCheckFlags[] = {
     {.name = "up-to-date", .help = "of blobs: say whether their sources would give the same now, or what has changed"},
     kJsonFlag};
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kCheckManual =
     "Reads each source with its prefabs and says what is wrong in it, as `shoal compile` would, but writes "
     "nothing. Warnings alone are not a failure, unless --strict says so. A FILE that is - is read from standard "
@@ -74,9 +74,9 @@ struct Checked {
     SourceSession session;
     bool ok = false;
     std::uint64_t num_entities = 0;
-    std::uint64_t num_commands = 0;            // commands that wait in a save
-    std::optional<std::uint64_t> num_types;    // of a schema file
-    std::vector<PersistedSnapshot> snapshots;  // of a folder
+    std::uint64_t num_commands = 0;            // pending commands in a save
+    std::optional<std::uint64_t> num_types;    // types in a schema file
+    std::vector<PersistedSnapshot> snapshots;  // snapshots in a folder
     std::optional<std::uint64_t> recovered_frame;
 };
 
@@ -91,7 +91,7 @@ void check_save(const Arguments& arguments, Files& files, Checked& checked) {
     checked.snapshots = std::move(save.snapshots);
 }
 
-/// Returns whether a text is a schema file: by its name, or because it can only be read as a schema file.
+/// Returns whether a text is a schema file: by its name, or because it can only be read as one.
 bool is_schema(const std::string& name, const std::string& text) {
     if (name.ends_with(".schema.sjson")) return true;
     if (text.find("fields") == std::string::npos) return false;
@@ -104,7 +104,7 @@ void check_schema(const Arguments& arguments, Files& files, const std::string& t
     if (Status status = add_built_ins(session.registry); !status)
         session.diagnostics.error({}, std::string(status.message()));
     read_schemas(arguments, files, session);
-    SourceRules rules;  // of this file, because other schema files may have other rules
+    SourceRules rules;  // rules of this file only; other schema files may have others
     const std::uint32_t file = session.diagnostics.add_file(checked.source, text);
     checked.ok =
         read_schema_text(file, session.registry, rules, session.diagnostics) && session.diagnostics.num_errors() == 0;
@@ -128,7 +128,7 @@ void check(const Arguments& arguments, Files& files, Console& console, Checked& 
         session.diagnostics.error({}, std::string(result.message()));
 }
 
-/// Describes a snapshot and its log, each in one line.
+/// Describes a snapshot and its log, in one line each.
 std::string text_of(const PersistedSnapshot& snapshot) {
     const auto bytes = [](std::uint64_t count) { return counted(count, "byte", "bytes"); };
     const bool is_whole = snapshot.damage.empty();
@@ -183,7 +183,7 @@ std::string text_of(const Checked& checked) {
     return text + concat(summary_of(checked.session.diagnostics), "\n");
 }
 
-/// Prints one object for all sources; `ok` is true if all are valid. The diagnostics of all sources are in one list.
+/// Prints one object for all sources, with one list of diagnostics. `ok` is true if all sources are valid.
 void print_json(Console& console, const std::vector<std::unique_ptr<Checked>>& all, bool ok) {
     DocumentBuilder builder;
     builder.begin_mapping();

@@ -58,7 +58,7 @@ constexpr Flag kCompileFlags[] = {
     kJsonFlag,
 };
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kCompileManual =
     "Reads SOURCE (SJSON, JSON or YAML: one entity, or a level of many) with all prefabs that it uses, merges them, "
     "and writes one binary resource that is used in place. `shoal help` lists the component types that are built in; "
@@ -149,7 +149,7 @@ void print_json(Console& console, const CompileTask& task, const CompiledSource&
     console.print_json(builder.finish());
 }
 
-/// Returns the files that a blob was made from: sources, then schema files. Standard input is not a file.
+/// Returns the files that a blob was made from: first sources, then schema files, but not standard input.
 std::vector<std::string> files_read(const Arguments& arguments, const CompiledSource& compiled,
                                     const SourceSession& session) {
     std::vector<std::string> paths;
@@ -161,7 +161,7 @@ std::vector<std::string> files_read(const Arguments& arguments, const CompiledSo
     return paths;
 }
 
-/// Writes the blob, and then its dependencies, so that readers of the dependencies also find the blob.
+/// Writes the blob first and then its dependencies, so that the blob exists when the dependencies do.
 Status write_outputs(const Arguments& arguments, Files& files, const CompiledSource& compiled,
                      const SourceSession& session) {
     std::string deps;
@@ -175,7 +175,7 @@ Status write_outputs(const Arguments& arguments, Files& files, const CompiledSou
     return arguments.has("deps") ? files.write("deps", deps) : Status();
 }
 
-/// Returns an error if a flag that is only for one file was given for a folder, or the reverse.
+/// Returns an error if a flag for single files was given for a folder, or vice versa.
 Status check_flags(const Arguments& arguments, bool is_folder) {
     for (const std::string_view flag : {"exclude", "force", "jobs"})
         if (!is_folder && arguments.has(flag))

@@ -12,7 +12,7 @@ using shoal::concat;
 
 namespace {
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kCompletionManual =
     "Prints a script that makes a shell complete verbs, flags, values and files. `cmake --install` puts the scripts "
     "where "
@@ -23,7 +23,7 @@ constexpr std::string_view kCompletionExamples =
     "shoal completion zsh > ~/.zfunc/_shoal\n"
     "shoal completion fish > ~/.config/fish/completions/shoal.fish\n";
 
-/// Returns the first words of a help text, for one line of a menu.
+/// Returns the beginning of a help text, which fits into a line of a menu.
 std::string_view brief(std::string_view help) {
     for (const std::string_view end : {";", " (", ": ", ", such"}) help = help.substr(0, help.find(end));
     return help;
@@ -39,8 +39,7 @@ std::string escaped(std::string_view text, std::string_view characters) {
     return result;
 }
 
-/// Returns a text that a shell reads as one word. At a quote, the quoted part ends; it begins again after the escaped
-/// quote.
+/// Quotes a text for a shell. A quote in the text ends the quoted part, is escaped, and starts another quoted part.
 std::string in_quotes(std::string_view text) {
     std::string result = "'";
     for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -59,7 +58,7 @@ std::string names_of_verbs() {
     return joined(names);
 }
 
-/// Returns the words that are allowed as a value or an operand.
+/// Returns the allowed words for a value or an operand.
 std::string words_of(Takes takes, std::string_view value) {
     return takes == Takes::kVerb ? names_of_verbs() : joined(choices_of(value));
 }

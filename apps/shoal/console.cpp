@@ -27,7 +27,7 @@ bool wants_color(int descriptor) {
     return (no_color == nullptr || *no_color == 0) && is_terminal(descriptor);
 }
 
-/// Colours the words that begin a diagnostic; lines of source text, which begin with a space, are unchanged.
+/// Colours the words at the start of diagnostics. Lines of source text, which start with a space, are unchanged.
 std::string colored(std::string_view text) {
     constexpr std::string_view kWords[] = {"error: ", "warning: ", "note: "};
     constexpr std::string_view kCodes[] = {"\033[1;31m", "\033[1;33m", "\033[1;36m"};
@@ -62,7 +62,7 @@ void Console::print_out(std::string_view text) {
 }
 
 void Console::print_error(std::string_view text) {
-    std::fflush(stdout);  // keeps the order of both streams if they go to the same place
+    std::fflush(stdout);  // keeps the output in order if both streams go to the same place
     if (std::exchange(has_progress_, false)) std::fputs("\r\033[K", stderr);
     std::fwrite(text.data(), 1, text.size(), stderr);
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Distributes the output: facts to standard output, diagnostics and progress to standard error. With --json, standard
-// output is one JSON object; with an output named `-`, standard output is that output. In both cases, text for people
-// goes to standard error.
+// Writes results to standard output, and diagnostics and progress to standard error. With --json, standard output is
+// one JSON object; with an output file named `-`, it is that file. In both cases, text for people goes to standard
+// error.
 
 #include "shoal/document/diagnostics.h"
 #include "shoal/document/document_builder.h"
@@ -16,26 +16,27 @@ public:
     explicit Console(bool json);
 
     bool json() const { return json_; }
-    /// Whether facts for people may be coloured, because they go to a terminal.
+    /// Whether results for people may be coloured, because they go to a terminal.
     bool colors_facts() const { return colored_facts_ && !json_ && !prints_output_; }
-    /// From now on, standard output is for an output, and facts go to standard error.
+    /// From now on, standard output is an output file, and results for people go to standard error.
     void keep_standard_output() { prints_output_ = true; }
 
-    /// Prints facts for people.
+    /// Prints results for people.
     void print(std::string_view text);
     /// Prints errors and warnings, coloured on a terminal.
     void print_diagnostics(const shoal::Diagnostics& diagnostics);
     /// Prints the JSON object of the run. Returns false if standard output cannot be written.
     void print_json(const shoal::Document& document);
-    /// Prints text to standard output, whatever the mode.
+    /// Prints text to standard output in any mode.
     void print_out(std::string_view text);
     void print_error(std::string_view text);
 
-    /// Shows progress, on a terminal only. The next message clears it, and so does the end of the work.
+    /// Shows progress if standard error is a terminal. The next message or the end of the work clears it.
     void show_progress(std::string_view units, std::uint64_t done, std::uint64_t total);
     /// Returns a listener that shows the progress of long calls.
     shoal::ProgressListener progress();
-    /// The same for a call that prints to standard output: shows nothing if standard output is also a terminal.
+    /// Returns a listener for calls that print to standard output. It shows nothing if standard output is a terminal
+    /// too.
     shoal::ProgressListener progress_beside_output();
 
     /// Returns whether everything was written.
@@ -46,7 +47,7 @@ private:
     bool colored_errors_, colored_facts_;
     bool shows_progress_;
     bool prints_output_ = false;
-    bool has_progress_ = false;  // on the terminal's last line
+    bool has_progress_ = false;  // whether the terminal's last line shows progress
     bool failed_ = false;
     std::int64_t next_progress_ns_ = 0;
 };
@@ -57,7 +58,7 @@ void write_diagnostics(const shoal::Diagnostics& diagnostics, shoal::DocumentBui
 /// Adds only the elements of the list `diagnostics`.
 void write_entries(const shoal::Diagnostics& diagnostics, shoal::DocumentBuilder& builder);
 
-/// Returns `text`; if it is not UTF-8 (as a file name may be), with `?` for each byte beyond ASCII.
+/// Returns `text`. If it is not UTF-8 (file names may not be), replaces each byte beyond ASCII with `?`.
 std::string utf8_text(std::string_view text);
 
 }  // namespace shoal_tool

@@ -25,7 +25,7 @@ constexpr Flag kConvertFlags[] = {
     kStrictFlag,
 };
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kConvertManual =
     "Writes SOURCE, or a schema file, in another format. Keys, their order and all values stay; numbers and strings "
     "keep "

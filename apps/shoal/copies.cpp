@@ -13,13 +13,13 @@ using namespace shoal;
 
 namespace {
 
-/// The bounding box of the transforms of one copy, found in a separate world.
+/// Returns the bounding box of the transforms of one copy, which it spawns into a separate world.
 Bounds bounds_of(const Blob& blob) {
     EntityManager entities;
     World world(entities);
     const TransformManager& transforms = world.transforms();
     Bounds bounds;
-    if (!world.spawn(blob, {.keep_names = false})) return bounds;  // spawning the copies reports the error
+    if (!world.spawn(blob, {.keep_names = false})) return bounds;  // spawning the copies will report the error
     for (std::uint32_t row = 0; row < transforms.num_rows(); ++row) bounds.add(transforms.world_position({row}));
     return bounds;
 }

@@ -1,4 +1,4 @@
-// shoal diff: the differences between two sources, by key, or between two saves.
+// shoal diff: compares two sources by key, or two saves.
 
 #include "rewrite.h"
 #include "saves.h"
@@ -32,7 +32,7 @@ constexpr Flag kDiffFlags[] = {
     kJsonFlag,
 };
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kDiffManual =
     "Says which entities, components and fields are added, removed, changed or moved from BEFORE to AFTER. They are "
     "found by "
@@ -64,7 +64,7 @@ constexpr std::string_view kDiffExamples =
     "shoal diff frame_60.save frame_61.save\n"
     "shoal diff monday.save server/world\n";
 
-/// One side: its text and its name.
+/// One of the two texts to compare, and its name.
 struct Side {
     std::string path, name;
     std::unique_ptr<SourceSession> session = std::make_unique<SourceSession>();
@@ -74,8 +74,8 @@ struct Side {
 
 bool is_no_file(const Side& side) { return side.path == kNoFile; }
 
-/// Sets the sides from the operands. Git gives `path old-file old-hex old-mode new-file new-hex new-mode`, and
-/// the new path after a rename.
+/// Sets the sides from the operands. Git passes `path old-file old-hex old-mode new-file new-hex new-mode`, and the new
+/// path after a rename.
 void set_sides(const Arguments& arguments, Side& before, Side& after) {
     const std::vector<std::string>& words = arguments.operands();
     const bool is_git = arguments.has("git");
@@ -87,7 +87,7 @@ void set_sides(const Arguments& arguments, Side& before, Side& after) {
         if (is_standard_stream(side->name)) side->name = kStandardInputName;
 }
 
-/// Reads a text, as a schema file if it can only be read as a schema file. Errors: in the diagnostics.
+/// Reads a text as a source, or as a schema file if it can only be read as one. Errors: added to the diagnostics.
 std::optional<SourceTree> read_tree(const std::string& name, const std::string& text,
                                     std::unique_ptr<SourceSession>& session) {
     const auto read = [&](bool is_schema) {
@@ -100,7 +100,7 @@ std::optional<SourceTree> read_tree(const std::string& name, const std::string& 
     return read(true);
 }
 
-/// Reads the text of a side. Errors: in its session.
+/// Reads the text of a side. Errors: added to its session.
 void read_text(Files& files, Side& side) {
     if (refuse_blob(files, side.path, side.name, side.session->diagnostics)) return;
     const Result<std::string> text = files.read(side.path);
@@ -110,7 +110,7 @@ void read_text(Files& files, Side& side) {
         side.tree = read_tree(side.name, *text, side.session);
 }
 
-/// Reads a side with its prefabs. Errors: in its session.
+/// Reads a side with its prefabs. Errors: added to its session.
 void read_composed(const Arguments& arguments, Files& files, Console& console, Side& side) {
     SourceSession& session = *side.session;
     if (!prepare(arguments, files, console, side.path, session)) return;
@@ -132,7 +132,7 @@ bool read_sides(const Arguments& arguments, Files& files, Console& console, Side
     return before.tree && after.tree;
 }
 
-/// Colours a line by its first character, as in diffs.
+/// Colours lines by their first character, as in diffs.
 std::string colored_line(std::string_view text) {
     std::string out;
     while (!text.empty()) {
@@ -194,14 +194,14 @@ int fail_sides(const Arguments& arguments, Console& console, const Side& before,
         if (first.num_errors() != 0 && second.num_errors() != 0) console.print_diagnostics(second);
         return fail(console, first.num_errors() != 0 ? first : second);
     }
-    // git stops at the first driver that fails, and does not show other files
+    // If a driver fails, git stops and does not show the other files.
     console.print_diagnostics(first);
     console.print_diagnostics(second);
     console.print(concat(after.name, " is not compared; `git diff --no-ext-diff` shows its lines\n"));
     return 0;
 }
 
-/// Returns the other differences that git reports between two texts with the same content: a new name, other
+/// Returns other differences that git reports between two files with the same content, which are a new name or new
 /// permissions. Empty if nothing has changed.
 std::string git_changes(const Arguments& arguments, const Side& before, const Side& after) {
     const std::vector<std::string>& words = arguments.operands();
@@ -233,7 +233,7 @@ int compare(const Arguments& arguments, Files& files, Console& console) {
     return differences.empty() || arguments.has("git") ? 0 : kDifferent;
 }
 
-/// Prints the lines of one source; a text that is not a source is printed unchanged, so that git can still compare it.
+/// Prints the lines of a source for git. Prints other texts unchanged, so that git can still compare them.
 int convert(const Arguments& arguments, Files& files, Console& console) {
     const std::string& path = arguments.operands()[0];
     Result<std::string> text = files.read(path);

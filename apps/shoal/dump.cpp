@@ -24,7 +24,7 @@ constexpr Flag kDumpFlags[] = {
     kMaxMemoryFlag,
 };
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kDumpManual =
     "Prints everything that a blob holds, through the schemas that it carries: entities with names, parents, "
     "sources and components, what was kept as text, dependencies. Nothing but the blob is needed. A blob for "
@@ -53,7 +53,7 @@ constexpr std::string_view kDumpExamples =
     "shoal dump server/world --resource reef.blob\n"
     "shoal dump quick.save --json | jq '.entity_data[].components.transform.position'\n";
 
-/// Migrates components to the versions of the schema files. Errors: in the session's diagnostics.
+/// Migrates components to the versions in the schema files. Errors: added to the session's diagnostics.
 bool migrate(const Arguments& arguments, Files& files, Blob& blob, SourceSession& session) {
     read_schemas(arguments, files, session);
     if (session.diagnostics.num_errors() != 0) return false;

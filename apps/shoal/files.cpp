@@ -20,18 +20,18 @@ using shoal::Status;
 
 namespace {
 
-/// Finds an existing file, whichever path leads to it.
+/// Gets the identity of an existing file, which does not depend on the path.
 bool find_file(const std::string& path, int stream, struct stat& info) {
     const int found = is_standard_stream(path) ? ::fstat(stream, &info) : ::stat(path.c_str(), &info);
-    // Several streams may be the same terminal or pipe.
+    // Ignore streams that are not files: several may be the same terminal or pipe.
     return found == 0 && (S_ISREG(info.st_mode) || !is_standard_stream(path));
 }
 
 bool is_same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-/// Returns the location of a file that may not exist yet, after following links, including dangling links.
+/// Returns the path of a file that may not exist yet, with all links resolved, even dangling ones.
 std::filesystem::path place_of(std::filesystem::path path) {
-    constexpr int kMostLinks = 40;  // as in the kernel
+    constexpr int kMostLinks = 40;  // the kernel's limit
     std::error_code failed;
     for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, failed); ++i)
         path = path.parent_path() / std::filesystem::read_symlink(path, failed);

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostLines = 20;  // of compiled files and reasons
+constexpr std::size_t kMostLines = 20;  // lines of compiled files and reasons
 
 /// A source of the folder, and the state of its blob.
 struct Target {
@@ -34,10 +34,10 @@ struct Target {
     std::string source;  ///< relative to the folder of sources
     std::string output;  ///< relative to the folder of outputs
     Result result = Result::kUpToDate;
-    std::string reason;                   ///< why the source is compiled; empty: it is not compiled
-    const BuiltOutput* before = nullptr;  ///< from the last build
+    std::string reason;                   ///< why the source is compiled; empty if it is not
+    const BuiltOutput* before = nullptr;  ///< result of the last build
     BuiltOutput now;
-    std::unique_ptr<Diagnostics> diagnostics;  ///< nullptr: there are no diagnostics
+    std::unique_ptr<Diagnostics> diagnostics;  ///< nullptr if there are none
     std::uint64_t num_entities = 0;            ///< set if the source was compiled
 };
 
@@ -45,7 +45,7 @@ std::string in_quotes(const std::string& path) { return concat('"', path, '"'); 
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-/// Whether a file has the name of a source, and not of a schema file.
+/// Returns whether a name is that of a source, and not of a schema file.
 bool is_source_name(const std::string& name) {
     for (const std::string_view extension : kSourceExtensions)
         if (name.ends_with(extension)) return !name.ends_with(concat(".schema", extension));
@@ -59,7 +59,7 @@ bool is_one_place(const std::string& a, const std::string& b) {
 
 std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
 
-/// One build of a folder: finds sources, compares them with the last build, compiles, writes, reports.
+/// A build of a folder: finds sources, compiles those that changed since the last build, and reports the results.
 class FolderBuild {
 public:
     FolderBuild(const Arguments& arguments, Files& files, Console& console)
@@ -112,8 +112,8 @@ private:
     const std::int64_t begin_ns_, begin_wall_ns_;
     const std::string folder_, output_;
     SourceSession session_;
-    std::vector<Target> targets_;  // by source
-    BuildState state_;             // from the last build
+    std::vector<Target> targets_;  // sorted by source
+    BuildState state_;             // the last build
     std::string state_text_;
     std::vector<std::string> removed_, notes_;
     std::mutex progress_lock_;
@@ -125,7 +125,7 @@ private:
 /// Reads the schemas, finds the roots, and checks the folders.
 bool FolderBuild::prepare_session() {
     prepare(arguments_, files_, console_, folder_, session_);
-    session_.options.compose.progress = {};  // the progress of many sources at once is not useful
+    session_.options.compose.progress = {};  // many sources are compiled at once
     session_.options.blob = {arguments_.value("endian") == "big", arguments_.has("offset-tables")};
     std::vector<std::string>& roots = session_.options.compose.roots;
     if (roots.empty())
@@ -140,7 +140,8 @@ bool FolderBuild::prepare_session() {
     return diagnostics.num_errors() == 0;
 }
 
-/// The name of a resource is its path in a root: without a root, all sources with the same name would be one resource.
+/// Checks that the folder is in a root. The name of a resource is its path in a root; without one, sources with the
+/// same file name would be the same resource.
 void FolderBuild::check_roots() {
     std::error_code failed;
     const std::string folder = fs::weakly_canonical(folder_, failed).string() + "/";
@@ -158,11 +159,11 @@ bool FolderBuild::is_excluded(const std::string& name) const {
     return false;
 }
 
-/// Adds a file if it is a source. Returns whether to enter a folder.
+/// Adds a file if it is a source. For a folder, returns whether to enter it.
 bool FolderBuild::add_source(const fs::directory_entry& entry) {
     const std::string name = fs::path(entry.path()).lexically_relative(folder_).generic_string();
     const bool is_passed = is_hidden(entry.path()) || is_excluded(name);
-    std::error_code leads_nowhere;  // ignored: a link may lead nowhere
+    std::error_code leads_nowhere;  // ignored, because links may dangle
     if (is_passed || entry.is_directory(leads_nowhere))
         return !is_passed && !is_one_place(entry.path().string(), output_);
     if (!entry.is_regular_file(leads_nowhere) || !is_source_name(name)) return true;
@@ -174,13 +175,13 @@ bool FolderBuild::add_source(const fs::directory_entry& entry) {
 
 namespace {
 
-/// The canonical paths of the folders being searched: following a link to one of them would recurse without end.
+/// The canonical paths of the folders being searched. Following a link to one of them would recurse forever.
 class FoldersAbove {
 public:
     explicit FoldersAbove(const std::string& folder) : folders_{fs::canonical(folder)} {}
-    /// Enters a folder `depth` levels below the first. Returns false if the folder is one of its own ancestors.
+    /// Enters a folder `depth` levels below the first. Returns false if it is one of its own ancestors.
     bool enter(const fs::directory_entry& entry, int depth) {
-        std::error_code leads_nowhere;  // ignored: a link may lead nowhere
+        std::error_code leads_nowhere;  // ignored, because links may dangle
         if (!entry.is_directory(leads_nowhere)) return true;
         folders_.resize(static_cast<std::size_t>(depth) + 1);
         fs::path folder = fs::canonical(entry.path());
@@ -195,7 +196,7 @@ private:
 
 }  // namespace
 
-/// Finds the sources. A folder that cannot be read ends the build, because its sources would count as removed.
+/// Finds the sources. An unreadable folder ends the build, because its sources would count as removed.
 bool FolderBuild::find_sources() {
     try {
         const bool follows = session_.options.compose.follow_links;
@@ -215,8 +216,8 @@ bool FolderBuild::find_sources() {
     return true;
 }
 
-/// Refuses files whose names are not valid resource names: such sources could not be referred to, and the next build
-/// could not detect their changes.
+/// Rejects files whose names are not valid resource names, because nothing could refer to them and the next build could
+/// not detect their changes.
 void FolderBuild::refuse_names() {
     for (Target& target : targets_) {
         const std::string_view problem = resource_name_problem(target.source);
@@ -229,7 +230,7 @@ void FolderBuild::refuse_names() {
     }
 }
 
-/// Refuses two sources that differ only in the extension, because they would make the same blob.
+/// Rejects sources that differ only in the extension, because they would be compiled to the same blob.
 void FolderBuild::name_outputs() {
     std::map<std::string, Target*> by_output;
     for (Target& target : targets_) {
@@ -262,7 +263,7 @@ std::string FolderBuild::options_text() const {
                   session_.options.compose.roots.size());
 }
 
-/// Reads the state of the last build. Returns false if the folder of outputs belongs to other sources.
+/// Reads the state of the last build. Returns false if the folder of outputs was made from other sources.
 bool FolderBuild::read_state() {
     std::error_code failed;
     const std::string sources = utf8_text(
@@ -292,7 +293,7 @@ bool FolderBuild::read_state() {
     return true;
 }
 
-/// Returns why a target is compiled; empty: it is up to date.
+/// Returns why a target is compiled, or an empty text if it is up to date.
 std::string FolderBuild::why(Target& target) {
     if (target.before == nullptr) return "it is new";
     BuiltOutput& before = target.now;
@@ -326,14 +327,14 @@ void FolderBuild::compare() {
 
 // --- compiling -------------------------------------------------------------------------------------------------------
 
-/// Compiles changed sources, each on one worker.
+/// Compiles changed sources in parallel, each on one worker.
 void FolderBuild::compile() {
     std::vector<Target*> changed;
     for (Target& target : targets_)
         if (!target.reason.empty()) changed.push_back(&target);
     if (changed.empty()) return;
     std::uint64_t num_jobs = 0;
-    static_cast<void>(arguments_.read_number("jobs", std::uint64_t(1), 1024, num_jobs));  // checked before
+    static_cast<void>(arguments_.read_number("jobs", std::uint64_t(1), 1024, num_jobs));  // was checked before
     struct Loop {
         FolderBuild* build;
         std::vector<Target*>* targets;
@@ -373,7 +374,7 @@ void FolderBuild::compile(Target& target) {
     console_.show_progress("sources compiled", ++num_done_, num_to_compile_);
 }
 
-/// Writes a blob. An existing file that is not a blob is kept, because it may be an input.
+/// Writes a blob. An existing file that is not a blob is not replaced, because it may be an input.
 Status FolderBuild::write(Target& target, const CompiledSource& compiled) {
     const std::string path = in_output(target.output);
     if (path_exists(path) && !is_blob_file(files_, path))
@@ -387,7 +388,7 @@ Status FolderBuild::write(Target& target, const CompiledSource& compiled) {
     return write_file(path, std::span<const std::byte>(compiled.blob));
 }
 
-/// Notes the result for a target. After a failure the blob is kept, and is recompiled next time.
+/// Records the result for a target. After a failure, the old blob stays, and the next build compiles the source again.
 void FolderBuild::end(Target& target, bool is_good) {
     target.result = is_good ? Target::Result::kCompiled : Target::Result::kFailed;
     if (!is_good && target.before != nullptr) target.now = *target.before;
@@ -397,7 +398,7 @@ void FolderBuild::end(Target& target, bool is_good) {
     if (target.diagnostics != nullptr && target.diagnostics->entries().empty()) target.diagnostics.reset();
 }
 
-/// Removes the blobs whose sources are gone, unless they have been changed.
+/// Removes blobs whose sources are gone, unless the blobs were modified.
 void FolderBuild::remove_orphans() {
     for (const BuiltOutput& output : state_.outputs) {
         const bool has_source = std::any_of(targets_.begin(), targets_.end(),
@@ -421,7 +422,7 @@ BuildState FolderBuild::next_state() {
     next.sources = state_.sources;
     next.options = options_text();
     for (const Target& target : targets_)
-        if (target.now.hash != 0) next.outputs.push_back(target.now);  // otherwise there is no blob
+        if (target.now.hash != 0) next.outputs.push_back(target.now);  // 0: there is no blob
     std::map<std::string, std::uint64_t> contents;
     for (const BuiltOutput& output : next.outputs) {
         contents[in_output(output.path)] = output.hash;

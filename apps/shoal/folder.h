@@ -1,6 +1,6 @@
 #pragma once
-// shoal compile FOLDER: compiles every source below a folder to a blob at the same path in another folder; sources that
-// have not changed are skipped.
+// shoal compile FOLDER: compiles each source below a folder to a blob at the same path in another folder. Unchanged
+// sources are skipped.
 
 #include "arguments.h"
 

@@ -1,4 +1,4 @@
-// shoal format: lays out sources, in place.
+// shoal format: formats sources in place.
 
 #include "rewrite.h"
 #include "shoal/base/text.h"
@@ -21,7 +21,7 @@ constexpr Flag kFormatFlags[] = {
     kJsonFlag,
 };
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kFormatManual =
     "Lays out each FILE, a source or a schema file, in place. Lists and mappings that stand on one line stay there if "
     "they "

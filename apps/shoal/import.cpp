@@ -1,4 +1,4 @@
-// shoal import: imports a glTF file as a source.
+// shoal import: converts a glTF file to a source.
 
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
@@ -38,7 +38,7 @@ constexpr Flag kImportFlags[] = {
     kJsonFlag,
 };
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kImportManual =
     "Makes a source of the scene in FILE, glTF 2.0 (.gltf or .glb): nodes become entities with transforms, skins "
     "become model "
@@ -61,7 +61,7 @@ constexpr std::string_view kImportExamples =
 
 constexpr std::string_view kMark = "// Imported by shoal, checksum ";
 
-/// Returns the text to write: the source after a first line that identifies it.
+/// Returns the text to write, which begins with a line that marks it as imported.
 std::string with_mark(const std::string& text, std::string_view from) {
     std::string rest = concat("// Importing ", quoted(from),
                               " again replaces this file. Make changes in a source that has it as prefab.\n\n", text);
@@ -70,7 +70,7 @@ std::string with_mark(const std::string& text, std::string_view from) {
     return concat(mark, '\n', rest);
 }
 
-/// Returns whether a file is unchanged since an import has written it, except for line ends, which git may change.
+/// Returns whether a file is unchanged since an import wrote it. Line ends do not count, because git may change them.
 bool is_unchanged(const std::string& file) {
     const std::string text = with_line_feeds(file);
     const std::size_t end = text.find('\n');
@@ -88,7 +88,7 @@ struct ImportTask {
     std::optional<ImportedGltf> imported;
 };
 
-/// Refuses to replace a file that was written by hand. Errors: in the session.
+/// Reports an error if the output would replace a file that was edited by hand. Errors: added to the session.
 bool check_output(const Arguments& arguments, ImportTask& task) {
     if (arguments.has("force") || is_standard_stream(task.output) || !path_exists(task.output)) return true;
     const Result<std::string> old = read_file(task.output);
@@ -99,7 +99,7 @@ bool check_output(const Arguments& arguments, ImportTask& task) {
     return false;
 }
 
-/// The same for the schema file, which is the same for every import.
+/// Does the same for the schema file. Its content is the same for every import.
 bool check_schema_output(const Arguments& arguments, ImportTask& task) {
     const std::string path = arguments.value("schema-out", "-");
     if (arguments.has("force") || is_standard_stream(path) || !path_exists(path)) return true;
@@ -118,7 +118,7 @@ bool read_types(const Arguments& arguments, Files& files, SourceSession& session
     return session.diagnostics.num_errors() == 0;
 }
 
-/// Reads the file and makes the source. Errors: in the session.
+/// Reads the file and creates the source. Errors: added to the session.
 void import(const Arguments& arguments, Files& files, ImportTask& task) {
     Diagnostics& diagnostics = task.session.diagnostics;
     const bool is_input = is_standard_stream(task.input);

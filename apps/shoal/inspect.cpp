@@ -18,7 +18,7 @@ constexpr Flag kInspectFlags[] = {
     kFilePluginFlag,  kFileScriptFlag, kFileCodeFlag,     kMaxMemoryFlag,
 };
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kInspectManual =
     "Serves a page on 127.0.0.1 that shows a world, until it is interrupted. The address is printed; open it in a "
     "browser.\n"
@@ -42,7 +42,7 @@ int inspect_save(const Arguments& arguments, Files& files, Console& console) {
     if (Status status = read_inspection(arguments, task); !status)
         return fail_usage(console, arguments.verb(), status.message());
     task.name = arguments.operands()[0];
-    task.begins_paused = false;  // nothing steps the world
+    task.begins_paused = false;  // the world is never stepped
     Diagnostics diagnostics;
     LoadedSave save(arguments);
     if (!load_save(arguments, files, task.name, Snapshots::kNewestWhole, save, diagnostics))

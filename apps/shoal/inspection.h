@@ -37,19 +37,19 @@ inline constexpr Flag kTokenFlag{.name = "inspect-token",
 inline constexpr Flag kReadOnlyFlag{.name = "inspect-only",
                                     .help = "the inspector may pause the world, and changes nothing else"};
 
-/// Whether and how a run is inspected.
+/// The options for inspecting a run.
 struct InspectionTask {
-    std::optional<std::uint64_t> port;  ///< nothing: no inspector
+    std::optional<std::uint64_t> port;  ///< empty: no inspector
     std::string address = "127.0.0.1", token, name;
     bool begins_paused = false, allows_edits = true;
-    /// The same as inspect::ServerHost::origins(), by GUID path; empty: the level is a blob, or there is no level.
+    /// Implements inspect::ServerHost::origins(), by GUID path. Empty if the level is a blob or there is no level.
     std::function<std::vector<shoal::LayerOrigin>(std::uint64_t guid)> origins;
 };
 
 /// Reads the flags. Errors: an invalid port.
 shoal::Status read_inspection(const Arguments& arguments, InspectionTask& task);
 
-/// The server that shows a world, if requested.
+/// The server that shows a world, if the flags request one.
 class Inspection {
 public:
     Inspection();
@@ -57,16 +57,16 @@ public:
     Inspection(const Inspection&) = delete;
     Inspection& operator=(const Inspection&) = delete;
 
-    /// Starts to listen, and prints the address.
+    /// Starts the server and prints its address.
     /// Errors: the address cannot be used; the tool was built without the inspector.
     shoal::Status start(shoal::World& world, const InspectionTask& task, Console& console);
     bool is_on() const { return served_ != nullptr; }
-    /// Answers requests for a while, or until the user interrupts. Requires: is_on().
+    /// Answers requests for `seconds`, or until the user interrupts. Requires: is_on().
     void answer(double seconds);
-    /// Answers until the next frame is due, `seconds` after the last frame, or later if the page slows the run down.
-    /// Waits at most `most_seconds`. Returns whether the frame is due. Requires: is_on().
+    /// Answers requests until the next frame is due: `seconds` after the last frame, or later if the page slows the run
+    /// down. Waits at most `most_seconds`. Returns whether the frame is due. Requires: is_on().
     bool wait_for_frame(double seconds, double most_seconds);
-    /// Answers until the user interrupts.
+    /// Answers requests until the user interrupts.
     void answer_on();
 
 private:

@@ -46,7 +46,7 @@ std::string text_of(const ReloadReport& report) {
     return text.empty() ? "nothing has changed" : text;
 }
 
-/// The entities that have a point mass and a transform, and the positions of their transforms.
+/// The entities with both a point mass and a transform, and the positions of their transforms.
 struct MassPositions {
     std::vector<Entity> entities;
     std::vector<Vec3> positions;
@@ -95,7 +95,7 @@ std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, 
         for (const std::string& script : arguments.values(kScriptFlag.name)) tried.paths.push_back(script);
     if (!compiled && !session.scripts_failure) {
         add_with_traceback(session.diagnostics, {}, session.scripts_failure.message());
-        session.diagnostics.sort_by_place();  // other errors may be a consequence of this one
+        session.diagnostics.sort_by_place();  // this error may be the cause of others
     }
     if (!compiled && session.diagnostics.num_errors() == 0) return refuse(compiled.message());
     if (!compiled || !add_inputs(files, *compiled, session)) return std::nullopt;
@@ -196,7 +196,7 @@ void LevelWatch::reload(LoadedLevel newer) {
     ++num_reloads_;
 }
 
-/// Adds the newer level to the library, and reloads. After an error, everything is unchanged.
+/// Adds the newer level to the library and reloads. After an error, nothing is changed.
 Status LevelWatch::exchange(const LoadedLevel& newer, std::int64_t& reload_ns, std::string& text) {
     Result<Blob> view = Blob::view(newer.blob.bytes());
     if (!view) return view.status();

@@ -9,7 +9,7 @@ namespace shoal_tool {
 
 namespace {
 
-constexpr int kMostChanges = 2000;  // added or removed lines; memory is quadratic in this number
+constexpr int kMostChanges = 2000;  // added or removed lines; memory use is quadratic in this number
 
 using Lines = std::vector<std::string_view>;  // including line ends
 
@@ -23,7 +23,7 @@ Lines lines_of(std::string_view text) {
     return lines;
 }
 
-/// A range of lines of the base, and their replacement.
+/// A range of lines in the base, and the lines that replace it.
 struct Change {
     int begin = 0, end = 0;
     int new_begin = 0, new_end = 0;
@@ -36,10 +36,10 @@ public:
     LineDifference(const Lines& from, const Lines& to)
         : from_(from), to_(to), num_from_(static_cast<int>(from.size())), num_to_(static_cast<int>(to.size())) {}
 
-    /// Returns the changes in order. Errors: returns nothing if there are too many.
+    /// Returns the changes in order, or nothing if there are too many.
     std::optional<std::vector<Change>> changes() {
         const int most = std::min(num_from_ + num_to_, kMostChanges);
-        std::vector<int> reached(static_cast<std::size_t>(2 * most + 3), 0);  // by diagonal: how far `from` is reached
+        std::vector<int> reached(static_cast<std::size_t>(2 * most + 3), 0);  // by diagonal: lines of `from` consumed
         for (int step = 0; step <= most; ++step) {
             const auto middle = reached.begin() + most + 1;
             before_.emplace_back(middle - step - 1, middle + step + 2);
@@ -56,7 +56,7 @@ private:
     int reached_before(int step, int diagonal) const {
         return before_[static_cast<std::size_t>(step)][static_cast<std::size_t>(diagonal + step + 1)];
     }
-    /// Whether the step to a diagonal adds a line of `to`, rather than removing a line of `from`.
+    /// Returns whether the step to a diagonal adds a line of `to`, instead of removing a line of `from`.
     bool takes_in(int step, int diagonal) const {
         return diagonal == -step ||
                (diagonal != step && reached_before(step, diagonal - 1) < reached_before(step, diagonal + 1));
@@ -72,7 +72,7 @@ private:
         return at;
     }
     std::vector<Change> walk_back(int step) const {
-        std::vector<Change> changes;  // from the last to the first
+        std::vector<Change> changes;  // in reverse order
         for (int diagonal = num_from_ - num_to_; step > 0; --step) {
             const bool is_in = takes_in(step, diagonal);
             diagonal += is_in ? 1 : -1;
@@ -90,7 +90,7 @@ private:
     const Lines& from_;
     const Lines& to_;
     int num_from_, num_to_;
-    std::vector<std::vector<int>> before_;  // by step: the values of `reached` before it, from diagonal -step - 1 on
+    std::vector<std::vector<int>> before_;  // by step: `reached` before it, starting at diagonal -step - 1
 };
 
 void append(std::string& text, const Lines& lines, int begin, int end) {
@@ -102,7 +102,7 @@ std::span<const std::string_view> span_of(const Lines& lines, const Change& chan
                                     static_cast<std::size_t>(change.new_end - change.new_begin));
 }
 
-/// Whether two changes replace the same lines, or insert lines at the same position.
+/// Returns whether two changes replace the same lines or insert lines at the same position.
 bool overlap(const Change& a, const Change& b) {
     return (a.begin < b.end && b.begin < a.end) || (a.begin == b.begin && a.end == b.end);
 }

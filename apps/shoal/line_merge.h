@@ -1,7 +1,7 @@
 #pragma once
-// Merges two versions of a text line by line, as version control does, without understanding the content. Callers parse
-// the result and compare it with the merge by key.
-// Thread: values.
+// Merges two versions of a text line by line, as version control does, without parsing it. Callers must parse the
+// result and compare it with the merge by key.
+// Thread: any.
 
 #include <optional>
 #include <string>
@@ -9,9 +9,8 @@
 
 namespace shoal_tool {
 
-/// Returns `base` with the changed lines of `a` and of `b`; both may change adjacent lines.
-/// Errors: returns nothing if both have changed the same lines differently, or one of them has changed more than 2,000
-/// lines.
+/// Returns `base` with the changes of `a` and `b`, which may be in adjacent lines. Errors: returns nothing if both
+/// change the same lines differently, or one of them changes more than 2,000 lines.
 std::optional<std::string> merge_lines(std::string_view base, std::string_view a, std::string_view b);
 
 }  // namespace shoal_tool

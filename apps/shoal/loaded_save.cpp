@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kSaveMagic = "shoalsav", kLogMagic = "shoallog";
 static_assert(kSaveMagic.size() == kLogMagic.size());
 
-/// Returns the first bytes of a file, as many as identify a save.
+/// Returns the first bytes of a file, which identify a save.
 std::string magic_of(Files& files, const std::string& path) {
     std::string start(kSaveMagic.size(), '\0');
     if (!is_stream(path)) {
@@ -33,7 +33,7 @@ std::string magic_of(Files& files, const std::string& path) {
     return text ? std::string(text->substr(0, start.size())) : std::string();
 }
 
-/// Reports that a file is a log, and says what to give instead.
+/// Reports that a file is a log, and what to give instead.
 void refuse_log(const std::string& path, std::string_view bytes, Diagnostics& diagnostics) {
     if (Replay::is_recording(std::as_bytes(std::span(bytes)))) {
         diagnostics.error({}, concat(path, ": the file is a recording of a run, and not a save"),
@@ -92,7 +92,7 @@ Result<Snapshot> read_folder(const std::string& folder, Snapshots wanted, const 
 
 // --- resources ---------------------------------------------------------------------------------------------------
 
-/// Errors: in the diagnostics.
+/// Errors: added to the diagnostics.
 void add_resources(const Arguments& arguments, Files& files, ResourceLibrary& library, Diagnostics& diagnostics) {
     for (const std::string& path : arguments.values(kResourceFlag.name)) {
         Result<Blob> blob = read_blob(files, path);
@@ -112,8 +112,8 @@ void add_resources(const Arguments& arguments, Files& files, ResourceLibrary& li
 
 /// Parts of a state that need missing blobs to be loaded.
 struct MissingResources {
-    std::vector<std::string> scopes;  // prefixes of the paths of these parts
-    std::vector<std::string> names;   // of the resources, or their ids
+    std::vector<std::string> scopes;  // path prefixes of these parts
+    std::vector<std::string> names;   // names or ids of the resources
 };
 
 void add_name(std::string name, MissingResources& missing) {
@@ -135,7 +135,7 @@ void find_models(const Snapshot& state, MissingResources& missing) {
     }
 }
 
-/// Finds the commands that spawn blobs. Older states have them in a database.
+/// Finds the commands that spawn blobs. Older saves store them in a database.
 void find_commands(const Snapshot& state, MissingResources& missing) {
     constexpr std::string_view kBlobs = "commands/blobs";
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
@@ -149,7 +149,7 @@ void find_commands(const Snapshot& state, MissingResources& missing) {
     }
 }
 
-/// Returns the lines of "stores" without the stores that are left out.
+/// Returns the lines of "stores" without the omitted stores.
 std::string remaining_stores(std::string_view lines, const std::vector<std::string>& scopes) {
     std::string text;
     while (!lines.empty()) {
@@ -160,7 +160,7 @@ std::string remaining_stores(std::string_view lines, const std::vector<std::stri
     return text;
 }
 
-/// Copies a state without the parts whose paths begin with one of `scopes`.
+/// Copies a state without the parts whose paths start with one of `scopes`.
 Result<Snapshot> without(const Snapshot& state, const std::vector<std::string>& scopes) {
     const Result<std::string> stores = SnapshotReader(state).text("stores");
     if (!stores) return stores.status();
@@ -184,7 +184,7 @@ std::string name_of_left_out(const std::vector<std::string>& scopes) {
                   has_commands ? "the commands that wait" : "");
 }
 
-/// Loads a save. If no blobs are given, leaves out the parts that refer to blobs, and notes them in `left_out`.
+/// Loads a save. If no blobs are given, skips the parts that refer to blobs and records them in `left_out`.
 Status load_world(const std::string& path, LoadedSave& save, Diagnostics& diagnostics) {
     MissingResources missing;
     if (save.world.library() == nullptr) {

@@ -1,9 +1,9 @@
 #pragma once
 // Reads the world of a save, or of a folder of Persistence, for `shoal dump`, `check` and `diff`.
-// The save is loaded into a separate world, with all checks that a program's load makes; the component types come from
-// the save.
+// The save is loaded into a separate world with the component types of the save, and with all checks that are made when
+// a program loads it.
 //
-// Nothing is written, not even to such a folder. The last whole frame in a folder is read in the same way as by
+// Nothing is written, not even to the folder. From a folder, the last complete frame is read, as in
 // Persistence::recover().
 
 #include "memory_limit.h"
@@ -29,24 +29,24 @@ struct LoadedSave {
     explicit LoadedSave(const Arguments& arguments);
 
     shoal::EntityManager entities;
-    shoal::ResourceLibrary library;  ///< the blobs that were given
+    shoal::ResourceLibrary library;  ///< the blobs given with --resource
     shoal::World world;
-    shoal::Snapshot state;              ///< of the loaded world
-    shoal::Snapshot file;               ///< the whole file, with parts that a world without passes does not load
-    std::vector<std::string> left_out;  ///< prefixes of paths of parts that were skipped because no blobs were given
-    std::vector<shoal::Entity> all;     ///< living entities, by index
-    std::vector<shoal::PersistedSnapshot> snapshots;      ///< of a folder: the snapshots read, the newest first
+    shoal::Snapshot state;              ///< state of the loaded world
+    shoal::Snapshot file;               ///< the whole file, including parts that a world without passes does not load
+    std::vector<std::string> left_out;  ///< path prefixes of parts that were skipped, because no blobs were given
+    std::vector<shoal::Entity> all;     ///< living entities, sorted by index
+    std::vector<shoal::PersistedSnapshot> snapshots;      ///< snapshots read from a folder, newest first
     const shoal::PersistedSnapshot* recovered = nullptr;  ///< the snapshot that Persistence::recover() would use
 };
 
-/// Which snapshots of a folder to read: either the snapshots that Persistence::recover() reads, with a warning if one
-/// is damaged; or all, with an error if one is damaged.
+/// Which snapshots of a folder to read: only those that Persistence::recover() reads, with warnings about damage; or
+/// all, with errors about damage.
 enum class Snapshots : std::uint8_t { kNewestWhole, kAll };
 
-/// Returns whether a path is read as a world: a save, a folder, or the log of a folder, which load_save() refuses.
+/// Returns whether a path is a save, a folder with a world, or a log in such a folder; load_save() rejects logs.
 bool holds_world(Files& files, const std::string& path);
-/// Reads and checks a save or a folder, with the component types and migrations of the given schema files, and the
-/// resources. Returns whether there is a world. Errors: in the diagnostics.
+/// Reads and checks a save or a folder, with the component types and migrations of the schema files, and with the
+/// resources. Returns whether it succeeded. Errors: added to the diagnostics.
 bool load_save(const Arguments& arguments, Files& files, const std::string& path, Snapshots snapshots, LoadedSave& save,
                shoal::Diagnostics& diagnostics);
 

@@ -41,7 +41,7 @@ std::vector<std::string> header_of(const std::vector<MatchedField>& fields) {
     return header;
 }
 
-/// Collects matches while they are visited.
+/// Writes the matches that a query visits.
 class MatchWriter {
 public:
     MatchWriter(std::vector<MatchedField> fields, const ValueNames& names)

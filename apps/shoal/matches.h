@@ -1,6 +1,6 @@
 #pragma once
-// The result of `shoal run --query TEXT` after the last frame: the matching entities, and the fields of the components
-// that the text names.
+// The result of `shoal run --query TEXT` after the last frame: the matching entities, with the fields of the components
+// in the query.
 //
 //     entity  fish.hunger      body.position
 //     2:1             3.5      [0.0 1.0 0.0]
@@ -11,8 +11,8 @@
 namespace shoal_tool {
 
 struct Matches {
-    std::string text;          ///< the number of matches, and a table of the first matches
-    shoal::Document document;  ///< a list of mappings from "entity" and field names to values; null: none
+    std::string text;          ///< the number of matches, and a table of the first ones
+    shoal::Document document;  ///< a list of mappings from "entity" and field names to values, or null
 };
 
 /// Runs a query over a world. Errors: the text is not a valid query; see `diagnostics`.

@@ -1,6 +1,6 @@
 #pragma once
-// The memory limit for worlds that the tool reads from saves, folders and recordings: --max-memory, a flag of all verbs
-// that read these.
+// --max-memory, the memory limit for worlds read from saves, folders and recordings. All verbs that read these have the
+// flag.
 
 #include "arguments.h"
 #include "shoal/save/persistence.h"
@@ -16,9 +16,9 @@ inline constexpr Flag kMaxMemoryFlag{.name = "max-memory",
                                          "the bytes of the file, whichever is more)",
                                      .takes = Takes::kSize};
 
-/// Returns the limit of --max-memory.
+/// Returns load options with the limit of --max-memory.
 shoal::LoadOptions load_options(const Arguments& arguments);
-/// Returns a message of the library, in which advice for programs is reworded as advice for users.
+/// Returns a message of the library, with advice for programmers reworded as advice for users.
 std::string for_user(std::string_view message);
 
 }  // namespace shoal_tool

@@ -1,4 +1,4 @@
-// shoal merge: merges two versions of a source with a common base.
+// shoal merge: merges two versions of a source that have a common base.
 
 #include "line_merge.h"
 #include "rewrite.h"
@@ -29,7 +29,7 @@ constexpr Flag kMergeFlags[] = {
     kJsonFlag,
 };
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kMergeManual =
     "Merges what has changed from BASE to A and from BASE to B: entity by entity, component by component and field by "
     "field, "
@@ -62,7 +62,7 @@ std::string name_of(const Arguments& arguments, std::size_t side) {
     return is_standard_stream(operand) ? std::string(kStandardInputName) : operand;
 }
 
-/// The three texts after reading.
+/// The three parsed texts.
 struct Sources {
     std::unique_ptr<Diagnostics> diagnostics = std::make_unique<Diagnostics>();
     SourceComments comments;
@@ -74,8 +74,8 @@ struct Sources {
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
-/// Reads trees of the three texts. An empty base, which occurs if both sides have added the file, may have any kind and
-/// format. Errors: in the diagnostics.
+/// Parses the three texts. If both sides have added the file, the base is empty, and may have any kind and format.
+/// Errors: added to the diagnostics.
 Sources read_trees(const Arguments& arguments, const std::string (&texts)[3], bool are_schemas) {
     Sources sources;
     sources.are_schemas = are_schemas;
@@ -89,7 +89,7 @@ Sources read_trees(const Arguments& arguments, const std::string (&texts)[3], bo
     return sources;
 }
 
-/// Reads all three texts, as schema files if they can only be read as schema files. Errors: in the diagnostics.
+/// Reads all three texts, as schema files if they can only be read as such. Errors: added to the diagnostics.
 Sources read_all(const Arguments& arguments, Files& files) {
     Sources failed;
     std::string texts[3];
@@ -110,8 +110,8 @@ Sources read_all(const Arguments& arguments, Files& files) {
     return are_schemas ? read_trees(arguments, texts, true) : std::move(sources);
 }
 
-/// Returns the three texts merged by lines if the result has the same content as the merge by key: such a result keeps
-/// the layout of unchanged parts.
+/// Merges the three texts by lines, which keeps the layout of unchanged parts. Returns nothing if the content of the
+/// result differs from the merge by key.
 std::optional<std::string> merge_as_lines(const Diagnostics& read, const SourceFile& merged, SourceFormat format) {
     std::optional<std::string> text = merge_lines(read.text(1), read.text(2), read.text(3));
     if (!text) return std::nullopt;
@@ -122,7 +122,7 @@ std::optional<std::string> merge_as_lines(const Diagnostics& read, const SourceF
     return document && says_the_same(*document, comments, merged, format) ? std::move(text) : std::nullopt;
 }
 
-/// Returns the merged text, or nothing after errors.
+/// Returns the merged text, or nothing if there are errors.
 std::optional<std::string> merge(const Arguments& arguments, Sources& sources) {
     Diagnostics& diagnostics = *sources.diagnostics;
     std::optional<Document> merged =

@@ -6,9 +6,9 @@
 
 namespace shoal_tool {
 
-/// Adds `simulate` if the world has point masses; `move`, which moves their transforms; `transforms`, which computes
-/// the world poses of moved transforms; and `bounds`, which finds the bounding box of all positions.
-/// Lifetime: `bounds` outlives the schedule's runs.
+/// Adds passes for the component types of the world: `simulate` for point masses; `move`, which moves their transforms;
+/// `transforms`, which updates world poses; and `bounds`, which finds the bounding box of all positions.
+/// Lifetime: `bounds` must outlive the schedule's runs.
 void add_passes(shoal::World& world, shoal::Bounds& bounds);
 
 }  // namespace shoal_tool

@@ -1,6 +1,6 @@
 #pragma once
-// Pictures that a run writes: where entities are, and the passes of its schedule. The extension of a file's name
-// selects the format.
+// Pictures that a run writes: a map of the entities, and a graph of the passes. The file name extension selects the
+// format.
 
 #include "files.h"
 
@@ -19,15 +19,15 @@ inline constexpr Flag kScheduleFlag{
 
 enum class PictureFormat : std::uint8_t { kSvg, kPng, kDot };
 
-/// Returns the format of a file given for a flag.
+/// Returns the format for a file name.
 PictureFormat format_of(std::string_view path);
 
-/// Errors, all wrong usage: the name of a picture has none of the extensions that its flag lists.
+/// Errors (wrong usage): the file name of a picture has none of the extensions that its flag lists.
 shoal::Status check_picture_names(const Arguments& arguments);
 /// Errors: a PNG is requested, but the tool was built without the library for PNG.
 shoal::Status check_picture_library(const Arguments& arguments);
 
-/// Writes an SVG requested with a flag, in the format of the file's name. Errors: the same as Files::write().
+/// Writes the picture that a flag requests, in the format of the file name. Errors: the same as Files::write().
 shoal::Status write_picture(Files& files, const Flag& flag, const std::string& path, std::string_view svg);
 
 }  // namespace shoal_tool

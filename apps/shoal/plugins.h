@@ -1,5 +1,5 @@
 #pragma once
-// Plugins that the tool loads without a level: for the component types that sources name, and for verbs.
+// Plugins that the tool loads without a level, to get component types for sources, or verbs.
 
 #include "arguments.h"
 #include "console.h"
@@ -17,21 +17,21 @@ inline constexpr Flag kPluginFlag{
     .takes = Takes::kInput,
     .repeats = true};
 
-/// A world without entities, and the plugins in it.
+/// Plugins that are loaded into a world without entities.
 class LoadedPlugins {
 public:
-    /// Makes a store for each component type of `known` first, because plugins may ask for them. Errors: a plugin does
+    /// First creates a store for each component type of `known`, because plugins may need them. Errors: a plugin does
     /// not load.
     shoal::Status load(std::span<const std::string> paths, const shoal::ComponentRegistry& known);
     shoal::Plugins& plugins() { return plugins_; }
 
     /// Returns the index of a verb of a plugin.
     std::optional<std::size_t> find_verb(std::string_view name) const;
-    /// Returns lines about these verbs for the help; empty if there are none.
+    /// Returns lines for the help that list the verbs of plugins, or an empty text.
     std::string list_of_verbs() const;
-    /// Returns the manual of such a verb.
+    /// Returns the manual of a plugin's verb.
     std::string manual_of_verb(std::size_t verb) const;
-    /// Runs such a verb. Returns the exit code.
+    /// Runs a plugin's verb. Returns the exit code.
     int run_verb(std::size_t verb, std::span<const std::string_view> words, Console& console);
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// Draws SVG with librsvg, if the tool was built with it.
+// Renders SVG with librsvg, if the tool was built with it.
 
 #include "shoal/base/status.h"
 
@@ -14,8 +14,8 @@ inline constexpr bool kHasPng = true;
 inline constexpr bool kHasPng = false;
 #endif
 
-/// Returns a PNG file: two pixels for each unit of the picture, or fewer if a side would be longer than 8,192 pixels.
-/// Errors: memory ran out; the tool was built without the library.
+/// Returns a PNG file with two pixels per unit of the picture, or fewer if a side would be longer than 8,192 pixels.
+/// Errors: out of memory; the tool was built without the library.
 shoal::Result<std::string> png_of_svg(std::string_view svg);
 
 }  // namespace shoal_tool

@@ -1,4 +1,4 @@
-// shoal replay: repeats a run recorded by shoal run --record, and reports where it differs.
+// shoal replay: repeats a run that was recorded by shoal run --record, and reports differences.
 
 #include "recordings.h"
 #include "reports.h"
@@ -56,7 +56,7 @@ constexpr Flag kReplayFlags[] = {
     kReportFlag,
 };
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kReplayManual =
     "Plays a recording that `shoal run --record` has written: begins with the same world, makes the same passes, and "
     "runs the same frames. What is shown in the end is what `shoal run` shows.\n"
@@ -88,7 +88,7 @@ constexpr std::string_view kReplayExamples =
 /// A recorded plugin or script.
 struct RecordedFile {
     std::string path;
-    std::string hash;  // of its content
+    std::string hash;  // hash of its content
 };
 
 std::string hash_of_file(const std::string& path) {
@@ -109,7 +109,7 @@ void write_files(DocumentBuilder& builder, std::string_view key, std::span<const
     builder.end();
 }
 
-/// The component types of a level, with the fields that the world gives them.
+/// Returns a blob with the component types of a level, as they are declared in the world.
 Result<std::vector<std::byte>> types_of(const World& world, const Blob& level) {
     BlobWriter types;
     types.set_name("types");
@@ -174,7 +174,7 @@ Result<RecordedRun> read_setup(std::span<const std::byte> setup) {
     return run;
 }
 
-/// Adds the plugins or scripts that are only loaded because the recording names them.
+/// Adds the names of plugins or scripts that are loaded only because the recording lists them.
 void append_names(const Arguments& arguments, std::string_view flag, std::span<const RecordedFile> recorded,
                   std::string& names) {
     constexpr std::size_t kMostNames = 8;
@@ -185,8 +185,8 @@ void append_names(const Arguments& arguments, std::string_view flag, std::span<c
         names += concat(" and ", counted(recorded.size() - kMostNames, "other", "others"));
 }
 
-/// Errors: the replay would run code that the user has not allowed. The hashes in the recording prove nothing, because
-/// they may be forged.
+/// Errors: the replay would run code that the user has not allowed. The hashes in the recording are no protection,
+/// because they may be forged.
 Status check_code(const Arguments& arguments, const RecordedRun& run) {
     std::string names;
     append_names(arguments, "plugin", run.plugins, names);
@@ -195,7 +195,8 @@ Status check_code(const Arguments& arguments, const RecordedRun& run) {
     return Status::error(concat("the recording names code, which is not loaded unless you allow it: ", names));
 }
 
-/// Returns the files to load: the given files, or else the recorded files. Notes which recorded files have changed.
+/// Returns the files to load: the given files, or else the recorded ones. Adds a note for each recorded file that has
+/// changed.
 std::vector<std::string> files_to_load(std::vector<std::string> given, std::span<const RecordedFile> recorded,
                                        Diagnostics& diagnostics) {
     if (!given.empty()) return given;
@@ -249,7 +250,7 @@ void write_difference(DocumentBuilder& builder, const ReplayDifference& differen
     builder.end();
 }
 
-/// Reports whether the frames matched the recording. Returns the exit code.
+/// Reports whether the frames match the recording. Returns the exit code.
 int show_verified(Console& console, const Task& task, const Outcome& outcome, const Diagnostics& diagnostics) {
     const ReplayDifference& difference = task.replay->difference();
     console.print_diagnostics(diagnostics);
@@ -333,7 +334,7 @@ Status start_recording(Recorder& recorder, const World& world, const Blob& level
     for (const std::span<const std::byte> part :
          {bytes_of(text), bytes_of(std::string_view("\0", 1)), level.bytes(), std::span<const std::byte>(*types)})
         setup.insert(setup.end(), part.begin(), part.end());
-    // A link is kept, and the file that it leads to is written.
+    // If the path is a link, write the file that it points to.
     std::error_code failed;
     const std::filesystem::path place = std::filesystem::weakly_canonical(task.record, failed);
     return recorder.start(failed ? task.record : place.string(), setup);

@@ -1,4 +1,4 @@
-// shoal report: writes the content and costs of a save, a recording or a level, as a page or as text.
+// shoal report: describes the content and the costs of a save, a recording or a level, as a page or as text.
 
 #include "reports.h"
 
@@ -43,7 +43,7 @@ constexpr Flag kReportFlags[] = {
     kMaxMemoryFlag,
 };
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kReportManual =
     "Writes what a world has and costs, for those who were not there: passes with their graph and who reads and writes "
     "what, memory by component type and owner, zones, entities by their component types, and where they are.\n"

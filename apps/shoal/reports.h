@@ -14,7 +14,7 @@ shoal::Status read_report(const Arguments& arguments, Task& task);
 shoal::Status write_report_of_run(shoal::World& world, const shoal::Trace& trace, const Task& task, Files& files,
                                   Outcome& outcome);
 
-/// Returns the line that tells where the report was written.
+/// Returns a line with the path of the written report.
 std::string report_line(const Task& task, const Outcome& outcome);
 
 }  // namespace shoal_tool

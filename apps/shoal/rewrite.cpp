@@ -18,20 +18,20 @@ namespace {
 constexpr std::uint64_t kLeastWidth = 20, kGreatestWidth = 100'000;
 constexpr std::string_view kEndings[] = {"sjson", "json", "yaml"};
 
-/// Returns the first child of a mapping whose key is not one of these, or none.
+/// Returns the first child of a mapping with any other key, or none.
 Node first_other(Node mapping, std::span<const std::string_view> keys) {
     for (const Node child : mapping)
         if (std::find(keys.begin(), keys.end(), child.key()) == keys.end()) return child;
     return {};
 }
 
-/// Returns the first thing in a tree that a schema file cannot have, or none if the tree can be a schema file.
+/// Returns the first node of a tree that is not allowed in a schema file, or none if the tree can be a schema file.
 Node first_foreign(Node root) {
     constexpr std::string_view kKeys[] = {"components",   "unknown_components", "unknown_fields",
                                           "ignored_keys", "renamed_keys",       "level_entities"};
     constexpr std::string_view kComponentKeys[] = {"version",    "spawn_order", "many",    "singleton",
                                                    "enableable", "whole",       "in_file", "fields",
-                                                   "single",     "toggled"};  // old words
+                                                   "single",     "toggled"};  // former keys
     if (!root.is_mapping()) return root;
     if (const Node other = first_other(root, kKeys)) return other;
     const Node components = root.find("components");
@@ -44,7 +44,7 @@ Node first_foreign(Node root) {
     return {};
 }
 
-/// Returns whether a file is meant to be a schema file: by its name, or because it declares the fields of a component.
+/// Returns whether a file is meant to be a schema file: by its name, or because it declares fields of components.
 bool is_meant_as_schema(std::string_view name, Node root) {
     if (name.ends_with(".schema.sjson")) return true;
     const Node components = root && root.is_mapping() ? root.find("components") : Node();
@@ -81,8 +81,8 @@ SchemaReading read_as_schema(const std::string& name, std::string_view text) {
     return reading;
 }
 
-/// Reads a text that is not a valid source as a schema file. Reports the errors that apply to the kind of file that the
-/// text is meant to be.
+/// Reads a text that is not a valid source as a schema file. Keeps the errors for the kind of file that the text is
+/// meant to be.
 void take_as_schema(SourceFile& file, const std::string& text) {
     SchemaReading reading = read_as_schema(file.path, text);
     if (!reading.document && !reading.is_meant) return;
@@ -92,7 +92,7 @@ void take_as_schema(SourceFile& file, const std::string& text) {
     file.is_schema = true;
 }
 
-/// Reads standard input, which has no extension that selects the format.
+/// Reads a text from standard input, which has no file name extension to select the format.
 void take_as_unnamed(SourceFile& file, const std::string& text) {
     Diagnostics diagnostics;
     const Result<Document> yaml = read_yaml(diagnostics.refer_file(file.path, text), diagnostics, read_options(false));

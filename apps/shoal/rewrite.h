@@ -1,6 +1,6 @@
 #pragma once
-// Shared by the verbs that rewrite texts: detects schema files, reads a text with its comments, and checks the
-// new text before it is written.
+// Helpers for verbs that rewrite texts. They detect schema files, read a text with its comments, and check the new text
+// before it is written.
 
 #include "arguments.h"
 #include "files.h"
@@ -24,11 +24,11 @@ inline constexpr Flag kRewriteStdinNameFlag{
 
 /// A source or schema file and its comments.
 struct SourceFile {
-    std::string path;  ///< the name for messages
+    std::string path;  ///< name for messages
     std::unique_ptr<shoal::Diagnostics> diagnostics;
     shoal::SourceComments comments;
     std::optional<shoal::Document> document;
-    bool is_schema = false;  ///< words need no quotes
+    bool is_schema = false;  ///< if true, words need no quotes
 
     std::string_view text() const { return diagnostics->text(1); }
 };
@@ -36,21 +36,19 @@ struct SourceFile {
 /// Reads `--width`. Errors: the value is not a number from 20 to 100,000.
 shoal::Status read_layout(const Arguments& arguments, shoal::SourceLayout& layout);
 
-/// Options for reading sources and schema files, which may be nested as deeply as the compiler allows.
+/// Returns options for reading sources or schema files, with the compiler's limit on nesting.
 shoal::ReadOptions read_options(bool is_schema);
 
-/// Returns whether a text can only be read as a schema file, because it has words without quotes.
+/// Returns whether a text has words without quotes, so that it can only be read as a schema file.
 bool is_schema_text(const std::string& name, std::string_view text);
 
-/// Reads a text as a source, or as a schema file if it is a schema file. Errors: in the file's diagnostics; there is
-/// then no document.
+/// Reads a source or a schema file. Errors: added to the file's diagnostics; `document` is then empty.
 SourceFile read_source_file(const Arguments& arguments, Files& files, const std::string& path);
 
-/// Warns in the file's diagnostics, at its first comment, that JSON leaves comments out. With `strict`, this is an
-/// error.
+/// Warns in the file's diagnostics, at its first comment, that JSON drops comments. With `strict`, this is an error.
 void report_comments_left_out(SourceFile& file, bool strict);
 
-/// Whether a text that was read has the same tree as a file, and the same comments; JSON has no comments to compare.
+/// Returns whether a parsed text has the same tree and comments as a file. In JSON, comments are not compared.
 bool says_the_same(const shoal::Document& text, const shoal::SourceComments& comments, const SourceFile& file,
                    shoal::SourceFormat format);
 

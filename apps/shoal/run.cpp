@@ -99,9 +99,9 @@ constexpr Flag kRunFlags[] = {
      .takes = Takes::kOutput},
 };
 
-constexpr std::uint32_t kTracedEvents = 1u << 16;  // per worker, the latest
+constexpr std::uint32_t kTracedEvents = 1u << 16;  // latest events kept per worker
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kRunManual =
     "Takes a source, which is compiled in memory first, or a blob; spawns it in one call; runs its passes; and prints "
     "what it cost: time and rows per pass, rows and bytes per component type, spawn time and rate, memory by owner. "
@@ -173,7 +173,7 @@ constexpr double kShortestWatchedFrame = 0.001;     // seconds
 constexpr std::int64_t kLongestSleep = 50'000'000;  // nanoseconds between checks of the watch
 constexpr double kLongestLook = 0.05;               // seconds between checks while the inspector answers
 
-/// Reads the flags for saving besides file names.
+/// Reads the flags for saving, except file names.
 Status read_saving(const Arguments& arguments, Task& task) {
     if (!task.persist.empty() && !task.load.empty())
         return Status::error("--load and --persist both say with which world to begin; leave out one of them");
@@ -243,8 +243,8 @@ Status load_plugins(Plugins& plugins, const Task& task, Outcome& outcome) {
     return {};
 }
 
-/// Makes the stores for the level's component types, because plugins may ask for these, and loads the plugins. The
-/// functions and stores of plugins receive the level when it is spawned, with the fields that they declare.
+/// Creates the stores for the level's component types, because plugins may need them, and loads the plugins. Then
+/// converts the level to the fields that the plugins declare.
 Status prepare_world(World& world, Blob& blob, Plugins& plugins, const Task& task, Outcome& outcome) {
     make_stores(world, blob);
     if (Status status = world.adopt_schemas(blob); !status) return status;
@@ -273,14 +273,14 @@ Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& ou
     return {};
 }
 
-/// Whether a folder has a world. Persistence::recover() reports a world that cannot be read.
+/// Returns whether a folder has a world. If the world is unreadable, Persistence::recover() will report it.
 bool has_snapshots(const std::string& folder) {
     if (!path_exists(folder)) return false;
     const Result<std::vector<PersistedSnapshot>> snapshots = list_persisted(folder);
     return !snapshots || !snapshots->empty();
 }
 
-/// Loads the world of the folder, and warns of damage.
+/// Loads the world of the folder, and warns about damage.
 Status recover(Persistence& persistence, const Task& task, Diagnostics& diagnostics, Outcome& outcome) {
     const Result<Recovered> recovered = persistence.recover(task.persist, task.loading);
     if (!recovered) return recovered.status();
@@ -320,15 +320,15 @@ Status save_world(const World& world, Files& files, const Task& task, Outcome& o
     return files.write("save", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-/// What happens between the frames of an unlimited run.
+/// The objects that act between frames.
 struct BetweenFrames {
-    LevelWatch* watch;  // nullptr: no files are watched
+    LevelWatch* watch;  // nullptr if no files are watched
     Inspection& inspection;
     LevelScripts& scripts;
 };
 
-/// Runs frames as fast as possible, or in real time while files are watched or the world is inspected. Ends
-/// after the last frame, when step() returns false, or when the user interrupts.
+/// Runs frames as fast as possible, or in real time while files are watched or the world is inspected. Stops after the
+/// last frame, when step() returns false, or when the user interrupts.
 template <class Step>
 void run_frames(World& world, Task& task, Console& console, const BetweenFrames& between, Outcome& outcome,
                 Step&& step) {
@@ -381,7 +381,7 @@ void gather(const World& world, const Task& task, Outcome& outcome) {
     outcome.state_hash = state_hash(world);
 }
 
-/// Errors: in the diagnostics.
+/// Errors: added to the diagnostics.
 Status find(const World& world, const Task& task, Diagnostics& diagnostics, Outcome& outcome) {
     if (task.query.empty()) return {};
     Result<Matches> matches = find_matches(world, task.query, diagnostics);
@@ -554,8 +554,7 @@ void print_json(Console& console, const Task& task, const Outcome& outcome, cons
     console.print_json(builder.finish());
 }
 
-/// Records and persists the run if requested, and runs the frames of the level, or of the recording being
-/// played.
+/// Runs the frames of the level or the recording. Records and persists the run if requested.
 Status run_and_record(World& world, Persistence& persistence, Task& task, const Blob& blob, Files& files,
                       Console& console, const BetweenFrames& between, Outcome& outcome) {
     Recorder recorder(world);
@@ -604,14 +603,14 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     outcome.num_workers = executor.num_workers();
     task.recovers = !task.persist.empty() && has_snapshots(task.persist);
     if (SourceRules rules; level.is_blob || !task.load.empty() || task.recovers)
-        read_schemas(arguments, files, world.registry(), rules, diagnostics);  // used to migrate the blob and the save
+        read_schemas(arguments, files, world.registry(), rules, diagnostics);  // to migrate the blob and the save
     if (diagnostics.num_errors() != 0) return Status::error("the schema files have errors");
-    if (task.watches) {  // so that there are passes for everything that is added later
+    if (task.watches) {  // so that there are passes for component types that a reload adds
         world.transforms({.mode = TransformMode::kDeferred});
         world.manager<PointMass>();
     }
     Plugins plugins(world);
-    struct NoPasses {  // the passes end before the plugins, because they use the stores of plugins
+    struct NoPasses {  // destroys the passes before the plugins, whose stores they use
         World& world;
         ~NoPasses() { world.schedule().clear(); }
     } const no_passes{world};
@@ -628,7 +627,7 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     const bool is_traced = !task.trace.empty() || !task.report.empty();
     Trace trace(executor.num_workers(), is_traced ? kTracedEvents : 1);
     if (is_traced) world.schedule().set_trace(&trace);
-    if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // before any frame runs
+    if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // checks the query early
     std::optional<LevelWatch> watch;
     if (task.watches) watch.emplace(arguments, files, console, world, *reloader, library, level);
     Status ran = run_and_record(world, persistence, task, blob, files, console,
@@ -658,7 +657,7 @@ void show_outcome(Console& console, const Task& task, const Outcome& outcome, co
 
 namespace {
 
-/// Composes the source again, because the source may have changed; this happens only on request.
+/// Composes the source again, because it may have changed. This happens only on request.
 std::vector<LayerOrigin> origins_in(const SourceSession& session, std::uint64_t guid) {
     Diagnostics diagnostics;
     const std::optional<Composition> composition =
@@ -679,7 +678,7 @@ int run_run(const Arguments& arguments, Files& files, Console& console) {
     if (task.watches) note_first_signal();
     if (!level && task.watches) {
         level = wait_for_level(arguments, files, console, task.level, session, std::move(tried));
-        if (!level && !console.json()) return 1;  // the errors were shown already
+        if (!level && !console.json()) return 1;  // the errors were already shown
     }
     if (!level) return fail(console, session->diagnostics);
     task.level = session->path;

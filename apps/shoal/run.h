@@ -1,5 +1,5 @@
 #pragma once
-// A run of a level by `shoal run` or `shoal replay`: its options and its outcome.
+// The options and the outcome of a run by `shoal run` or `shoal replay`.
 
 #include "inspection.h"
 #include "level.h"
@@ -38,7 +38,7 @@ inline constexpr Flag kReportFlag{
     .help = "write what the run has and costs as a page, which needs no other file; - is standard output",
     .takes = Takes::kOutput};
 
-// Flags of verbs that take levels, saves and recordings.
+// Flags of verbs that accept levels, saves and recordings.
 inline constexpr Flag kFilePluginFlag{
     .name = "plugin",
     .value = "FILE.so",
@@ -55,36 +55,36 @@ inline constexpr Flag kFileCodeFlag{
     .name = "recorded-code",
     .help = "of recordings: load the plugins and scripts that the recording names, if you trust its sender"};
 
-/// Returns a state hash for people.
+/// Returns a state hash as text.
 std::string state_hash_text(std::uint64_t hash);
 
 inline constexpr std::uint64_t kMostFrames = 1'000'000'000;
-inline constexpr double kMostSeconds = 3600;  ///< between frames
+inline constexpr double kMostSeconds = 3600;  ///< seconds between frames
 
 struct Task {
     std::string level, query, picture, schedule, report, trace, save, load, record, persist;
-    std::string_view report_flag = kReportFlag.name;  ///< `-o` of `shoal report`
+    std::string_view report_flag = kReportFlag.name;  ///< "output" for `shoal report`
     bool prints_facts = true;
     std::vector<std::string> plugins, scripts;
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
-    std::uint64_t save_every = 0;  ///< frames; 0: only after the last frame
+    std::uint64_t save_every = 0;  ///< in frames; 0: only after the last frame
     double dt = 1.0 / 60;
-    shoal::LoadOptions loading;  ///< for the save, folder or recording
+    shoal::LoadOptions loading;  ///< options for loading a save, folder or recording
     InspectionTask inspection;
     bool watches = false;
-    bool recovers = false;            ///< the run begins with the world in the folder
+    bool recovers = false;            ///< whether to begin with the world in the folder
     shoal::Replay* replay = nullptr;  ///< a recording to play instead of a level
-    bool verifies = false;            ///< ends when a frame differs from the recording
+    bool verifies = false;            ///< whether to stop when a frame differs from the recording
 
     bool begins_with_level() const { return load.empty() && !recovers && replay == nullptr; }
 };
 
-/// What happened, besides the report of the world.
+/// The results of a run.
 struct Outcome {
     shoal::WorldReport report;
-    std::uint64_t num_entities = 0;  ///< spawned
+    std::uint64_t num_entities = 0;  ///< number of spawned entities
     std::uint64_t num_components = 0;
-    std::uint64_t num_bytes = 0;  ///< of components, in all copies
+    std::uint64_t num_bytes = 0;  ///< bytes of components in all copies
     std::int64_t load_ns = 0, spawn_ns = 0, run_ns = 0, settle_ns = 0, last_settle_ns = 0;
     std::uint64_t num_reloads = 0;
     std::vector<std::string> plugins;  ///< names and versions
@@ -98,8 +98,8 @@ struct Outcome {
     std::uint64_t num_saved_bytes = 0, num_recorded_bytes = 0;
     shoal::PersistStatistics persisted;
     std::optional<std::uint64_t> recovered_frame;
-    std::uint64_t num_traced = 0, num_untraced = 0;  ///< the latest events, and older events that were dropped
-    std::optional<Matches> matches;                  ///< if there was a query
+    std::uint64_t num_traced = 0, num_untraced = 0;  ///< number of latest events kept, and of older ones dropped
+    std::optional<Matches> matches;                  ///< empty if there was no query
 
     double spawn_ms() const { return static_cast<double>(spawn_ns) * 1e-6; }
     double per_second(std::uint64_t count) const {
@@ -107,8 +107,8 @@ struct Outcome {
     }
 };
 
-/// Makes the world of a level, runs it, and writes the requested outputs. `resources` is the blob to which values in
-/// the world refer, usually the level's blob. Errors: described by the message or the diagnostics.
+/// Creates the world of a level, runs it, and writes the requested outputs. Values in the world refer to the blob
+/// `resources`, usually the level's blob. Errors: in the message or the diagnostics.
 shoal::Status live(LoadedLevel& level, const shoal::Blob& resources, Task& task, const Arguments& arguments,
                    Files& files, Console& console, shoal::Diagnostics& diagnostics, Outcome& outcome);
 /// Implements the verbs that run worlds.

@@ -15,7 +15,7 @@ using namespace shoal;
 
 namespace {
 
-/// Adds how many commands of each kind are waiting, if there are any.
+/// Adds the number of pending commands of each kind, if there are any.
 void write_commands(const Snapshot& state, DocumentBuilder& builder) {
     if (count_saved_commands(state) == 0) return;
     builder.begin_mapping("commands");
@@ -27,7 +27,7 @@ void write_commands(const Snapshot& state, DocumentBuilder& builder) {
     builder.end();
 }
 
-/// Adds the content of a world besides its entities.
+/// Adds the content of a world, except its entities.
 void write_world(const LoadedSave& save, DocumentBuilder& builder) {
     std::string random;
     append_hex(random, save.world.random().state());
@@ -55,9 +55,9 @@ void write_stores(const World& world, DocumentBuilder& builder) {
 
 // --- differences -------------------------------------------------------------------------------------------------
 
-using Values = std::map<std::string, std::string>;  // by path
+using Values = std::map<std::string, std::string>;  // values by path
 
-/// Adds the values below a node by path. A list of plain values is one value.
+/// Adds the values below a node by their paths. A list of plain values counts as one value.
 void add_values(Node node, const std::string& path, Values& values) {
     if (node.is_mapping() && node.size() != 0) {
         for (const Node child : node) add_values(child, concat(path, path.empty() ? "" : ".", child.key()), values);
@@ -69,9 +69,9 @@ void add_values(Node node, const std::string& path, Values& values) {
     }
 }
 
-/// A value that differs, or an entity that only one side has.
+/// A value that differs, or an entity that exists on only one side.
 struct Difference {
-    std::string entity;  // empty: of the world
+    std::string entity;  // empty: the world
     std::string member;  // empty: the entity itself
     std::optional<std::string> before, after;
 };
@@ -149,13 +149,13 @@ private:
         differences_.push_back({name_of(document), "", is_before ? std::optional(components) : std::nullopt,
                                 is_before ? std::nullopt : std::optional(components)});
     }
-    /// Compares the rest of the saved data: the order of rows and ids, if nothing else differs; then parts that the
-    /// tool's worlds do not have, such as passes, events and observers, and parts that need missing blobs.
+    /// Compares the other saved data: the order of rows and ids, if nothing else differs; then parts that the tool does
+    /// not load, such as passes, events and observers, and parts that need missing blobs.
     void compare_parts() {
         const auto is_of_rows = [](std::string_view path) {
             return path.starts_with("stores/") || path.starts_with("entities/");
         };
-        // The worlds have already loaded these rows.
+        // The rows in these files are already loaded and compared.
         const auto is_zone_file = [](std::string_view path) {
             return path.starts_with("zones/") && path.ends_with("/file");
         };

@@ -1,5 +1,5 @@
 #pragma once
-// Shows saves, and folders of Persistence, for `shoal dump` and `shoal diff`.
+// Prints and compares saves and folders of Persistence, for `shoal dump` and `shoal diff`.
 
 #include "loaded_save.h"
 
@@ -7,7 +7,7 @@ namespace shoal_tool {
 
 /// Prints a save as text.
 int dump_save(const Arguments& arguments, Files& files, Console& console);
-/// Shows the differences between two saves. Returns the exit code, which is `different` if there are differences.
+/// Prints the differences between two saves. Returns the exit code: `different` if there are any.
 int diff_saves(const Arguments& arguments, Files& files, Console& console, int different);
 
 }  // namespace shoal_tool

@@ -31,7 +31,7 @@ constexpr Flag kSchemaFlags[] = {
      .help = "print annotations of these component types and of the table `shoal`, for editors of scripts in Lua"},
 };
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kSchemaManual =
     "Prints the component types of BLOB, and those that schema files declare, as one schema file with every default, "
     "range, unit and mark. What it prints declares the same types again. One of the files that are read may be -, "
@@ -55,7 +55,7 @@ constexpr std::string_view kSchemaExamples =
     "shoal schema --json-schema --schema game.schema.sjson -o game.schema.json\n"
     "shoal schema --lua-types --schema game.schema.sjson -o shoal.meta.lua\n";
 
-/// The texts of string ids in defaults: from the blob and the schema files.
+/// The texts of string ids in defaults, from the blob and the schema files.
 struct Texts final : ValueNames {
     std::string_view text(StringId id) const override {
         const std::string_view text = table.text(id);
@@ -73,7 +73,7 @@ struct Texts final : ValueNames {
     StringTable table;
 };
 
-/// The declarations in a blob and in schema files by name, each once.
+/// The declarations in a blob and in schema files, without duplicates.
 struct Declarations {
     void add(const Schema& schema, std::int32_t spawn_order, std::string_view migrations = {}) {
         for (SchemaDeclaration& known : list)
@@ -87,7 +87,7 @@ struct Declarations {
     std::vector<SchemaDeclaration> list;
 };
 
-/// Keeps all texts of a valid schema file, because a schema only has their hashes.
+/// Keeps all texts of a valid schema file, because a Schema holds only their hashes.
 Status add_texts(Files& files, const std::string& path, Texts& texts) {
     Diagnostics diagnostics;
     Result<std::string> text = files.read(path);
@@ -99,8 +99,8 @@ Status add_texts(Files& files, const std::string& path, Texts& texts) {
     return document ? texts.add(document->root()) : document.status();
 }
 
-/// Reads the schema files after registering the types of the blob: two different declarations of a type are an error.
-/// Errors in a schema file are in the session's diagnostics.
+/// Registers the types of the blob and reads the schema files. Two different declarations of a type are an error.
+/// Errors in a schema file are added to the session's diagnostics.
 Status read(const Arguments& arguments, Files& files, Texts& texts, SourceSession& session, Declarations& out) {
     if (texts.blob != nullptr)
         for (const BlobComponents& components : texts.blob->component_types()) {

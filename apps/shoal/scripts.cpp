@@ -38,13 +38,12 @@ struct LevelScripts::Loaded {
 
     World& world;
     Scripts scripts;
-    std::vector<FileWatch*> watches;  // by script
+    std::vector<FileWatch*> watches;  // one per script
 };
 
 namespace {
 
-/// Registers the component types that scripts have declared, with their compile functions, and all other types of the
-/// world.
+/// Registers the component types of scripts with their compile functions, and all other types of the world.
 Status add_types(const World& world, const LevelScripts& scripts, ComponentRegistry& registry) {
     if (Status status = add_built_ins(registry); !status) return status;
     if (Status status = scripts.register_components(registry); !status) return status;

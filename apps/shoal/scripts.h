@@ -1,6 +1,6 @@
 #pragma once
-// Scripts of --script: scripts that run in a level, and scripts that declare component types for sources. A tool that
-// was built without LuaJIT reports an error instead.
+// Scripts given with --script, which run in a level or declare component types for sources. A tool that was built
+// without LuaJIT reports an error instead.
 
 #include "arguments.h"
 #include "shoal/base/status.h"
@@ -26,7 +26,7 @@ inline constexpr Flag kScriptFlag{
 /// The scripts that run in the world of a level, until the world ends.
 class LevelScripts {
 public:
-    /// `is_quiet`: hides the scripts' log messages.
+    /// `is_quiet` hides the scripts' log messages.
     explicit LevelScripts(shoal::World& world, bool is_quiet = false);
     LevelScripts(const LevelScripts&) = delete;
     LevelScripts& operator=(const LevelScripts&) = delete;
@@ -34,11 +34,11 @@ public:
 
     shoal::Status load(std::span<const std::string> paths);
     shoal::World& world() const;
-    /// Reloads scripts whose files have changed, and passes the results to `tell`.
+    /// Reloads scripts whose files have changed, and calls `tell` with the results.
     void look(const std::function<void(const std::string& line)>& tell);
     /// Registers the scripts' component types, with their compile functions.
     shoal::Status register_components(shoal::ComponentRegistry& registry) const;
-    /// The number of failed calls of the scripts' functions, and the last failure.
+    /// Return the number of failed calls of script functions, and the last failure.
     std::uint64_t num_failures() const;
     std::string last_failure() const;
 
@@ -47,13 +47,13 @@ private:
     Loaded* loaded_;
 };
 
-/// A world without entities, with scripts that declare component types for sources.
+/// Scripts that declare component types for sources, in a world without entities.
 class SourceScripts {
 public:
-    /// Makes a store for each component type of `known` first. Errors: a script does not load.
+    /// First creates a store for each component type of `known`. Errors: a script does not load.
     shoal::Status load(std::span<const std::string> paths, const shoal::ComponentRegistry& known);
-    /// Sets `any` to whether there are any component types. Errors: the registry has another type, or another function,
-    /// with one of the names.
+    /// Sets `any` to whether the scripts declare any types. Errors: a name is already registered for another type or
+    /// function.
     shoal::Status register_components(shoal::ComponentRegistry& registry, bool& any) const;
 
 private:

@@ -18,7 +18,7 @@ bool is_ignored(int signal) {
     return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/// Runs on a thread, which may take locks, unlike a signal handler.
+/// Runs on its own thread, which may take locks, unlike a signal handler.
 void wait_and_end(sigset_t signals) {
     int signal = 0;
     do {

@@ -1,15 +1,15 @@
 #pragma once
-// Ends the tool at once when it is interrupted or terminated, without leaving temporary files behind.
+// Ends the tool immediately on signals, without leaving temporary files behind.
 
 namespace shoal_tool {
 
-/// From now on, SIGINT, SIGTERM and SIGHUP remove the files being written and then end the process, whose status
-/// shows the signal. An ignored signal, as under nohup, stays ignored.
-/// Thread: call this before other threads are started, because they inherit the blocked signals.
+/// From now on, SIGINT, SIGTERM and SIGHUP remove the files being written and then end the process; its status shows
+/// the signal. Signals that were ignored, for example under nohup, stay ignored.
+/// Thread: call it before other threads are started, because they inherit the blocked signals.
 void end_cleanly_on_signals();
 
-/// From now on, the first of these signals does not end the process, but makes was_interrupted() true: the verb then
-/// ends as usual. The next signal ends the process.
+/// From now on, the first signal only makes was_interrupted() true, so that the verb ends normally. The second signal
+/// ends the process.
 void note_first_signal();
 bool was_interrupted();
 

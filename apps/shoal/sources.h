@@ -1,5 +1,5 @@
 #pragma once
-// Shared by the verbs that read sources: flags, schemas, and the report of a failure.
+// Helpers for verbs that read sources: flags, schemas and error reports.
 
 #include "arguments.h"
 #include "console.h"
@@ -56,60 +56,60 @@ std::span<const BuiltInComponent> built_in_components();
 /// Registers all built-in component types.
 shoal::Status add_built_ins(shoal::ComponentRegistry& registry);
 
-/// Makes a store for each component type that has no store, because plugins and scripts may ask for them.
+/// Creates a manager for each component type without a store, because plugins and scripts may need them.
 shoal::Status make_managers(shoal::World& world, const shoal::ComponentRegistry& known);
 
-/// Everything needed to compile one source, and the diagnostics about it.
+/// Everything needed to compile one source, including its diagnostics.
 struct SourceSession {
-    std::unique_ptr<LoadedPlugins> plugins;  ///< outlive the registry, which has their component types
-    std::unique_ptr<SourceScripts> scripts;  ///< outlive the registry, too
-    bool depends_on_scripts = false;         ///< whether scripts have declared component types
-    shoal::Status scripts_failure;           ///< for `shoal run`: why a script does not load without the level
+    std::unique_ptr<LoadedPlugins> plugins;  ///< must outlive the registry, which has their component types
+    std::unique_ptr<SourceScripts> scripts;  ///< must also outlive the registry
+    bool depends_on_scripts = false;         ///< whether scripts declare component types
+    shoal::Status scripts_failure;           ///< why a script does not load without the level, for `shoal run`
     shoal::Diagnostics diagnostics;
     shoal::ComponentRegistry registry;
     shoal::CompileOptions options;
-    std::string path;                      ///< what to compile
-    std::optional<StandInFiles> stand_in;  ///< if the source comes from standard input
+    std::string path;                      ///< the source to compile
+    std::optional<StandInFiles> stand_in;  ///< set if the source is read from standard input
 };
 
-/// Registers the built-in component types, reads the schema files and the common flags of sources, and
-/// refuses a source that is a blob. Returns false after reporting in the session.
+/// Registers the built-in component types, reads the schema files and the common flags, and rejects a source that is a
+/// blob. Returns false after adding an error to the session.
 bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
              SourceSession& session);
 /// Returns the given schema files, with older versions last.
 std::vector<std::string> schema_paths(const Arguments& arguments);
-/// Reads the given schema files of older versions, after all others. Errors: in the session's diagnostics.
+/// Reads the given schema files of older versions, which must be read last. Errors: added to the session's diagnostics.
 void read_source_schemas(const Arguments& arguments, Files& files, SourceSession& session);
-/// Reads the given schema files. Errors: in the diagnostics.
+/// Reads the given schema files. Errors: added to the diagnostics.
 void read_schemas(const Arguments& arguments, Files& files, shoal::ComponentRegistry& registry,
                   shoal::SourceRules& rules, shoal::Diagnostics& diagnostics);
 /// Reads the given schema files into a session.
 void read_schemas(const Arguments& arguments, Files& files, SourceSession& session);
-/// Notes the sources that were read. Errors: a source is also an output; the error is in the session's diagnostics.
+/// Records the sources that were read as inputs. Errors: a source is also an output; reported in the session.
 bool add_inputs(Files& files, const shoal::CompiledSource& compiled, SourceSession& session);
 
-/// Reads and checks a blob. A blob of the other byte order is swapped in memory.
+/// Reads and checks a blob. Converts the byte order in memory if necessary.
 shoal::Result<shoal::Blob> read_blob(Files& files, const std::string& path);
-/// Returns how many bytes of a regular file were read into `start`; 0 if it cannot be read.
+/// Reads the first bytes of a regular file into `start`. Returns how many were read; 0 if the file cannot be read.
 std::size_t read_start(const std::string& path, std::span<std::byte> start);
 /// Returns whether a file starts like a blob; false if it cannot be read.
 bool is_blob_file(Files& files, const std::string& path);
 
-/// Reports an error if the file is a blob rather than a source. Returns whether it is a blob.
+/// Reports an error if the file is a blob and not a source. Returns whether it is a blob.
 bool refuse_blob(Files& files, const std::string& path, const std::string& name, shoal::Diagnostics& diagnostics);
 
 /// Prints the diagnostics, also as JSON if requested. Returns 1, the exit code.
 int fail(Console& console, const shoal::Diagnostics& diagnostics);
-/// The same for a failure without a position in a text.
+/// Prints a failure that has no position in a text. Returns 1.
 int fail(Console& console, std::string_view message, std::string_view hint = {});
-/// The same for a compilation; the summary is used when nothing else was reported.
+/// Prints the diagnostics of a compilation, and `summary` if it has no errors. Returns 1.
 int fail(Console& console, SourceSession& session, std::string_view summary);
-/// The same for a command line that does not fit the verb: shows its usage and returns 2.
+/// Prints an error in the command line and the usage of the verb. Returns 2.
 int fail_usage(Console& console, const Verb& verb, std::string_view message);
 
-/// Returns `1 entity`, `2,000 entities`.
+/// Returns a text such as `1 entity` or `2,000 entities`.
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
-/// Returns `1 error, 2 warnings`, or `no warnings`.
+/// Returns a text such as `1 error, 2 warnings` or `no warnings`.
 std::string summary_of(const shoal::Diagnostics& diagnostics);
 
 }  // namespace shoal_tool

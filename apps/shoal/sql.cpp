@@ -42,7 +42,7 @@ constexpr Flag kSqlFlags[] = {
     kMaxMemoryFlag,
 };
 
-// Each line is a paragraph.
+// One paragraph per line.
 constexpr std::string_view kSqlManual =
     "Spawns a level, from a blob or a source, or loads a save or a folder that Persistence keeps, and answers "
     "questions about it in SQL. Each component type is a table, with a column `entity` and its fields: position_x, "
@@ -68,7 +68,7 @@ constexpr std::string_view kSqlExamples =
 
 #if defined(SHOAL_TOOL_HAS_SQL)
 
-/// The world to query: of a level or of a save.
+/// The world to query, from a level or a save.
 struct AskedWorld {
     explicit AskedWorld(const Arguments& arguments) : save(arguments) {}
     World& world() { return level ? *spawned : save.world; }
@@ -95,7 +95,7 @@ Status spawn(const Arguments& arguments, Files& files, SourceSession& session, A
     return {};
 }
 
-/// Returns whether there is a world. Errors are already printed.
+/// Creates the world. Returns false after printing errors.
 bool make_world(const Arguments& arguments, Files& files, Console& console, AskedWorld& asked) {
     const std::string& path = arguments.operands()[0];
     SourceSession session;
@@ -128,8 +128,7 @@ Status read_limits(const Arguments& arguments, sql::Options& options) {
     return arguments.read_number("max-rows", std::uint64_t(1), kMostRows, options.max_rows);
 }
 
-/// Runs the statements of the command line, or the statements that the shell reads. Returns whether all of them
-/// succeeded.
+/// Runs the statements of the command line, or starts the shell. Returns whether all statements succeeded.
 bool answer(const Arguments& arguments, Files& files, Console& console, const sql::Options& options, World& world) {
     sql::Connection connection(world);
     AnswerPrinter printer(console, format_of(arguments));
@@ -145,7 +144,7 @@ bool answer(const Arguments& arguments, Files& files, Console& console, const sq
     return fail(console, updated.message(), lacks_save ? "give --save the name of a save" : ""), false;
 }
 
-/// Errors: a part of the save was not loaded, and would be lost; the file cannot be written.
+/// Errors: a part of the save was not loaded and would be lost; the file cannot be written.
 Status save_asked(Files& files, AskedWorld& asked) {
     if (!asked.save.left_out.empty())
         return Status::error("what was left out would be lost in the new save; give the blobs with --resource");

@@ -14,7 +14,7 @@ using namespace shoal;
 
 namespace {
 
-/// Returns a text on one line, without control sequences for a terminal.
+/// Returns a text as one line, without terminal control characters.
 std::string on_one_line(std::string_view text) {
     std::string line = utf8_text(text);
     for (char& c : line)
@@ -22,7 +22,7 @@ std::string on_one_line(std::string_view text) {
     return line;
 }
 
-/// Returns a text as a field of CSV, by RFC 4180. NULL is an empty field, and an empty text is quoted.
+/// Returns a text as a CSV field (RFC 4180). NULL is an empty field, and an empty text is quoted.
 std::string csv_field(std::string_view text) {
     if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
     std::string field = "\"";
@@ -30,7 +30,7 @@ std::string csv_field(std::string_view text) {
     return field + '"';
 }
 
-/// Returns the names of the columns, made unique.
+/// Returns unique names for the columns.
 std::vector<std::string> different_names(const std::vector<sql::Column>& columns) {
     std::vector<std::string> names;
     for (const sql::Column& column : columns) {

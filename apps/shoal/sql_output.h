@@ -1,5 +1,5 @@
 #pragma once
-// The answers of `shoal sql` as a table for people, as CSV or as JSON.
+// Prints the results of `shoal sql` as tables, CSV or JSON.
 
 #include "console.h"
 #include "shoal/inspect/text_table.h"
@@ -9,8 +9,8 @@
 
 namespace shoal_tool {
 
-/// Prints the rows of each statement. A table is printed when it is complete, because each column is as wide as its
-/// widest text.
+/// Prints the rows of each statement. Tables are printed when complete, because the width of a column depends on all
+/// rows.
 class AnswerPrinter final : public shoal::sql::RowSink {
 public:
     enum class Format : std::uint8_t { kTable, kCsv, kJson };
@@ -18,7 +18,7 @@ public:
 
     void begin(const std::vector<shoal::sql::Column>& columns) override;
     bool take(const shoal::sql::Row& row) override;
-    /// Ends the last answer, even after an error, so that JSON is complete.
+    /// Ends the last result, even after an error, so that JSON is complete.
     void finish();
 
 private:

@@ -18,7 +18,7 @@
 #include <utility>
 
 #if defined(SHOAL_TOOL_HAS_READLINE)
-#include <cstdio>  // needed before the headers of readline
+#include <cstdio>  // must precede the headers of readline
 
 #include <readline/history.h>
 #include <readline/readline.h>
@@ -39,7 +39,7 @@ constexpr std::string_view kShellHelp =
 
 #if defined(SHOAL_TOOL_HAS_READLINE)
 
-/// The tables and columns of the world, and the keywords of SQL.
+/// Returns the words to complete: tables and columns of the world, and the keywords of SQL.
 std::set<std::string> completed_words(sql::Connection& connection) {
     std::set<std::string> words(sql::keywords().begin(), sql::keywords().end());
     if (const Result<std::vector<sql::TableDescription>> tables = connection.tables(); tables)
@@ -50,9 +50,9 @@ std::set<std::string> completed_words(sql::Connection& connection) {
     return words;
 }
 
-const std::set<std::string>* g_words = nullptr;  // readline's functions get no context
+const std::set<std::string>* g_words = nullptr;  // readline's callbacks get no context argument
 
-/// Returns the next word that begins with `start`, from malloc(), as readline requires.
+/// Returns the next word that starts with `start`. Readline requires it to be allocated with malloc().
 char* next_word(const char* start, int is_next) {
     static std::set<std::string>::const_iterator word;
     const std::string_view begin(start);
@@ -66,11 +66,11 @@ char* next_word(const char* start, int is_next) {
 }
 
 char** complete_word(const char* start, int, int) {
-    rl_attempted_completion_over = 1;  // no file names
+    rl_attempted_completion_over = 1;  // do not complete file names
     return rl_completion_matches(start, next_word);
 }
 
-/// Returns the file of the history, after creating its folder; empty: the folder cannot be created.
+/// Creates the folder for the history file. Returns the path of the file, or an empty text on failure.
 std::string history_path() {
     const char* const state = std::getenv("XDG_STATE_HOME");
     const char* const home = std::getenv("HOME");
@@ -86,8 +86,8 @@ std::string history_path() {
     return failed ? std::string() : (folder / "shoal/sql_history").string();
 }
 
-/// While this object exists, signals are delivered to this thread, so that readline restores the terminal before a
-/// signal ends the process.
+/// Delivers signals to this thread while this object exists, so that readline restores the terminal before a signal
+/// ends the process.
 struct ReceivedSignals {
     ReceivedSignals() {
         ::sigemptyset(&signals);
@@ -98,7 +98,7 @@ struct ReceivedSignals {
     sigset_t signals, before;
 };
 
-/// Reads lines that a user edits.
+/// Reads lines with readline.
 class EditedLines {
 public:
     explicit EditedLines(sql::Connection& connection) : words_(completed_words(connection)), path_(history_path()) {
@@ -146,7 +146,7 @@ public:
     Shell(sql::Connection& connection, AnswerPrinter& printer, const sql::Options& options, Console& console)
         : connection_(connection), printer_(printer), options_(options), console_(console) {}
 
-    /// Handles a line. Returns false if this is the last line.
+    /// Handles a line. Returns false if it ends the shell.
     bool take(const std::string& line) {
         const std::size_t begin = line.find_first_not_of(" \t\r");
         if (statement_.empty() && begin == std::string::npos) return true;
@@ -156,7 +156,7 @@ public:
         return true;
     }
     bool goes_on() const { return !statement_.empty(); }
-    /// Runs a statement that was not ended by `;`.
+    /// Runs a last statement without `;`.
     void finish() {
         if (goes_on()) ask();
     }

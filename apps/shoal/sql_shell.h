@@ -1,13 +1,13 @@
 #pragma once
-// The shell of `shoal sql`: reads statements line by line, from a person or from a pipe.
+// The shell of `shoal sql`. Reads statements line by line, from a terminal or a pipe.
 
 #include "sql_output.h"
 
 namespace shoal_tool {
 
 /// Runs statements, which end with `;`, and commands such as .tables, until .quit or the end of standard input. On a
-/// terminal, lines can be edited, names are completed, and the history is kept. Returns whether all statements
-/// succeeded; on a terminal, errors are only shown.
+/// terminal, lines can be edited, names are completed, and the history is saved. Returns whether all statements
+/// succeeded; on a terminal, always true.
 bool run_shell(shoal::sql::Connection& connection, AnswerPrinter& printer, const shoal::sql::Options& options,
                Console& console);
 

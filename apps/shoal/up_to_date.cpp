@@ -26,7 +26,8 @@ std::vector<std::string> roots_of(const SourceSession& session, const std::strin
     return {slash == std::string::npos ? std::string(".") : blob.substr(0, slash + 1)};
 }
 
-/// Compares one blob. Errors: the blob cannot be read, does not name its inputs, or was compiled with other roots.
+/// Compares a blob with its sources. Errors: the blob cannot be read, does not name its inputs, or was compiled with
+/// other roots.
 Status compare(Files& files, SourceSession& session, InputFiles& looked, Compared& compared) {
     const Result<Blob> blob = read_blob(files, compared.blob);
     if (!blob) return blob.status();

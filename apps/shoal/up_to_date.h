@@ -5,7 +5,7 @@
 
 namespace shoal_tool {
 
-/// Compares the blobs given as operands with their sources. Returns the exit code: 0 if all are up to date.
+/// Compares the blobs given as operands with their sources. Returns the exit code, which is 0 if all are up to date.
 int check_up_to_date(const Arguments& arguments, Files& files, Console& console);
 
 }  // namespace shoal_tool

@@ -1,5 +1,5 @@
 #pragma once
-// One verb per file.
+// The verbs of the tool. Each is defined in its own file.
 
 #include "arguments.h"
 
@@ -22,18 +22,18 @@ extern const Verb kReportVerb;
 extern const Verb kCompletionVerb;
 extern const Verb kHelpVerb;
 
-/// Returns the verb, or nullptr if there is no such verb.
+/// Returns the verb with this name, or nullptr.
 const Verb* find_verb(std::string_view name);
-/// Returns `; did you mean "compile"?`, or nothing.
+/// Returns a suggestion such as `; did you mean "compile"?`, or an empty text.
 std::string suggest_verb(std::string_view name);
 
-/// The manuals of a verb and of the tool.
+/// Return the manual of a verb, and of the tool.
 std::string manual_of(const Verb& verb);
 std::string manual_of_tool();
-/// All manuals as one man page, for `man -l`.
+/// Returns all manuals as one man page, for `man -l`.
 std::string man_page();
 
-/// The manual of the tool besides its verbs.
+/// The manual of the tool, without its verbs.
 struct ToolManual {
     std::string_view title;
     std::string_view examples;  ///< lines
