@@ -1,12 +1,12 @@
 #pragma once
-// The command line of a sample: a table of options with the destination and range of each value, and its help text.
+// The command line of a sample: a table of options, with the target, range and help text of each.
 //
 //     CommandLine line({{"--fish", "N", "how many fish there are (100000)", Count{&out.num_fish, 0, 2'000'000}},
 //                       {"--json", "", "print one JSON object", &out.json}});
 //     if (Status status = line.read(num_words, words); !status) return status;
 //
 // `--fish 3` and `--fish=3` are the same.
-// Thread: a value.
+// Thread: as for built-in types.
 
 #include <shoal/base/status.h>
 
@@ -30,7 +30,7 @@ struct Share {
     double most;
 };
 
-/// A port, which may be omitted: 0 means any free port.
+/// A port. If it is omitted, the value is 0, which means any free port.
 struct Port {
     std::optional<std::uint16_t>* value;
 };
@@ -44,12 +44,12 @@ class CommandLine {
 public:
     explicit CommandLine(std::vector<Option> options) : options_(std::move(options)) {}
 
-    /// Sets the options that the words of a command line name; the first word is the name of the program.
+    /// Sets the options that are given on a command line. The first word is the name of the program.
     /// Errors: an unknown option or a bad value; the message says what is expected.
     shoal::Status read(int num_words, char** words);
-    /// Returns whether read() has found an option.
+    /// Returns whether an option was given.
     bool has(std::string_view name) const;
-    /// Returns a line for each option.
+    /// Returns one line per option.
     std::string help() const;
 
 private:

@@ -27,7 +27,7 @@ Vec2 unit_vector(Vec2 way) {
     return size > 0 ? way / size : Vec2{1, 0};
 }
 
-/// Returns a random position in the disc of radius 1, the same for equal generators.
+/// Returns a random position in the unit disc. Takes a copy, so equal generators give the same position.
 Vec2 place_in_disc(Random random) {
     while (true) {
         const Vec2 place = {random.unit() * 2 - 1, random.unit() * 2 - 1};
@@ -37,14 +37,14 @@ Vec2 place_in_disc(Random random) {
 
 Vec2 start_of(Fleet fleet, Random random) { return base_of(fleet) + place_in_disc(random) * 60.0f; }
 
-/// The post of a ship: ships spread around the position that their player has picked.
+/// Returns the position that a ship steers for. Ships spread out around the position that their player has picked.
 Vec2 post_of(Entity ship, const Input& input) {
     const float radius = (input.buttons & kScatter) != 0 ? kScatterRadius : kFleetRadius;
     const Vec2 middle = {static_cast<float>(input.x) * 2, static_cast<float>(input.y) * 2};
     return middle + place_in_disc(Random(ship.id)) * radius;
 }
 
-/// Pushes away from dense crowds of ships.
+/// Returns a push away from dense crowds of ships.
 Vec2 push_of_crowd(const ShipCells& cells, Vec2 place, Fleet fleet) {
     const std::uint32_t x = ShipCells::across(place.x), y = ShipCells::across(place.y);
     const auto count = [&](std::uint32_t cx, std::uint32_t cy) {
@@ -165,7 +165,7 @@ void Arena::add_fighting() {
                          });
 }
 
-/// Keeps both fleets at full size.
+/// Launches new ships to keep both fleets at full size.
 void Arena::add_launching() {
     world.schedule().add("launch", {reads(ships)}, [this](PassContext& context) {
         std::uint32_t missing[kNumFleets] = {(options.num_ships + 1) / 2, options.num_ships / 2};
@@ -178,8 +178,8 @@ void Arena::add_launching() {
     });
 }
 
-/// The sabotage is a pass, so that a replayed frame is spoilt again. All arenas have this pass, because saves need
-/// worlds with equal passes.
+/// The sabotage is a pass, so that it is repeated when the frame is replayed. All arenas have the pass, because a save
+/// can only be loaded into a world with the same passes.
 void Arena::add_sabotage() {
     world.schedule().add("sabotage", {writes(ships)}, [this](PassContext& context) {
         if (context.frame + 1 != options.sabotage_frame || ships.num_rows() == 0) return;

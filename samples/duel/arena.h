@@ -1,13 +1,12 @@
 #pragma once
-// The game: two fleets fight over a square arena. Ships gather where their player wants them and shoot at ships ahead;
-// a hit destroys the ship and the shot, and each lost ship is replaced by a new one at the base of its fleet.
+// The game: two fleets fight in a square arena. Ships gather where their player wants them and shoot at ships ahead. A
+// hit destroys the ship and the shot, and a new ship is launched at the base of the fleet.
 //
 //     look  steer  sail  fire  fly  hit  launch  |  settle
 //
-// A step depends only on the world and the inputs of that frame. So a world that goes back and
-// steps again with the same inputs ends in the same state, and both peers have equal worlds. The worlds are equal bit
-// for bit on machines that run the same program; the game must exclude compilers that treat floating-point numbers
-// differently.
+// A step depends only on the world and the inputs of the frame. A world that is rewound and stepped again with the same
+// inputs therefore ends in the same state, and both peers have equal worlds. Worlds are bitwise equal on machines that
+// run the same program. Compilers that treat floating-point numbers differently must not be mixed.
 // Thread: one thread at a time for each arena.
 
 #include "input.h"
@@ -32,19 +31,19 @@ SHOAL_ENUM(Fleet, (kRed, "red"), (kBlue, "blue"))
 
 struct Ship {
     Vec2 position{}, velocity{};
-    float reload = 0;  ///< time until the ship can shoot again
+    float reload = 0;  ///< time until the ship can shoot
     Fleet fleet = Fleet::kRed;
 };
 SHOAL_COMPONENT(Ship, (position, unit("m")), (velocity, unit("m/s")), (reload, unit("s")), fleet)
 
 struct Shot {
     Vec2 position{}, velocity{};
-    float left = 0;  ///< time that remains
+    float left = 0;  ///< remaining lifetime
     Fleet fleet = Fleet::kRed;
 };
 SHOAL_COMPONENT(Shot, (position, unit("m")), (velocity, unit("m/s")), (left, unit("s")), fleet)
 
-/// The ships, sorted by the square cell that they are in. Rebuilt in each frame.
+/// The ships, sorted by their cell in a square grid. Rebuilt in each frame.
 ///
 ///     begin    [ 0  2  2  5 ...           by cell, and one more
 ///     row      | cell 0 | cell 2    |     of ships, by cell
@@ -54,11 +53,10 @@ public:
     static constexpr float kCellSize = 2 * kShore / kCellsPerSide;
 
     void sort(const shoal::Manager<Ship>& ships);
-    /// Returns the row or column of cells of a coordinate; for a coordinate outside of the arena, the row or column at
-    /// the shore.
+    /// Returns the row or column of cells at a coordinate, clamped to the arena.
     static std::uint32_t across(float coordinate);
     static std::uint32_t cell_of(Vec2 place) { return across(place.y) * kCellsPerSide + across(place.x); }
-    /// Rows of ships. Lifetime: until sort(). Requires: cell < kCellsPerSide squared.
+    /// Returns the rows of the ships in a cell. Lifetime: until sort(). Requires: cell < kCellsPerSide squared.
     std::span<const std::uint32_t> rows(std::uint32_t cell) const {
         return {rows_.data() + begin_[cell], rows_.data() + begin_[cell + 1]};
     }
@@ -72,18 +70,18 @@ private:
 struct ArenaOptions {
     std::uint32_t num_ships = 20'000;
     std::uint64_t seed = 1;
-    /// At the end of this frame, a field of one ship gets a value that the other peer does not know; 0: never.
+    /// At the end of this frame, a field of one ship is changed without the other peer's knowledge; 0: never.
     std::uint64_t sabotage_frame = 0;
 };
 
 class Arena {
 public:
-    /// Makes the world, without ships, and its passes.
+    /// Creates the world and its passes, without ships.
     explicit Arena(const ArenaOptions& options);
 
-    /// Spawns the ships of both fleets. Errors: no ids or no memory.
+    /// Spawns the ships of both fleets. Errors: out of ids or memory.
     shoal::Status spawn();
-    /// Plays one frame. Shape: an input for each fleet.
+    /// Plays one frame. Shape: one input per fleet.
     void step(const FleetInputs& inputs);
 
     std::uint64_t num_entities() const { return ships.num_rows() + shots.num_rows(); }
@@ -94,7 +92,7 @@ public:
     shoal::Manager<Ship>& ships = world.manager<Ship>();
     shoal::Manager<Shot>& shots = world.manager<Shot>();
     ShipCells cells;
-    FleetInputs inputs{};  ///< of the current frame
+    FleetInputs inputs{};  ///< inputs of the current frame
 
 private:
     void add_sailing();
@@ -103,7 +101,7 @@ private:
     void add_sabotage();
 };
 
-/// Where the ships of a fleet start.
+/// Returns the position where the ships of a fleet start.
 Vec2 base_of(Fleet fleet);
 
 }  // namespace duel

@@ -33,7 +33,7 @@ public:
     std::vector<std::byte> bytes;
 };
 
-/// After reading past the end, all numbers are 0 and ok() is false.
+/// After a read past the end, all numbers are 0 and ok() is false.
 class Reader {
 public:
     explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -46,7 +46,7 @@ public:
         if (ok_) bytes_ = bytes_.subspan(sizeof(T));
         value = static_cast<T>(read);
     }
-    /// Returns the length of a list with elements of this size; 0 if the list is incomplete.
+    /// Returns the length of a list with elements of this size, or 0 if the list is incomplete.
     std::size_t length(std::size_t element_bytes, std::size_t most) {
         std::uint16_t length = 0;
         number(length);

@@ -4,7 +4,7 @@
 //
 //     send() -> [ lost? ] -> held until it is due -> flush() -> socket
 //
-// Time is counted in frames of the sending peer, so delays are the same in a run without a clock.
+// Time is counted in frames of the sending peer, so delays also work in a run without a clock.
 // Thread: as for the peer.
 
 #include "socket.h"
@@ -17,8 +17,8 @@ namespace duel {
 
 struct LinkOptions {
     double loss = 0.1;        ///< share of datagrams that are lost
-    std::uint32_t delay = 4;  ///< of every datagram. Units: frames
-    double reorder = 0.2;     ///< share of datagrams delayed by 1 to 4 more frames, so that later ones overtake them
+    std::uint32_t delay = 4;  ///< delay of every datagram. Units: frames
+    double reorder = 0.2;     ///< share of datagrams delayed by 1 to 4 more frames, so that later ones arrive first
     double duplicate = 0.05;  ///< share of datagrams sent twice
 };
 
@@ -31,9 +31,9 @@ public:
     Link(Socket& socket, const LinkOptions& options, std::uint64_t seed)
         : socket_(socket), options_(options), random_(seed) {}
 
-    /// Sends a datagram at frame `now`, or loses it.
+    /// Sends a datagram at frame `now`, or drops it.
     void send(std::vector<std::byte> bytes, std::uint16_t to_port, std::uint64_t now);
-    /// Passes datagrams that are due at frame `now` to the socket. Errors: the same as for the socket.
+    /// Passes datagrams that are due at frame `now` to the socket. Errors: the same as Socket::send().
     shoal::Status flush(std::uint64_t now);
     const LinkCounts& counts() const { return counts_; }
 

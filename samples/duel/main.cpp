@@ -40,7 +40,7 @@ Status play(const Options& options) {
     Match match(options.match);
     if (Status status = match.begin(); !status) return status;
     const Status played = match.run();
-    const Result<std::string> picture = write_picture(match, options.picture);  // even when the worlds differ
+    const Result<std::string> picture = write_picture(match, options.picture);  // also draw worlds that differ
     if (!played) return played;
     if (!picture) return picture.status();
     if (Status status = match.check_equal(); !status) return status;

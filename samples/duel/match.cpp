@@ -36,8 +36,7 @@ Status Match::begin() {
     return {};
 }
 
-/// Ticks a peer, unless it has not started yet. Errors: the same as Peer::tick(); the peer has waited too long for the
-/// other peer.
+/// Ticks a peer if it has started. Errors: the same as Peer::tick(); the peer has waited too long for the other one.
 Status Match::tick(std::size_t side, std::uint64_t number, Stuck& stuck) {
     if (side == 1 && number < options_.join_frame) return {};
     if (Status status = peers_[side]->tick(); !status) return status;
@@ -95,7 +94,7 @@ void Match::run_paced(std::size_t side) {
     }
 }
 
-/// Takes both worlds back to the first frame that differs, and describes the difference.
+/// Rewinds both worlds to the first frame that differs, and describes the difference.
 Status Match::name_difference() {
     const std::optional<HashDifference>& found =
         peers_[0]->difference() ? peers_[0]->difference() : peers_[1]->difference();

@@ -1,9 +1,9 @@
 #pragma once
-// A match of two peers in this process. Each has its own world, socket and bad network, and they communicate only
-// by datagrams, as two machines would.
+// A match between two peers in this process. Each has its own world, socket and simulated network. They communicate
+// only by datagrams, as two machines would.
 //
-// Without a clock (`fast`), the peers take turns on one thread, so a run depends on its seed and hardly on the machine.
-// With a clock, each peer has a thread and ticks 60 times a second.
+// Without a clock (`fast`), the peers take turns on one thread, so a run depends on its seed and very little on the
+// machine. With a clock, each peer has its own thread and ticks 60 times a second.
 // Thread: one thread at a time for each match.
 
 #include "peer.h"
@@ -25,13 +25,13 @@ class Match {
 public:
     explicit Match(const MatchOptions& options) : options_(options) {}
 
-    /// Opens the sockets and makes both worlds. Errors: no socket, or no memory.
+    /// Opens the sockets and creates both worlds. Errors: no socket is available; out of memory.
     shoal::Status begin();
     /// Plays until both sides are done. Errors: a peer fails; there is no progress for twenty seconds of frames; the
-    /// worlds differ (the message names the difference). In the last case, both worlds are taken back to the end of the
+    /// worlds differ (the message names the difference). In the last case, both worlds are rewound to the end of the
     /// first frame that differs.
     shoal::Status run();
-    /// Returns the difference of the worlds, as far as it is known. Errors: the worlds are not equal.
+    /// Compares the worlds. Errors: they are not equal; the message shows the difference, if known.
     shoal::Status check_equal() const;
 
     Peer& peer(std::size_t side) { return *peers_[side]; }

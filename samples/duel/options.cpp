@@ -10,7 +10,7 @@ using namespace shoal;
 
 namespace {
 
-/// Numbers that are read as 64 bits and stored in fewer.
+/// Numbers that are read as 64 bits and stored with fewer.
 struct Numbers {
     std::uint64_t num_ships = ArenaOptions().num_ships, delay = LinkOptions().delay;
 };
@@ -37,7 +37,7 @@ samples::CommandLine command_line(Options& out, Numbers& numbers) {
     });
 }
 
-/// Errors: an option names a frame that the match does not have.
+/// Errors: an option names a frame beyond the end of the match.
 Status check_frame(std::string_view name, std::uint64_t frame, std::uint64_t most) {
     if (frame <= most) return {};
     return Status::error(

@@ -17,7 +17,7 @@ namespace {
 
 double ms_since(std::int64_t begin_ns) { return static_cast<double>(monotonic_ns() - begin_ns) * 1e-6; }
 
-/// A hash of everything that both peers must agree on.
+/// Returns a hash of all options that both peers must agree on.
 std::uint64_t key_of(const PeerOptions& options) {
     const std::uint64_t numbers[] = {options.arena.seed, options.arena.num_ships, options.num_frames};
     return hash_bytes(numbers, sizeof numbers);
@@ -77,7 +77,7 @@ std::uint64_t Peer::progress() const {
 // --- receiving -----------------------------------------------------------------------------------------------------
 
 Status Peer::receive() {
-    std::byte bytes[kMaxDatagramBytes + 1];  // one more, to detect datagrams that are too long
+    std::byte bytes[kMaxDatagramBytes + 1];  // one more byte, to detect datagrams that are too long
     while (true) {
         std::uint16_t from_port = 0;
         const Result<std::ptrdiff_t> count = socket_.receive(bytes, from_port);
@@ -105,15 +105,14 @@ bool Peer::take(std::span<const std::byte> bytes) {
 }
 
 void Peer::take(const InputsDatagram& datagram) {
-    if (!has_world_ || is_alone()) return;  // the match is not known yet
+    if (!has_world_ || is_alone()) return;  // this peer is not in a match yet
     if (options_.joins && joins_at_ == kNoFrame && datagram.joins_at >= frame() &&
         datagram.joins_at <= options_.num_frames) {
         joins_at_ = datagram.joins_at;
         counts_.joins_at = joins_at_;
         mine_.resize(joins_at_);
     }
-    // A list starts at or before the first input that this side has reported as missing. A list that leaves a gap is
-    // ignored.
+    // A valid list starts at or before the first missing input. A list that leaves a gap is ignored.
     for (std::size_t i = 0; i < datagram.inputs.size(); ++i) {
         const std::uint64_t at = std::uint64_t(datagram.first_input) + i;
         if (at != theirs_.size() || at >= options_.num_frames) continue;
@@ -124,7 +123,7 @@ void Peer::take(const InputsDatagram& datagram) {
         const std::uint64_t at = std::uint64_t(datagram.first_hash) + i;
         if (at == their_hashes_.size() && at <= options_.num_frames) their_hashes_.push_back(datagram.hashes[i]);
     }
-    // The other side cannot know inputs that were not sent.
+    // Ignore impossible counts: the other side cannot know inputs that were not sent.
     if (datagram.num_known_inputs <= mine_.size())
         num_mine_known_ = std::max<std::uint64_t>(num_mine_known_, datagram.num_known_inputs);
     if (datagram.num_known_hashes <= num_confirmed() + 1)
@@ -148,7 +147,7 @@ void Peer::take(const ChunkDatagram& datagram) {
 
 // --- joining -------------------------------------------------------------------------------------------------------
 
-/// From now on, both sides use the inputs and hashes after `frame`.
+/// Starts the shared inputs and hashes after `frame`.
 void Peer::begin_history(std::uint64_t frame) {
     num_mine_known_ = frame;
     their_hashes_.resize(frame + 1);
@@ -214,7 +213,7 @@ bool Peer::may_step() const {
            (is_alone() || frame() < theirs_.size() + kMaxAhead);
 }
 
-/// Plays a frame, or several if the other side is known to be ahead.
+/// Plays a frame, or several if the other side is ahead.
 void Peer::advance() {
     constexpr std::uint64_t kMostSteps = 4;
     if (!may_step()) counts_.num_stalls += frame() < options_.num_frames;
@@ -258,7 +257,7 @@ void Peer::send() {
     if (!has_world_) return;
     if (sender_ && is_alone())
         for (ChunkDatagram& chunk : sender_->chunks(now_)) send(std::move(chunk));
-    if (is_alone() && !sender_) return;  // there is no other peer
+    if (is_alone() && !sender_) return;  // nobody has joined
     InputsDatagram told;
     told.joins_at = joins_at_;
     told.first_input = static_cast<std::uint32_t>(num_mine_known_);

@@ -7,21 +7,21 @@
 //                                     |confirmed
 //                                             |<- at most 8 frames ->|
 //
-// If an input arrives that differs from the guess, the world goes back to the beginning of that frame, and all frames
-// since are replayed. States at the ends of confirmed frames can no longer change: their hashes are exchanged and
+// If an input arrives that differs from the guess, the world is rewound to the beginning of that frame, and all later
+// frames are replayed. States at the ends of confirmed frames can no longer change; their hashes are exchanged and
 // compared.
 //
 // Everything is resent until the other side has confirmed it, so datagrams may be lost, delayed, reordered and
 // duplicated.
 //
 // Joining. A waiting peer plays alone, with the default input for the other peer. When another peer asks to join, the
-// waiting peer saves its world and continues; the save is sent in chunks. When all chunks were received, the waiting
-// peer names the frame from which the inputs of the other count:
+// waiting peer saves its world and continues to play; the save is sent in chunks. When all chunks are received, the
+// waiting peer chooses the first frame with inputs of the other peer:
 //
 //     waits       | plays on ................ | sends: from 112 on | ... 8 frames at most without inputs ...
 //     joins       wants a snapshot .. loads 75 .................. plays 75 to 111 again, then its own inputs
 //
-// Thread: one thread at a time for each peer; two peers share nothing.
+// Thread: one thread at a time for each peer. Peers share no data.
 
 #include "arena.h"
 #include "datagram.h"
@@ -35,9 +35,9 @@
 
 namespace duel {
 
-/// The number of frames that may be played on guesses.
+/// How many frames may be played on guesses.
 inline constexpr std::uint64_t kMaxAhead = 8;
-/// The number of kept frames: more than a rollback needs, so that a frame whose hashes differ can still be examined.
+/// How many frames are kept: more than a rollback needs, so that frames whose hashes differ can still be examined.
 inline constexpr std::uint32_t kKeptFrames = 64;
 
 struct PeerOptions {
@@ -45,16 +45,16 @@ struct PeerOptions {
     LinkOptions link;
     std::uint64_t num_frames = 600;  ///< length of the match; below 2^31
     std::uint32_t side = 0;          ///< 0: the red fleet; 1: the blue fleet
-    bool waits = false;              ///< plays alone until the other peer joins
-    bool joins = false;              ///< begins with a snapshot of the other peer's world
+    bool waits = false;              ///< if true, plays alone until the other peer joins
+    bool joins = false;              ///< if true, begins with a snapshot of the other peer's world
 };
 
-/// The costs of a run of a peer.
+/// Counts and times of a peer's run.
 struct PeerCounts {
-    std::vector<double> tick_ms;  ///< of each frame: receiving, replaying, playing, sending
+    std::vector<double> tick_ms;  ///< time of each frame: receive, replay, play, send
     std::uint64_t num_steps = 0, num_rollbacks = 0, num_replayed = 0, deepest = 0;
-    double rewind_ms = 0, rollback_ms = 0, worst_rollback_ms = 0;  ///< rollback: rewinding and playing again
-    std::uint64_t num_stalls = 0;                                  ///< frames without a step: inputs were missing
+    double rewind_ms = 0, rollback_ms = 0, worst_rollback_ms = 0;  ///< a rollback is rewinding and replaying
+    std::uint64_t num_stalls = 0;                                  ///< frames not stepped for lack of inputs
     std::uint64_t num_received = 0, num_refused = 0;
     std::string refused;  ///< why the last datagram was refused
     std::uint64_t snapshot_frame = 0, snapshot_bytes = 0, joins_at = 0;
@@ -67,20 +67,20 @@ struct HashDifference {
 
 class Peer {
 public:
-    /// `socket` outlives the peer.
+    /// Lifetime: `socket` must outlive the peer.
     Peer(const PeerOptions& options, Socket& socket, std::uint16_t other_port);
 
-    /// Spawns the ships, unless this peer joins. Errors: no memory.
+    /// Spawns the ships, unless this peer joins. Errors: out of memory.
     shoal::Status begin();
-    /// Plays a frame: receives, goes back if necessary, steps if allowed, and sends.
+    /// Plays a frame: receives, rolls back if necessary, steps if allowed, and sends.
     /// Errors: the socket fails; a snapshot cannot be loaded or saved.
     shoal::Status tick();
-    /// Handles a received datagram, as tick() does. Returns whether the datagram is from the other side.
+    /// Handles a received datagram, as tick() does. Returns whether the datagram came from the other side.
     bool take(std::span<const std::byte> bytes);
 
-    /// Whether the match is over, with all inputs confirmed and all hashes compared, on both sides.
+    /// Returns whether the match is over, with all inputs confirmed and all hashes compared on both sides.
     bool is_done() const;
-    /// A number that grows while the match makes progress.
+    /// Returns a number that increases while the match makes progress.
     std::uint64_t progress() const;
     const std::optional<HashDifference>& difference() const { return difference_; }
 
@@ -121,19 +121,19 @@ private:
     std::uint16_t other_port_;
     Link link_;
     std::uint64_t key_;
-    std::uint64_t now_ = 0;  // ticks
+    std::uint64_t now_ = 0;  // number of ticks
     bool has_world_ = false;
 
-    std::vector<Input> mine_, theirs_, guessed_;     // by frame; guessed_: the guesses that were played
-    std::uint64_t replay_from_ = ~std::uint64_t(0);  // the first frame that was played on a wrong guess
+    std::vector<Input> mine_, theirs_, guessed_;     // by frame; guessed_ holds the guesses that were played
+    std::uint64_t replay_from_ = ~std::uint64_t(0);  // first frame that was played on a wrong guess
     std::uint64_t num_mine_known_ = 0;               // the other side knows my inputs before this frame
 
-    std::vector<std::uint64_t> my_hashes_, their_hashes_;  // by frame, at its end; [0] is not used
+    std::vector<std::uint64_t> my_hashes_, their_hashes_;  // hash at the end of each frame; [0] is unused
     std::uint64_t num_my_hashes_known_ = 1, next_compared_ = 1;
     std::optional<HashDifference> difference_;
 
     std::uint32_t joins_at_ = kNoFrame;
-    bool is_wanted_ = false;  // the other side wants a snapshot
+    bool is_wanted_ = false;  // whether the other side requested a snapshot
     std::optional<SnapshotSender> sender_;
     SnapshotReceiver receiver_;
     PeerCounts counts_;

@@ -14,11 +14,11 @@ using namespace shoal;
 
 namespace {
 
-// In pixels. Inside a plot, one unit is a tenth of a pixel, so that coordinates are integers.
+// Sizes in pixels. Inside a plot, one unit is a tenth of a pixel, so that coordinates are integers.
 constexpr int kPlotSize = 800, kLeft = 40, kTop = 110, kGap = 40;
 constexpr int kPageWidth = 2 * kLeft + 2 * kPlotSize + kGap, kPageHeight = kTop + kPlotSize + 70;
 constexpr float kUnitsPerMetre = kPlotSize / (2 * kShore) * 10;
-constexpr float kShipLength = 2.4f, kShotLength = 1.2f;  // metres, as drawn
+constexpr float kShipLength = 2.4f, kShotLength = 1.2f;  // drawn length in metres
 
 constexpr std::string_view kColors[kNumFleets] = {"#ff7a66", "#67b7ff"};
 constexpr std::string_view kShotColors[kNumFleets] = {"#ffe08a", "#d9f6ff"};
@@ -68,7 +68,7 @@ private:
             hash, "</text></g>\n");
     }
 
-    /// Draws one path for each fleet.
+    /// Draws one path per fleet.
     template <auto kPosition, auto kVelocity, auto kFleet, class Rows>
     void strokes(const Rows& rows, std::string_view style, const std::string_view (&colors)[kNumFleets], float size) {
         const auto position = rows.template column<kPosition>();

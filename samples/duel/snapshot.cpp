@@ -14,7 +14,7 @@ using namespace shoal;
 namespace {
 
 constexpr std::size_t kMostChunksPerFrame = 48, kChunksInMask = 8 * kNumMaskBytes;
-constexpr std::uint64_t kFramesToRepeat = 20;  // frames; longer than a round trip
+constexpr std::uint64_t kFramesToRepeat = 20;  // in frames; longer than a round trip
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void SnapshotSender::note(const WantDatagram& want) {
 
 std::vector<ChunkDatagram> SnapshotSender::chunks(std::uint64_t now) {
     std::vector<ChunkDatagram> out;
-    // Chunks beyond the mask could not be reported as received.
+    // The receiver cannot confirm chunks beyond the mask.
     const std::size_t end = std::min(has_come_.size(), first_missing_ + kChunksInMask);
     for (std::size_t i = first_missing_; i < end && out.size() < kMostChunksPerFrame; ++i) {
         if (has_come_[i] != 0 || (sent_before_[i] != 0 && now < sent_before_[i] + kFramesToRepeat)) continue;

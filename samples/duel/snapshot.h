@@ -1,6 +1,6 @@
 #pragma once
-// Sends a snapshot of a world over a network that loses and reorders: the snapshot is cut into chunks, the receiver
-// reports which chunks it has, and the sender repeats the missing chunks.
+// Sends a snapshot of a world over a network that loses and reorders datagrams. The snapshot is split into chunks, the
+// receiver reports which chunks it has, and the sender resends the missing ones.
 //
 //     receiver   want(nothing yet)                    want(7 missing, then 1 0 1 ...)          want(all received)
 //     sender                        chunks 0 to 47                             chunks 7, 9 ...
@@ -22,10 +22,9 @@ public:
     std::uint32_t frame() const { return frame_; }
     std::size_t num_bytes() const { return bytes_.size(); }
     bool has_arrived() const { return first_missing_ == num_chunks_of(std::uint32_t(bytes_.size())); }
-    /// Notes which chunks the receiver has. Reports about another snapshot are ignored.
+    /// Records which chunks the receiver has. Reports about other snapshots are ignored.
     void note(const WantDatagram& want);
-    /// Returns the chunks to send at frame `now`: chunks that are not known to be received, unless they were sent
-    /// recently.
+    /// Returns the chunks to send at frame `now`: chunks that are not confirmed and were not sent recently.
     std::vector<ChunkDatagram> chunks(std::uint64_t now);
 
 private:
@@ -34,17 +33,17 @@ private:
     std::uint64_t hash_;
     std::uint32_t first_missing_ = 0;
     std::vector<std::uint8_t> has_come_;      // by chunk
-    std::vector<std::uint64_t> sent_before_;  // by chunk: the frame after it was sent; 0: never
+    std::vector<std::uint64_t> sent_before_;  // by chunk: 1 + the frame when it was sent; 0: never
 };
 
 class SnapshotReceiver {
 public:
-    /// Takes a chunk. Errors: the chunk does not belong to the same snapshot as the first chunk.
+    /// Adds a chunk. Errors: the chunk is from a different snapshot than the first chunk.
     shoal::Status take(const ChunkDatagram& chunk);
     WantDatagram want() const;
     bool is_complete() const { return num_chunks_ != 0 && first_missing_ == num_chunks_; }
     std::uint32_t frame() const { return frame_; }
-    /// Returns the whole snapshot. Requires: is_complete(). Errors: the hash differs from the sender's.
+    /// Returns the complete snapshot. Requires: is_complete(). Errors: the hash differs from the sender's.
     shoal::Result<std::span<const std::byte>> bytes() const;
 
 private:

@@ -29,7 +29,7 @@ sockaddr_in address_of(std::uint16_t port) {
     return address;
 }
 
-/// Whether an error is temporary: there is nothing to receive, or an earlier datagram had no receiver.
+/// Returns whether an error is temporary: nothing to receive, for example, or no receiver for an earlier datagram.
 bool is_passing(int number) {
     return number == EAGAIN || number == EWOULDBLOCK || number == ECONNREFUSED || number == ENOBUFS || number == EINTR;
 }
@@ -52,8 +52,8 @@ Result<Socket> Socket::open() {
     Socket made;
     made.file_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (made.file_ < 0) return error("cannot be made");
-    // Buffer for datagrams that arrive while frames are replayed. The system may provide a smaller buffer; then more
-    // datagrams are lost.
+    // Buffer datagrams that arrive while frames are replayed. If the system provides a smaller buffer, more datagrams
+    // are lost.
     const int room = 4 << 20;
     ::setsockopt(made.file_, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     sockaddr_in address = address_of(0);

@@ -75,7 +75,7 @@ void Panel::draw_passes(shoal::World& world) const {
         bool enabled = i < world.schedule().num_passes() && world.schedule().statistics(i).enabled;
         if (ImGui::Checkbox("##on", &enabled))
             if (const shoal::Status status = world.schedule().enable(pass.name, enabled); !status)
-                ImGui::SetTooltip("%s", std::string(status.message()).c_str());  // the pass was removed since then
+                ImGui::SetTooltip("%s", std::string(status.message()).c_str());  // the pass was removed
         ImGui::PopID();
         cell(pass.name);
         cell(count_text(pass.num_runs));
@@ -128,7 +128,7 @@ void Panel::find(const shoal::World& world) {
     query->for_each_batch([&](const shoal::TextBatch& batch) {
         found_.insert(found_.end(), batch.entities().begin(), batch.entities().end());
     });
-    std::ranges::sort(found_, {}, &shoal::Entity::id);  // an entity with several values was visited several times
+    std::ranges::sort(found_, {}, &shoal::Entity::id);  // entities with several values are visited several times
     found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// A window of Dear ImGui that shows a world: the costs of its passes, its memory, and its entities. Copy this file and
-// shoal_panel.cpp into a program that has Dear ImGui, and call draw() between NewFrame() and Render():
+// A Dear ImGui window that shows a world: the costs of its passes, its memory and its entities. Copy this file and
+// shoal_panel.cpp into a program that uses Dear ImGui, and call draw() between NewFrame() and Render():
 //
 //     shoal_panel::Panel panel;
 //     ...
@@ -16,7 +16,7 @@
 //     | [x]  flock  1,200  100,000     6.514    6.577  0.55 |
 //     +-----------------------------------------------------+
 //
-// Thread: as for the world, while no pass runs.
+// Thread: the structural thread of the world, while no pass runs.
 
 #include "shoal/inspect/report.h"
 #include "shoal/world/world.h"
@@ -28,8 +28,8 @@ namespace shoal_panel {
 
 class Panel {
 public:
-    /// Draws the window. `is_open`: as for ImGui::Begin(). A pass that is enabled or disabled in the window changes
-    /// with the next frame.
+    /// Draws the window. `is_open` is passed to ImGui::Begin(). Passes that are enabled or disabled in the window
+    /// change in the next frame.
     void draw(shoal::World& world, bool* is_open = nullptr);
 
 private:
@@ -39,9 +39,9 @@ private:
     void find(const shoal::World& world);
 
     shoal::WorldReport report_;
-    int num_draws_ = 0;     // the report is updated now and then: numbers that change in each frame are unreadable
-    char query_[256] = "";  // selects the listed entities; empty: all
-    std::string mistake_;   // in the query
+    int num_draws_ = 0;     // reports are updated rarely, because numbers that change in each frame are unreadable
+    char query_[256] = "";  // query for the listed entities; empty: all
+    std::string mistake_;   // error in the query
     std::vector<shoal::Entity> found_;
     shoal::Entity chosen_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What is around a tile besides fish: a few reefs, blooms and sharks, looked up once for all fish of the tile.
+// The reefs, blooms and sharks around a tile. They are few, and are looked up once for all fish of the tile.
 
 #include "sea.h"
 
@@ -15,23 +15,23 @@ struct Disc {
 
 inline float length_of(Vec2 v) { return std::sqrt(v.x * v.x + v.y * v.y); }
 
-/// Plankton spreads: four times the meals, twice as wide.
+/// Four times as many meals make a bloom twice as wide.
 inline float bloom_radius(float meals) { return 0.8f * std::sqrt(meals); }
 
-/// Identifies a fish by its place in the cells of a tile, which another machine may own.
+/// Identifies a fish by its index in the cells of a tile. Another machine may own the tile.
 struct FishPlace {
     Zone tile = 0;
     std::uint32_t number = 0;
 };
 
-/// Returns how many fish there were when the frame began, on all machines.
+/// Returns the number of fish on all machines at the start of the frame.
 inline std::uint32_t count_fish(const Sea& sea) {
     std::uint64_t count = 0;
     for (const std::uint64_t some : sea.fish_of_tile) count += some;
     return static_cast<std::uint32_t>(count);
 }
 
-/// Returns the place of fish number `number` among all fish. Requires: there are more fish than `number`.
+/// Returns the place of fish `number` of all fish. Requires: number < count_fish(sea).
 inline FishPlace find_fish(const Sea& sea, std::uint64_t number) {
     Zone tile = 0;
     for (; number >= sea.fish_of_tile[tile]; ++tile) number -= sea.fish_of_tile[tile];
@@ -42,7 +42,7 @@ struct Around {
     std::vector<Disc> reefs, blooms;
     std::vector<Vec2> sharks;
 
-    /// Searches the tiles that touch `tile`.
+    /// Finds everything in `tile` and the tiles next to it.
     void look(const Sea& sea, Zone tile) {
         reefs.clear(), blooms.clear(), sharks.clear();
         sea.touching[tile].for_each([&](Zone zone) {
@@ -70,7 +70,7 @@ private:
     }
 };
 
-/// Returns how strongly reefs push away something at `place`. Units: metres per second squared.
+/// Returns the push of the reefs at `place`. Units: metres per second squared.
 inline Vec2 push_of_reefs(const std::vector<Disc>& reefs, Vec2 place) {
     constexpr float kMargin = 3, kPush = 4;
     Vec2 push;
@@ -82,7 +82,7 @@ inline Vec2 push_of_reefs(const std::vector<Disc>& reefs, Vec2 place) {
     return push;
 }
 
-/// The same for the shore.
+/// Returns the push of the shore at `place`. Units: metres per second squared.
 inline Vec2 push_of_shore(Vec2 place) {
     constexpr float kMargin = 14, kPush = 0.8f;
     const auto push = [](float at) {

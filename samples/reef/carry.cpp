@@ -1,5 +1,4 @@
-// Sharks carry remoras: the transform of a shark follows the shark, and everything that is linked to the transform
-// moves with it.
+// Sharks carry remoras. The transform of a shark follows the shark, and the remoras linked to it move with it.
 //
 //     carry     sets the poses of sharks from their positions and velocities
 //     attach    computes the poses of everything linked to them
@@ -14,7 +13,7 @@ using namespace shoal;
 
 namespace {
 
-/// Returns the rotation about z that turns x to `direction`.
+/// Returns the rotation about z that turns the x axis to `direction`.
 Quaternion turned_to(Vec2 direction) {
     const float length = length_of(direction);
     if (length == 0) return {};

@@ -29,7 +29,7 @@ void Cells::resize(std::size_t num_fish) {
     is_hungry.resize(num_fish);
 }
 
-/// A counting sort of one tile: counts the fish in each cell, finds where each cell begins, and then copies the fish.
+/// Sorts one tile with a counting sort: counts the fish per cell, finds where each cell begins, and copies the fish.
 void Cells::sort_tile(const DatabaseTable& table, const Database& sea, Zone tile, std::uint32_t first) {
     const auto position = table.column<&Place::position>(sea.find_component<Place>());
     const auto velocity = table.column<&Swim::velocity>(sea.find_component<Swim>());
@@ -38,7 +38,7 @@ void Cells::sort_tile(const DatabaseTable& table, const Database& sea, Zone tile
     const std::uint32_t left = tile % kTilesPerSide * kCellsPerTileSide;
     const std::uint32_t low = tile / kTilesPerSide * kCellsPerTileSide;
     const auto cell_of = [&](std::uint32_t fish) {
-        // A fish that has just left its tile is counted in the nearest cell of that tile.
+        // A fish that has just left the tile counts as being in the nearest cell of the tile.
         const std::uint32_t cx = std::clamp(cell_across(position.x()[fish]), left, left + kCellsPerTileSide - 1);
         const std::uint32_t cy = std::clamp(cell_across(position.y()[fish]), low, low + kCellsPerTileSide - 1);
         return cell_number(cx, cy);

@@ -1,11 +1,11 @@
 #pragma once
-// A copy of the fish for finding neighbours: the data that fish see of each other, sorted by cell.
+// A copy of the fish for finding neighbours: the data that fish see of other fish, sorted by cell.
 //
 //     begin   [ 0  2  2  5 ...                      by cell, with one more at the end
 //     fish    | cell 0 | cell 2       |             x, y, velocity, species, row in the table of the tile
 //
-// The copy is rebuilt every frame, tile by tile: each position is copied once and then read by about fifty fish around
-// it, from a few neighbouring cache lines.
+// The copy is rebuilt every frame, tile by tile. Each position is copied once and then read for about fifty nearby
+// fish, from a few adjacent cache lines.
 // Thread: one thread calls sort(); any number of threads read.
 
 #include "components.h"
@@ -32,7 +32,7 @@ public:
         return static_cast<Zone>(after - begin_.begin() - 1) / kCellsPerTile;
     }
 
-    /// Calls visit(fish, tile) for the fish of all cells that a square around `centre` touches.
+    /// Calls visit(fish, tile) for the fish in all cells that overlap a square around `centre`.
     template <class Visit>
     void for_each_near(Vec2 centre, float half_side, Visit&& visit) const {
         const std::uint32_t last_x = cell_across(centre.x + half_side), last_y = cell_across(centre.y + half_side);
@@ -43,7 +43,7 @@ public:
             }
     }
 
-    // By fish, sorted by cell.
+    // Values by fish; the fish are sorted by cell.
     std::vector<float> x, y, velocity_x, velocity_y, species;
     std::vector<std::uint32_t> row;
     std::vector<std::uint8_t> is_hungry;
@@ -52,7 +52,7 @@ private:
     void resize(std::size_t num_fish);
     void sort_tile(const shoal::DatabaseTable& table, const shoal::Database& sea, Zone tile, std::uint32_t first);
 
-    std::vector<std::uint32_t> begin_;  // by cell, and one more
+    std::vector<std::uint32_t> begin_;  // by cell, with one more at the end
 };
 
 }  // namespace reef

@@ -9,7 +9,7 @@ namespace {
 
 constexpr float kSight = kCellSize, kElbowRoom = 1.2f;  // metres
 
-// Four fish at a time, without branches.
+// Four fish are processed at a time, without branches.
 using Lanes = float __attribute__((vector_size(16)));
 using LaneMask = int __attribute__((vector_size(16)));
 constexpr std::uint32_t kNumLanes = 4;
@@ -19,7 +19,7 @@ Lanes load(const float* place) {
     std::memcpy(&lanes, place, sizeof lanes);
     return lanes;
 }
-/// Returns `lanes` where the mask is set, and 0 elsewhere.
+/// Returns `lanes`, with 0 in lanes where the mask is not set.
 Lanes keep(LaneMask mask, Lanes lanes) { return reinterpret_cast<Lanes>(reinterpret_cast<LaneMask>(lanes) & mask); }
 float sum(Lanes lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
 
@@ -31,7 +31,7 @@ void Crowd::gather(const Cells& cells, std::uint32_t cell_x, std::uint32_t cell_
     const std::uint32_t last_y = std::min(cell_y + 1, kCellsPerSide - 1);
     for (std::uint32_t y = cell_y == 0 ? 0 : cell_y - 1; y <= last_y; ++y)
         for (std::uint32_t x = first_x, next; x <= last_x; x = next) {
-            // Neighbouring cells of one tile are consecutive.
+            // Adjacent cells of one tile have consecutive numbers.
             next = std::min(last_x + 1, (x / kCellsPerTileSide + 1) * kCellsPerTileSide);
             const std::uint32_t first = cell_number(x, y);
             add(cells, cells.begin_of(first), cells.end_of(first + (next - x) - 1));

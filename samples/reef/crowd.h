@@ -1,5 +1,5 @@
 #pragma once
-// The fish in and around a cell, collected once for all fish of the cell.
+// The fish in and around a cell, collected once for all fish in the cell.
 //
 //     cells    +--+--+--+       x           | ................ |      columns, padded for vectors of four
 //              |  |  |  |       y           | ................ |
@@ -7,13 +7,13 @@
 //              |  |  |  |       species     | ................ |
 //              +--+--+--+
 //
-// Thread: a crowd is used by one thread.
+// Thread: one thread per crowd.
 
 #include "cells.h"
 
 namespace reef {
 
-/// What a fish sees of the other fish: sums over its own species, and the push of all of them.
+/// What a fish sees of other fish: sums over its own species, and the push of all species.
 struct Seen {
     float num_kin = 0;
     Vec2 offset, velocity, push;
@@ -22,11 +22,11 @@ struct Seen {
 class Crowd {
 public:
     /// Collects the fish of a cell and the eight cells around it, at most kMostPerRun from each row of three cells. In
-    /// a dense crowd, a fish does not see all others.
+    /// a dense crowd, a fish therefore does not see all others.
     void gather(const Cells& cells, std::uint32_t cell_x, std::uint32_t cell_y);
 
-    /// Sums up the gathered fish as a fish at `place` sees them. Fish at exactly that place, such as the fish itself,
-    /// are left out.
+    /// Sums up the gathered fish that a fish at `place` sees. Ignores fish at exactly this place, such as the fish
+    /// itself.
     Seen seen_from(Vec2 place, float species) const;
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// The sea in a cluster: each rank owns some of the tiles, and has copies of the tiles around them.
+// The sea in a cluster: each rank owns some of the tiles and has copies of adjacent tiles.
 
 #include "sea.h"
 
@@ -9,7 +9,7 @@
 
 namespace reef {
 
-/// A rank's share of the sea.
+/// The share of the sea that a rank owns.
 class ClusterShare final : public Share {
 public:
     /// Collective, like Cluster. Requires: the sea has no passes yet.
@@ -24,10 +24,10 @@ public:
     shoal::Cluster cluster;
 };
 
-/// Spawns the sea, divided among the ranks of `comm`, adds its passes, and returns its cluster. Collective.
+/// Spawns the sea, divided among the ranks of `comm`, and adds its passes. Returns its cluster. Collective.
 /// Errors: a source, the plugin or the cluster fails. Requires: close() is called later, even after errors.
 shoal::Result<shoal::Cluster*> divide(Sea& sea, MPI_Comm comm, shoal::Diagnostics& diagnostics);
-/// Ends what divide() began. Collective.
+/// Destroys the cluster that divide() created. Collective.
 void close(Sea& sea);
 
 }  // namespace reef

@@ -1,4 +1,4 @@
-// Looking around: every fish sees its neighbours and decides where to go.
+// Flocking: every fish looks at its surroundings and decides where to swim.
 //
 //     sort     copies the fish into cells
 //     flock    cohesion, alignment and separation; flee sharks, look for food, avoid reefs
@@ -19,7 +19,7 @@ namespace {
 constexpr float kTogether = 0.9f, kAlign = 1.6f, kApart = 1.5f;  // weights
 constexpr float kFear = 26, kFearRange = 13, kHunger = 3, kMostUrge = 9;
 
-/// A slow gyre.
+/// The pull of a slow circular current.
 Vec2 pull_of_the_current(Vec2 place, Vec2 velocity) {
     constexpr float kCurrent = 1.2f;  // metres per second at the shore
     return (Vec2{-place.y, place.x} * (kCurrent / kShore) - velocity * 0.5f) * 0.12f;
@@ -35,7 +35,7 @@ Vec2 fear_of(const std::vector<Vec2>& sharks, Vec2 place) {
     return fear;
 }
 
-/// The direction to the nearest bloom; zero once the fish is inside the bloom.
+/// Returns the direction to the nearest bloom, or zero if the fish is in the bloom.
 Vec2 call_of(const std::vector<Disc>& blooms, Vec2 place) {
     float nearest = kFarthest;
     Vec2 way;
@@ -49,7 +49,7 @@ Vec2 call_of(const std::vector<Disc>& blooms, Vec2 place) {
     return way;
 }
 
-/// A random whim, new three times a second.
+/// Returns a random urge, which changes three times a second.
 Vec2 whim_of(std::uint64_t fish, std::uint64_t frame) {
     Random random(fish * 0x9E3779B97F4A7C15ull ^ (frame + fish) / 20);
     return {random.unit() - 0.5f, random.unit() - 0.5f};
@@ -109,7 +109,7 @@ private:
     Crowd crowd_;
 };
 
-/// Runs over all tiles in parallel: each writes its own fish and reads the copies of all fish.
+/// Runs over all tiles in parallel. Each job writes the fish of its tile and reads the copies of all fish.
 void flock(Sea& sea, PassContext& context) {
     const DatabaseLock lock(sea.database);
     const ComponentType swim = sea.database.find_component<Swim>();

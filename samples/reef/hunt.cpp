@@ -13,7 +13,7 @@ using namespace shoal;
 namespace {
 
 constexpr float kScent = 20, kReach = 1.5f;  // metres
-constexpr float kChase = 7, kCruise = 0.6f;  // metres per square second
+constexpr float kChase = 7, kCruise = 0.6f;  // metres per second squared
 
 struct Prey {
     Entity entity;
@@ -32,13 +32,13 @@ Prey nearest_fish(const Sea& sea, Vec2 place) {
     return prey;
 }
 
-/// The urge of a shark without prey: to keep its speed, and to stay away from reefs and the shore.
+/// Returns the urge of a shark without prey, which keeps its speed and avoids reefs and the shore.
 Vec2 cruise(const Sea& sea, Vec2 place, Vec2 velocity, float speed) {
     Around around;
     around.look(sea, sea.tiles.zone_of({place.x, place.y, 0}));
     const float now = length_of(velocity);
     Vec2 urge = now > 0 ? velocity * (kCruise * (speed / now - 1)) : Vec2{kCruise, kCruise};
-    urge += Vec2{-velocity.y, velocity.x} * 0.1f;  // in wide circles
+    urge += Vec2{-velocity.y, velocity.x} * 0.1f;  // turns in wide circles
     return urge + push_of_reefs(around.reefs, place) + push_of_shore(place);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The page that shows the sea while it runs, and the interrupt that ends a run without a last frame.
+// The web page that shows the sea while it runs, and the signal handling that ends an unlimited run.
 //
 //     Inspection inspection;
 //     if (Status open = inspection.open(sea, run); !open) return open;
@@ -13,7 +13,7 @@
 
 namespace reef {
 
-/// Lets SIGINT and SIGTERM end the run, not the process.
+/// Makes SIGINT and SIGTERM end the run instead of the process.
 void end_when_interrupted();
 bool is_interrupted();
 
@@ -22,11 +22,11 @@ public:
     Inspection();
     ~Inspection();
 
-    /// Serves the page if that was requested; edits are not allowed if the sea is divided, because only one machine
-    /// would make them. Errors: there is no inspector in this build; the port cannot be used.
+    /// Serves the page if it was requested. A divided sea cannot be edited, because only one machine would make the
+    /// edits. Errors: there is no inspector in this build; the port cannot be used.
     shoal::Status open(Sea& sea, const Run& run);
     bool is_open() const;
-    /// Waits until the next frame is due, or for as long as the page pauses the sea. Requires: is_open().
+    /// Waits until the next frame is due, or while the page pauses the sea. Requires: is_open().
     void wait_for_frame();
 
 private:

@@ -1,4 +1,4 @@
-// reef: a program that uses shoal the way a game does. Read it in this order:
+// reef: a program that uses shoal as a game would. Read it in this order:
 //
 //     components.h                    everything in the sea, as data
 //     tiles.h, cells.h, crowd.h       the sea as zones, zones as cells, and neighbours
@@ -37,14 +37,14 @@ using namespace shoal;
 
 void print(std::FILE* file, std::string_view text) { std::fwrite(text.data(), 1, text.size(), file); }
 
-/// Shows progress, only on a terminal, and not for every frame.
+/// Shows progress every few frames if standard error is a terminal.
 void show_progress(std::uint64_t done, std::uint64_t total) {
     static const bool is_terminal = isatty(STDERR_FILENO) == 1;
     if (!is_terminal || (done % 10 != 0 && done != total)) return;
     print(stderr, done == total ? std::string("\r\033[K") : concat("\r", done, "/", total, " frames\033[K"));
 }
 
-/// Prints a line about edited sources that were reloaded, or their errors.
+/// Reloads edited sources. Prints a line about them, or their errors.
 void reload_edited(Sea& sea, const Run& run, std::string& told) {
     Diagnostics diagnostics;
     std::string line;

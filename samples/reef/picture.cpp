@@ -15,7 +15,7 @@ namespace {
 
 struct SpeciesLook {
     const char *name, *color;
-    float length;  // metres, as drawn
+    float length;  // drawn length in metres
 };
 constexpr SpeciesLook kLooks[kNumSpecies] = {{"sardines", "#bfe3f5", 1.5f},
                                              {"fusiliers", "#5aa9ff", 1.8f},
@@ -80,7 +80,7 @@ private:
             "\"/>");
     }
 
-    /// Calls visit(table) for the tables of an archetype that hold rows.
+    /// Calls visit(table) for the non-empty tables of an archetype.
     template <class Visit>
     void for_each_table(const Archetype& type, Visit&& visit) const {
         for (const DatabaseTable* table : sea_.database.all_tables())
@@ -100,7 +100,7 @@ private:
         });
     }
 
-    /// Returns the owners of the components of a type that only the schema file declares.
+    /// Returns the entities with a component type that only the schema file declares.
     std::span<const Entity> owners_of(std::string_view component) const {
         const Store* store = sea_.world.directory().find(ComponentId(component));
         return store == nullptr ? std::span<const Entity>() : store->tables()[0]->entities();
@@ -145,7 +145,7 @@ private:
         return "#" + text.substr(2);
     }
 
-    /// Draws one path for each species.
+    /// Draws one path per species.
     void fish() {
         std::string strokes[kNumSpecies];
         const std::uint64_t every = sea_.database_rows(sea_.fish) / std::max<std::uint64_t>(most_strokes_, 1) + 1;

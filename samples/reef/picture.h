@@ -1,7 +1,7 @@
 #pragma once
-// Draws the sea from above as an SVG: reefs with their corals, blooms, every fish as a stroke in the direction in
-// which it swims, and sharks with their remoras.
-// Thread: a const call.
+// Draws the sea from above as an SVG: reefs with corals, blooms, each fish as a stroke in its direction of motion, and
+// sharks with remoras.
+// Thread: as for const calls of the world.
 
 #include "sea.h"
 
@@ -9,10 +9,10 @@ namespace reef {
 
 struct Picture {
     std::string svg;
-    std::uint64_t num_strokes = 0;  ///< fish that were drawn
+    std::uint64_t num_strokes = 0;  ///< number of fish drawn
 };
 
-/// Draws at most `most_strokes` fish; if there are more, only every second, third ...
+/// Draws at most `most_strokes` fish. If there are more, draws only every second, third ...
 Picture draw(const Sea& sea, std::uint64_t most_strokes = 200'000);
 
 }  // namespace reef

@@ -1,6 +1,6 @@
 #pragma once
-// Where things are in the pictures of the sea. Units: pixels; inside the plot, one unit is a tenth of a pixel, so that
-// coordinates are whole numbers.
+// The layout of pictures of the sea. Units: pixels; inside the plot, one unit is a tenth of a pixel, so that
+// coordinates are integers.
 
 #include "tiles.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The sea, divided among several processes, which may run on several machines: each has some of the tiles.
+// The sea, divided among several processes, which may run on several machines. Each process owns some of the tiles.
 //
 //     reef --ranks 4     starts itself four times with mpirun; the first prints the results of all
 //
@@ -11,8 +11,9 @@
 
 namespace reef {
 
-/// Replaces this process with mpirun, which starts the same program `num_ranks` times on this machine.
-/// Shape: words: the program's arguments, then nullptr. Returns only on failure. Errors: mpirun cannot be started.
+/// Replaces this process with mpirun, which starts this program `num_ranks` times on this machine.
+/// Returns only on failure. Shape: `words` holds the program's arguments, then nullptr. Errors: mpirun cannot be
+/// started.
 shoal::Status run_by_mpirun(std::uint64_t num_ranks, char** words);
 /// Restarts the program with mpirun, unless mpirun started it. Errors: this build has no MPI; mpirun is missing.
 shoal::Status start_ranks(const Options& options, char** words);

@@ -1,5 +1,5 @@
 #pragma once
-// Draws the divided sea: fish in the colours of their ranks, the borders, and the fish that cross them.
+// Draws the divided sea: fish in the colours of their ranks, the borders between ranks, and fish that cross them.
 
 #include "picture.h"
 #include "sea.h"

@@ -13,7 +13,7 @@ using namespace shoal;
 
 namespace {
 
-/// Returns a report of the passes, with settling at the end.
+/// Returns a report of the world, with a last pass for settling.
 WorldReport report_of(const Sea& sea) {
     WorldReport report = report_world(sea.world);
     const SettleStatistics& settles = sea.world.settle_statistics();
@@ -46,7 +46,7 @@ double frames_per_second(const Run& run) {
 }
 
 #if REEF_HAS_CLUSTER
-/// A line for each rank: what the rank has, and what it has sent.
+/// Returns one line per rank, with its content and its traffic.
 std::string ranks_text(const Run& run) {
     if (run.ranks.empty()) return {};
     std::string text = "\n";

@@ -1,5 +1,5 @@
 #pragma once
-// The sea, on which the passes work.
+// The sea: the world and the other data that the passes use.
 //
 //     sources --compile--> blobs --spawn--> database (fish, sharks, blooms, reefs, in zones)
 //                                           transforms (reefs, corals, anemones, sharks, remoras)
@@ -29,45 +29,45 @@ using shoal::Status;
 class SeaSources;
 
 struct SeaOptions {
-    std::string sources;  ///< the folder
+    std::string sources;  ///< the folder with the sources
     std::uint64_t num_fish = 100'000;
     std::uint64_t seed = 1;
-    bool watches = false;  ///< reload_edited() will be called
-    std::string plugin{};  ///< a plugin whose pass "swim" replaces the sea's own; empty: none
+    bool watches = false;  ///< whether reload_edited() will be called
+    std::string plugin{};  ///< a plugin with a pass "swim" that replaces the built-in one; empty: none
 };
 
-/// The length of every frame.
+/// The duration of a frame.
 inline constexpr float kFrameSeconds = 1.0f / 60;
 
-/// How a sea is divided among machines: see ranks.cpp. An undivided sea does not use it.
+/// How a sea is divided among machines; see ranks.cpp. An undivided sea has no Share.
 class Share {
 public:
     virtual ~Share() = default;
     virtual const shoal::LiveZones& own() const = 0;
     /// Returns a number for an entity that is the same on all machines, unlike its id.
     virtual std::uint64_t key(shoal::Entity entity) const = 0;
-    /// Returns these numbers for all rows of a table, while passes run.
+    /// Returns these numbers for all rows of a table. Requires: passes run.
     virtual std::span<const std::uint64_t> keys(const shoal::DatabaseTable& table) const = 0;
-    /// Replaces the number of each zone by the number that the zone's owner has for it. Shape: by zone.
+    /// Replaces the value of each zone by the value of the zone's owner. Shape: by zone.
     virtual void gather(std::vector<std::uint64_t>& of_zones) const = 0;
 };
 
-/// What has happened so far.
+/// Counts and times so far.
 struct SeaCounts {
-    std::uint64_t num_spawned = 0;  ///< entities
+    std::uint64_t num_spawned = 0;  ///< spawned entities
     double compile_ms = 0, spawn_ms = 0;
 };
 
 struct Sea {
-    /// Lifetime: `executor` outlives the sea.
+    /// Lifetime: `executor` must outlive the sea.
     Sea(shoal::Executor& executor, const SeaOptions& options);
     ~Sea();
 
     /// Compiles and spawns the sources. Errors: `diagnostics` has the errors of the sources, and the status has a
     /// summary.
     Status spawn(shoal::Diagnostics& diagnostics);
-    /// Reloads the sources that were edited since the last call, and returns whether there were any. `line` describes
-    /// the reloaded sources, even if another source is refused.
+    /// Reloads the sources that were edited since the last call. Returns whether there were any. `line` describes the
+    /// reloaded sources, even if another source is rejected.
     /// Errors: `diagnostics` has the errors of the sources, and the status has a summary. If `line` is empty, the sea
     /// is unchanged.
     shoal::Result<bool> reload_edited(shoal::Diagnostics& diagnostics, std::string& line);
@@ -83,18 +83,18 @@ struct Sea {
     const shoal::Archetype &fish, &sharks, &blooms, &reefs;
     Cells cells;
     std::vector<shoal::ZoneSet>
-        touching;  ///< by tile: the zones of the tile, its neighbours, and things larger than a tile
+        touching;  ///< by tile: zones of the tile and its neighbours, and the zone of large entities
     shoal::LiveZones everywhere;
     std::unique_ptr<Share> share;
-    std::vector<std::uint64_t> fish_of_tile, blooms_of_zone;  ///< on all machines, when the frame began
+    std::vector<std::uint64_t> fish_of_tile, blooms_of_zone;  ///< on all machines, at the start of the frame
     SeaCounts counts;
     std::unique_ptr<SeaSources> sources;
     std::unique_ptr<shoal::Plugins> plugins;
 
-    /// The zones that passes change: all zones, or the zones of this machine.
+    /// Returns the zones that passes may change: all zones, or the zones of this machine.
     const shoal::LiveZones& own() const { return share ? share->own() : everywhere; }
     bool is_own(Zone zone) const { return !share || share->own().now().contains(zone); }
-    /// Returns the number that selects the random numbers of an entity.
+    /// Returns the key for an entity's random numbers.
     std::uint64_t key(shoal::Entity entity) const { return share ? share->key(entity) : std::uint64_t(entity.id); }
     /// Runs a frame.
     void step();
@@ -105,11 +105,11 @@ struct Sea {
     std::uint64_t num_blooms_wanted() const { return std::max<std::uint64_t>(40, options.num_fish / 300); }
 };
 
-/// Adds all passes in order. Lifetime: `sea` outlives the runs of its schedule.
+/// Adds all passes in order. Lifetime: `sea` must outlive the runs of its schedule.
 /// Errors: the plugin does not load, or has no pass "swim".
 Status add_passes(Sea& sea);
 
-// Each of these functions is in a file of its own.
+// Each of these functions has its own file.
 void add_looking_around(Sea& sea);  ///< sort, flock
 void add_hunting(Sea& sea);         ///< hunt
 void add_eating(Sea& sea);          ///< graze, digest, bloom

@@ -1,5 +1,5 @@
 #pragma once
-// The sources of the sea, compiled at their first use, and recompiled when they are edited.
+// The sources of the sea. They are compiled when they are first used, and recompiled when they are edited.
 
 #include "sea.h"
 
@@ -13,20 +13,20 @@ namespace reef {
 
 class SeaSources {
 public:
-    /// Lifetime: `sea` outlives this object.
+    /// Lifetime: `sea` must outlive this object.
     explicit SeaSources(Sea& sea) : sea_(sea) {}
 
-    /// Registers the C++ component types, and then the component types of the schema file.
+    /// Registers the C++ component types, then the component types of the schema file.
     Status prepare(shoal::Diagnostics& diagnostics);
-    /// Compiles `name` at its first use. Lifetime of the result: as long as this object; reload() replaces the content.
+    /// Returns the blob of `name`, compiled by the first call. Lifetime: this object's; reload() replaces the content.
     shoal::Result<const shoal::Blob*> blob(const std::string& name, shoal::Diagnostics& diagnostics);
 
-    /// From now on, has_changed() detects edited files.
+    /// Starts to watch the files, so that has_changed() detects edits.
     void watch();
     bool has_changed() { return watch_.has_changed(); }
     /// Compiles all used sources again, and reloads the entities that were spawned from changed sources. `line` names
-    /// the changed sources; it is empty if there are none. Errors: a source has an error, and nothing is reloaded; or a
-    /// source cannot be reloaded, and its entities, and the entities of later sources, stay unchanged.
+    /// the changed sources, or is empty. Errors: a source has an error, and nothing is reloaded; a source cannot be
+    /// reloaded, and its entities and those of later sources are unchanged.
     shoal::Status reload(shoal::Diagnostics& diagnostics, std::string& line);
 
 private:
@@ -44,9 +44,9 @@ private:
     Sea& sea_;
     Inputs inputs_;
     shoal::ResourceLibrary library_;
-    std::vector<std::string> names_;  // of blobs in the library
-    std::vector<std::string> files_;  // files that they were made from, or that were searched for
-    std::int64_t begin_wall_ns_ = 0;  // when the first file was about to be read
+    std::vector<std::string> names_;  // names of the blobs in the library
+    std::vector<std::string> files_;  // files that were read or searched for
+    std::int64_t begin_wall_ns_ = 0;  // time before the first file was read
     shoal::FileWatch watch_;
 };
 

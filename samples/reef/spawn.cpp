@@ -1,4 +1,4 @@
-// Turns sources into a sea full of fish.
+// Spawns the sea from its sources.
 
 #include "sources.h"
 
@@ -19,7 +19,7 @@ constexpr float kPi = 3.14159265f;
 constexpr const char* kSchoolSources[kNumSpecies] = {"school/sardines", "school/fusiliers", "school/snappers",
                                                      "school/parrotfish"};
 
-/// Spawns the blobs of sources.
+/// Compiles and spawns sources.
 class Spawning {
 public:
     Spawning(Sea& sea, Diagnostics& diagnostics) : sea_(sea), diagnostics_(diagnostics) {}
@@ -46,7 +46,7 @@ Vec3 anywhere_at_sea(Random& random) {
     return {(random.unit() - 0.5f) * kSeaSize, (random.unit() - 0.5f) * kSeaSize, 0};
 }
 
-/// Where the groups of a school start, and which way they face.
+/// Where the groups of a school start, and the directions that they face.
 struct Groups {
     std::vector<RootPose> poses;
     std::vector<Vec2> ahead;
@@ -55,7 +55,7 @@ struct Groups {
     void add(const School& school, Vec3 middle, Random& random) {
         const float turn = school.bend * kPi / 180, along = random.unit() - 0.5f, angle = turn * along;
         const float aside = (random.unit() - 0.5f) * school.width;
-        // An arc that starts along x and is then turned to the heading.
+        // The band is an arc that starts along x and is rotated to the heading.
         const float bent = std::abs(turn) > 1e-3f ? school.length / turn : 0;
         const Vec2 on_arc =
             bent != 0 ? Vec2{bent * std::sin(angle), bent * (1 - std::cos(angle))} : Vec2{along * school.length, 0};
@@ -73,7 +73,7 @@ School school_at(const Manager<School>& schools, Instance at) {
             schools.get<&School::width>(at),   schools.get<&School::heading>(at), schools.get<&School::bend>(at)};
 }
 
-/// Spawns the fish that start at one place: the number of groups that comes closest to its share of all fish.
+/// Spawns the fish of a school, in as many groups as come closest to its share of all fish.
 Status spawn_school(Sea& sea, Spawning& spawning, Instance at, float total_weight) {
     const School school = school_at(sea.schools, at);
     const std::string source = kSchoolSources[std::size_t(school.species)];
@@ -113,7 +113,7 @@ Status scatter(Sea& sea, Spawning& spawning, const std::string& source, std::uin
     return spawned ? Status() : spawned.status();
 }
 
-/// Moves reefs to the world positions of their transforms.
+/// Sets the positions of reefs to the world positions of their transforms.
 Status place_reefs(Sea& sea) {
     std::vector<Entity> reefs;
     query<With<Reef>>(sea.database).for_each([&](Entity entity) { reefs.push_back(entity); });

@@ -1,6 +1,6 @@
 #pragma once
 // The sea as a grid: 16 x 16 tiles of 32 metres. Each tile is a zone of the database and is divided into 10 x 10 cells.
-// A fish sees as far as a cell is wide, so everything that it can see is in its own cell and the eight cells around it.
+// A fish can see as far as a cell is wide, so everything that it sees is in its own cell and the eight cells around it.
 //
 //     tile 17   +--+--+--+       tile     an entity moves to another zone when it swims into another tile
 //               |  |  |  |       cell     just a number: the order of fish in cells.h
@@ -31,19 +31,19 @@ inline constexpr shoal::GridZonesOptions kGrid{
 /// The largest search distance of any pass. Requires: this is less than the size of a tile.
 inline constexpr float kFarthest = 24;
 
-/// Returns the corner of a tile with the lowest coordinates.
+/// Returns the corner with the lowest coordinates of a tile.
 inline Vec3 low_corner(Zone tile) {
     return kGrid.origin + Vec3{static_cast<float>(tile % kTilesPerSide) * kTileSize,
                                static_cast<float>(tile / kTilesPerSide) * kTileSize, 0};
 }
 
-/// Returns the cell column, or row, of a coordinate.
+/// Returns the column or row of cells at a coordinate.
 inline std::uint32_t cell_across(float metres) {
     const float cell = (metres + kShore) * (1 / kCellSize);
     return cell <= 0 ? 0 : std::min(static_cast<std::uint32_t>(cell), kCellsPerSide - 1);
 }
 
-/// Returns the index of a cell. The cells of a tile have consecutive indices. Requires: both numbers are below
+/// Returns the index of a cell. The cells of a tile have consecutive indices. Requires: `x` and `y` are below
 /// kCellsPerSide.
 inline std::uint32_t cell_number(std::uint32_t x, std::uint32_t y) {
     const std::uint32_t tile = y / kCellsPerTileSide * kTilesPerSide + x / kCellsPerTileSide;
