@@ -1,5 +1,5 @@
-// An entity is a number of 32 bits, or of 64 in a build with wide ids. It is a weak reference: you can always ask
-// whether the entity is alive.
+// An entity is a 32-bit number, or a 64-bit number in a build with wide ids. It is a weak reference: you can always
+// check whether the entity is alive.
 #include <shoal/entity/entity_manager.h>
 
 #include <cstdio>
@@ -8,7 +8,7 @@
 int main() {
     shoal::EntityManager entities;
 
-    // Entities are created in bulk: the call with a span is the main one.
+    // Entities are usually created in bulk, by passing a span.
     std::vector<shoal::Entity> herring(1000);
     if (auto status = entities.create(herring); !status) {
         std::printf("%.*s\n", static_cast<int>(status.message().size()), status.message().data());
@@ -18,13 +18,13 @@ int main() {
     if (!whale) return 1;
     std::printf("%d living\n", static_cast<int>(entities.num_alive()));
 
-    // The death is visible through every copy of the id at once.
+    // Every copy of the id shows immediately that the entity is dead.
     const shoal::Entity remembered = herring[3];
     entities.destroy(std::span(herring).subspan(0, 500));
     std::printf("herring 3 %s, herring 700 %s, the whale %s\n", entities.alive(remembered) ? "lives" : "is dead",
                 entities.alive(herring[700]) ? "lives" : "is dead", entities.alive(*whale) ? "lives" : "is dead");
 
-    // Destroying a dead entity does nothing and is counted. The same is true of null and foreign ids.
+    // Destroying a dead entity has no effect, but is counted. The same applies to null and foreign ids.
     const auto num_destroyed = entities.destroy(herring);
     std::printf("%u more destroyed, %d ignored\n", num_destroyed, static_cast<int>(entities.num_ignored_destroys()));
     std::printf("null %s\n", entities.alive(shoal::kNullEntity) ? "lives" : "is dead");

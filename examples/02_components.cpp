@@ -27,12 +27,12 @@ int main() {
     shoal::Entity school[3];
     if (!entities.create(school) || !fish.add(school, {.energy = 5})) return 1;
 
-    // One look-up, many fields. Writing marks the column as written; there is no other way to write.
+    // One look-up gives access to many fields. set() also marks the column as written; there is no other way to write.
     const shoal::Instance shark = fish.instance(school[2]);
     fish.set<&Fish::kind>(shark, sea::Kind::kShark);
     fish.set<&Fish::prey>(shark, school[0]);
 
-    // Packed columns.
+    // Columns are packed arrays.
     float total = 0;
     for (const float energy : fish.column<&Fish::energy>()) total += energy;
     std::printf("%u fish, %g J\n", fish.num_rows(), total);
@@ -42,6 +42,6 @@ int main() {
     std::printf("row of the shark: %u\n", fish.instance(school[2]).row);
     std::printf("school[0] %s\n", fish.instance(school[0]).is_nil() ? "has no fish component" : "is a fish");
 
-    // The schema knows what was declared; reports, files and tools use it.
+    // The schema describes the declaration for reports, files and tools.
     std::printf("%s\n", fish.core().schema().to_text().c_str());
 }

@@ -1,4 +1,4 @@
-// Passes: functions that run over all rows with the fields they name, on all cores, and are timed.
+// Passes are functions that run on all cores, over all rows with the fields that they name. They are timed.
 #include <shoal/world/world.h>
 
 #include <cstdio>
@@ -26,7 +26,7 @@ int main() {
     if (!entities.create(fleet) || !boats.add(fleet)) return 1;
     if (!sails.add(std::span(fleet).subspan(0, 2'500), {.area = 8})) return 1;
 
-    // This pass visits all boats; the sail is looked up by entity, and is null for boats without one.
+    // This pass visits all boats. The sail is looked up by entity; the pointer is null for boats without a sail.
     world.schedule().add("wind", query<Write<&Boat::velocity>, Maybe<&Sail::area>>(boats, sails),
                          [](auto&& velocity, const float* area) {
                              if (area) velocity.x += *area * 0.25f;

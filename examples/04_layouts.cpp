@@ -1,4 +1,4 @@
-// The declaration of a component chooses its layout. The same pass, written once, runs over all three.
+// The declaration of a component chooses its layout. The same code runs over all three layouts.
 #include <shoal/query/query.h>
 
 #include <cstdio>
@@ -7,19 +7,19 @@ struct Apart {
     float mass = 1;
     shoal::Vec3 position{}, velocity{1, 2, 3};
 };
-SHOAL_COMPONENT(Apart, mass, position, velocity)  // structure of arrays: a column per field
+SHOAL_COMPONENT(Apart, mass, position, velocity)  // structure of arrays: one column per field
 
 struct Split {
     float mass = 1;
     shoal::Vec3 position{}, velocity{1, 2, 3};
 };
-SHOAL_COMPONENT(Split, mass, (position, split), (velocity, split))  // columns of x, of y and of z
+SHOAL_COMPONENT(Split, mass, (position, split), (velocity, split))  // separate columns for x, y and z
 
 struct Whole {
     float mass = 1;
     shoal::Vec3 position{}, velocity{1, 2, 3};
 };
-SHOAL_COMPONENT((Whole, whole), mass, position, velocity)  // array of structures: one column
+SHOAL_COMPONENT((Whole, whole), mass, position, velocity)  // array of structures: a single column
 
 template <class Body>
 void sail(shoal::EntityManager& entities, shoal::PagePool& pool) {

@@ -1,4 +1,4 @@
-// From text to rows: a source is compiled to a blob, which is used in place and spawned any number of times.
+// From text to rows: a source is compiled to a blob. The blob is used in place, and can be spawned any number of times.
 #include <shoal/components/point_mass.h>
 #include <shoal/source/compiler.h>
 #include <shoal/source/schema_file.h>
@@ -8,7 +8,7 @@
 
 using namespace shoal;
 
-// Component types without a C++ struct can be declared in text as well.
+// Component types without a C++ struct can be declared in text.
 constexpr const char* kSchemas = R"(
     components = {
         lantern = { fields = { colour = { type = vec3  default = [1 1 1] }  range = { type = float  unit = m } } }
@@ -44,7 +44,7 @@ int main() {
     EntityManager entities;
     World world(entities);
     auto& masses = world.manager<PointMass>();
-    if (!world.adopt_schemas(*blob)) return 1;  // a manager for the lanterns, from the schema in the blob
+    if (!world.adopt_schemas(*blob)) return 1;  // creates a manager for lanterns from the blob's schema
 
     Result<Spawned> spawned = world.spawn(*blob, {.copies = 200});
     if (!spawned) return 1;

@@ -1,5 +1,5 @@
-// A plugin gives entities a capability that the library does not have: a manager with its own storage, and a
-// compile function that converts what people write (a temperature) to what the manager keeps (a colour).  // req: A1
+// Adds a component type with custom storage: a manager, and a compile function that converts the value in sources (a
+// temperature) to the value that the manager stores (a colour).  // req: A1
 #include <shoal/source/compiler.h>
 #include <shoal/world/world.h>
 
@@ -12,8 +12,8 @@ struct Glow {
 };
 SHOAL_COMPONENT((Glow, name("glow")), colour)
 
-/// Keeps the colours of glowing entities. They are few, so a hash index finds them. A glow is removed when its entity
-/// dies.
+/// Stores the colours of glowing entities. There are few of them, so a hash index finds their rows. A glow is removed
+/// when its entity dies.
 class GlowManager final : public Store {
 public:
     GlowManager(EntityManager& entities, PagePool& pool)

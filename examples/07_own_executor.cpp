@@ -1,4 +1,4 @@
-// Runs shoal on an engine's own threads: an executor is start(), wait() and two numbers.
+// Runs shoal on the threads of an engine. An executor needs start(), wait() and two numbers.
 #include <shoal/world/world.h>
 
 #include <condition_variable>
@@ -61,7 +61,7 @@ private:
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::list<Loop> loops_;
-    std::vector<std::jthread> threads_;  // destroyed first: asked to stop, and joined
+    std::vector<std::jthread> threads_;  // destroyed first, which stops and joins the threads
 };
 
 int main() {

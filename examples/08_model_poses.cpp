@@ -1,5 +1,5 @@
-// Crabs walk over a slope: all share one node tree, their poses are computed independently of the transforms, and a
-// constraint keeps their feet on the ground. A crab owns what it carries, which dies with it.
+// Crabs walk on a slope. All share one node tree, their poses are computed independently of the transforms, and a
+// constraint keeps their feet on the ground. A crab owns the entity that it carries, which dies with it.
 #include <shoal/components/ownership.h>
 #include <shoal/pose/model_pose_text.h>
 #include <shoal/source/compiler.h>
@@ -25,7 +25,7 @@ constexpr const char* kCrab = R"(
     }
 )";
 
-/// The slope rises by 0.25 m per metre; feet stay on it.
+/// Keeps all feet on the slope, which rises by 0.25 m per metre.
 void stand_on_slope(void* context, ModelPoseManager& models) {
     for (const Entity crab : *static_cast<std::span<const Entity>*>(context)) {
         const Instance instance = models.instance(crab);
@@ -46,7 +46,7 @@ int main() {
     const Result<CompiledSource> crab = compile_file(file, registry, options, diagnostics);
     std::fputs(diagnostics.format().c_str(), stderr);
     if (!crab) return 1;
-    ResourceLibrary library;  // keeps the blob: the node tree is used in place
+    ResourceLibrary library;  // keeps the blob, because the node tree is used in place
     const Result<const Blob*> blob = library.load(crab->blob);
     if (!blob) return 1;
     EntityManager entities;

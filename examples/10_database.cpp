@@ -1,4 +1,4 @@
-// A database: entities with any mix of component types, in zones, and queries over those that match.
+// A database holds entities with any mix of component types, in zones. Queries visit the entities that match.
 #include <shoal/database/database.h>
 #include <shoal/query/query.h>
 
@@ -17,10 +17,10 @@ struct Hunger {
     float level = 0;
 };
 SHOAL_COMPONENT(Hunger, level)
-// Added and removed often: a bit per row instead of a move to another table.
+// Added and removed often, so it is stored as one bit per row, and no row moves.
 struct Asleep {};
 SHOAL_COMPONENT((Asleep, enableable))
-// Has a manager of its own, because few entities have it.
+// Has its own manager, because few entities have it.
 struct Lantern {
     float brightness = 1;
 };
@@ -50,20 +50,20 @@ int main() {
     std::printf("%d rows; an angler is at z = %g, a sleeper at x = %g\n", static_cast<int>(swim.num_rows()),
                 sea.get<&Position::value>(sea.find(anglers[0])).z, sea.get<&Position::value>(sea.find(fish[7])).x);
 
-    // In some zones only; hunger is a pointer, null for entities without it.
+    // Visits only one zone. `hunger` is a pointer, which is null for entities without the component.
     int num_hungry = 0, num_others = 0;
     query<Read<&Position::value>, Maybe<&Hunger::level>>(sea).in({kDeep}).for_each(
         [&](const Vec3&, const float* hunger) { ++(hunger != nullptr ? num_hungry : num_others); });
     std::printf("in the deep: %d hungry, %d others\n", num_hungry, num_others);
 
-    // Whole columns, table by table.
+    // Visits whole columns, table by table.
     query<Read<&Position::value>>(sea).for_each_batch([](auto&& batch) {
         const auto positions = batch.template column<&Position::value>();
         std::printf("zone %d: %d rows, the first at x = %g\n", static_cast<int>(batch.zone()),
                     static_cast<int>(positions.size()), positions[0].x);
     });
 
-    // Fields of a manager can be joined: the loop runs over the side with fewer rows.
+    // A query can join fields of a manager. The loop runs over the side with fewer rows.
     const auto shine = query<Read<&Position::value>, Write<&Lantern::brightness>>(sea, lanterns);
     shine.for_each([](const Vec3& position, float& brightness) { brightness /= 1 + position.z; });
     std::printf("%s: a lantern shines with %g\n", &shine.driver() == &sea ? "through the sea" : "through the lanterns",

@@ -1,4 +1,4 @@
-// Commands: passes ask to create, destroy, move and change entities; this happens when the world settles.
+// Passes use commands to create, destroy, move and change entities. Commands take effect when the world settles.
 #include <shoal/command/commands.h>
 #include <shoal/react/observers.h>
 #include <shoal/world/world.h>
@@ -14,7 +14,7 @@ struct Age {
     int frames = 0;
 };
 SHOAL_COMPONENT(Age, frames)
-// The mother of an egg; the egg of a fish.
+// An egg refers to its mother, and a fish to its egg.
 struct Mother {
     shoal::Entity entity;
 };
@@ -35,13 +35,13 @@ int main() {
     if (!sea.create<Position, Age>(fish, kReef)) return 1;
 
     world.schedule().add("grow", query<Write<&Age::frames>>(sea), [](auto&& age) { ++age; });
-    // The function of a loop receives the commands of its chunk as its first argument.
+    // The function gets the commands of its chunk of rows as its first argument.
     world.schedule().add("breed", query<Read<&Position::value>, Read<&Age::frames>, Without<Nest>>(sea),
                          [](Commands& commands, Entity self, const Vec3& place, int age) {
                              if (age != 2 || self.index() % 10 != 0) return;
                              const Entity egg =
-                                 commands.create(kReef, Position{place}, Age{}, Mother{self});  // pending
-                             commands.add(self, Nest{egg});  // replaced by the real id when the egg gets one
+                                 commands.create(kReef, Position{place}, Age{}, Mother{self});  // a pending entity
+                             commands.add(self, Nest{egg});  // replaced by the real id when the egg is created
                          });
     world.schedule().add("leave", query<Read<&Age::frames>>(sea), [](Commands& commands, Entity self, int age) {
         if (age == 3) commands.move(self, kDeep);

@@ -1,4 +1,4 @@
-// A program that knows its archetypes lists them once; using a combination that is not listed does not compile.
+// A program that knows its archetypes can list them. Code that uses an unlisted combination does not compile.
 #include <shoal/query/typed_database.h>
 
 #include <cstdio>
@@ -41,7 +41,7 @@ int main() {
                 sea.kNumMatching<Write<&Position::value>, Read<&Velocity::value>>, static_cast<int>(swim.num_rows()),
                 sea.get<&Position::value>(sea.find(fish[3])).x);
 
-    // The components of an entity are known only at run time: changing to an archetype that is not listed is refused.
+    // The components of an entity are known only at run time. Changing to an unlisted archetype is an error.
     if (!sea.add(fish[0], Food{2})) return 1;
     const Result<bool> step = sea.remove<Position>(plankton[0]);
     std::printf("%s\n", std::string(step.message()).c_str());

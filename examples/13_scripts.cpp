@@ -1,5 +1,5 @@
-// A script in Lua adds a component type and a pass to a world that knows nothing of them, and another script prints the
-// result. A pass with an error is reported with its line, and the world goes on.
+// A Lua script adds a component type and a pass to a world, and another script prints the result. An error in a pass is
+// reported with its line, and the world continues to run.
 #include <shoal/script/scripts.h>
 #include <shoal/world/world.h>
 
@@ -29,7 +29,7 @@ shoal.log(#fast .. " wheels have turned far, the last to", shoal.get(fast[#fast]
 int main() {
     set_log_hook(
         [](void*, LogLevel, std::string_view text) {
-            std::printf("%.*s\n", int(std::min(text.find('\n'), text.size())), text.data());  // without tracebacks
+            std::printf("%.*s\n", int(std::min(text.find('\n'), text.size())), text.data());  // omits the traceback
         },
         nullptr);
     EntityManager entities;

@@ -1,4 +1,4 @@
-// A service of a program: it takes part in each frame, is saved with the world, and appears in descriptions.
+// A custom service, which takes part in each frame, is saved with the world, and appears in descriptions.
 #include <shoal/command/commands.h>
 #include <shoal/inspect/describe_entity.h>
 #include <shoal/save/frames.h>
@@ -18,7 +18,7 @@ struct Fish {
 };
 SHOAL_COMPONENT(Fish, (age, unit("s")))
 
-/// Keeps the number of fish in a pond constant: dead ones are replaced after the world has settled.
+/// Keeps the number of fish in a pond constant, by replacing dead fish after the world has settled.
 class Hatchery final : public WorldService {
 public:
     Hatchery(World& world, std::size_t num_fish) : WorldService("hatchery"), world_(world), num_fish_(num_fish) {
@@ -40,7 +40,7 @@ public:
     std::uint32_t state_version() const override { return 1; }
     void save_part(SnapshotWriter& to) const override { to.value("hatched", num_hatched_); }
     Status load_part(SnapshotReader& from, std::uint32_t version) override {
-        num_hatched_ = 0;  // a save of an older program has no data of a hatchery
+        num_hatched_ = 0;  // saves of older programs have no hatchery data
         return version == 0 ? Status() : from.value("hatched", num_hatched_);
     }
 
@@ -57,7 +57,7 @@ int main() {
     EntityManager entities;
     World pond(entities);
     Hatchery hatchery(pond, 100);
-    Frames frames(pond, 8);  // one of shoal's own services
+    Frames frames(pond, 8);  // a built-in service
     pond.schedule().add("age", pond.query<Write<&Fish::age>>(),
                         [](const PassContext& frame, Commands& commands, Entity fish, auto&& age) {
                             age += frame.dt;

@@ -1,4 +1,4 @@
-// Step 1: entities and components. A rock is a number; where it is and how it moves are a row of a table.
+// Step 1: entities and components. A rock is a number. Its position and its motion are a row of a table.
 #include <shoal/world/world.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Step 3: text to blob to rows. Rocks are described in text; a prefab is what several of them have in common.
+// Step 3: text to blob to rows. Rocks are described in text. A prefab holds the values that several rocks share.
 #include <shoal/source/compiler.h>
 #include <shoal/world/world.h>
 
@@ -62,7 +62,7 @@ int main() {
     if (!spawned) return 1;
     // [guide/spawn]
 
-    const Entity boulder = spawned->find("boulder", 49);  // of the last copy
+    const Entity boulder = spawned->find("boulder", 49);  // in the last copy
     std::printf("%zu rocks, %u bodies; a boulder has %g m, and drifts with %g m/s at y = %g\n",
                 spawned->entities().size(), bodies.num_rows(), rocks.get<&Rock::size>(rocks.instance(boulder)),
                 bodies.get<&Body::velocity>(bodies.instance(boulder)).x,

@@ -1,4 +1,4 @@
-// Step 4: transforms. A ship with a turret, and a muzzle on it: children go where their parents go.
+// Step 4: transforms. A ship has a turret with a muzzle. Children move with their parents.
 #include "ship.h"
 
 #include <cstdio>

@@ -1,4 +1,5 @@
-// Step 5: commands. Passes ask to create bullets and to destroy what they hit; this happens when the world settles.
+// Step 5: commands. Passes use commands to create bullets and destroy rocks that are hit. They take effect when the
+// world settles.
 #include "ship.h"
 
 #include <cstdio>
@@ -9,7 +10,7 @@ using namespace game;
 
 namespace {
 
-/// A bullet that touches a rock is destroyed with it; a large rock breaks into two halves.
+/// A bullet that touches a rock is destroyed together with the rock. Large rocks break into two halves.
 void add_hitting(World& world) {
     // [guide/hit]
     auto& bodies = world.manager<Body>();

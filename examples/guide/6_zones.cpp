@@ -1,5 +1,5 @@
 // Step 6: zones and events. Rocks and bullets are in a database whose zones are tiles of the bay, so that a bullet only
-// checks the rocks near it. Hits are events, which later passes read.
+// checks nearby rocks. Hits are events, which later passes read.
 #include "bay.h"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Step 7: inspection. What is this entity, what do the passes and the components cost, and where is everything?
+// Step 7: inspection. Describes an entity, reports the cost of passes and components, and draws where the entities are.
 #include "bay.h"
 
 #include <shoal/base/file.h>

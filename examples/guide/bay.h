@@ -1,5 +1,5 @@
 #pragma once
-// The result of step 6, used by step 7: the bay as tiles, rocks and bullets in a database, hits as events.
+// The result of step 6, which step 7 uses: the bay as tiles, rocks and bullets in a database, and hits as events.
 
 #include "ship.h"
 
@@ -54,7 +54,7 @@ inline void add_crossing(World& world) {
     // [guide/cross]
 }
 
-/// Fills a world with the ship and with rocks all over the bay, and adds the passes.
+/// Spawns the ship and rocks all over the bay, and adds the passes.
 inline Ship start(World& world, std::uint32_t num_rocks) {
     // [guide/database]
     Database& sea = world.database();

@@ -1,5 +1,5 @@
 #pragma once
-// The result of steps 1 to 3, used by the others: components, two passes, and a function that compiles texts.
+// The result of steps 1 to 3, which later steps use: components, two passes, and a function that compiles sources.
 
 #include <shoal/source/compiler.h>
 #include <shoal/transform/transform_text.h>
@@ -47,7 +47,7 @@ inline void add_moving(shoal::World& world) {
                          [](auto&& position) { position = Vec3{around(position.x), around(position.y), 0}; });
 }
 
-/// Compiles a text; on errors, prints them and ends the program.
+/// Compiles a source. If there are errors, prints them and ends the program.
 inline std::vector<std::byte> compile(const char* name, const char* text) {
     using namespace shoal;
     ComponentRegistry registry;

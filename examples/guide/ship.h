@@ -1,5 +1,5 @@
 #pragma once
-// The result of steps 4 and 5, used by the others: the ship, and the passes that turn its turret and fire.
+// The result of steps 4 and 5, which later steps use: the ship, and the passes that turn its turret and fire.
 
 #include "game.h"
 
@@ -50,7 +50,7 @@ inline void add_steering(shoal::World& world, const Ship& ship) {
     // [guide/steer]
 }
 
-/// Fires guns when they are due; bullets age and die.
+/// Fires guns that are due. Bullets age and die.
 inline void add_shooting(shoal::World& world) {
     using namespace shoal;
     // [guide/fire]
