@@ -3,7 +3,7 @@
 
 namespace shoal {
 
-/// Sets a flag while this object exists. An exception also resets the flag.
+/// Sets a flag while this object exists. The destructor resets it, even after an exception.
 class FlagScope {
 public:
     explicit FlagScope(bool& flag) : flag_(flag) { flag_ = true; }

@@ -1,6 +1,6 @@
 #pragma once
 // The built-in component types whose store is chosen by the world.
-// Thread: const.
+// Thread: any; the functions only read constants.
 
 #include "shoal/world/world.h"
 
@@ -10,8 +10,7 @@ namespace shoal {
 struct BuiltIn {
     const Schema* schema;
     Result<Store*> (*make)(World& world);  // nullptr: any store may keep the type
-    // For a type that needs a store of its own class to have an effect: the name of that store, and of the call that
-    // creates it.
+    // For a type that only has an effect in a special store: the name of that store, and of the call that creates it.
     std::string_view whose, maker;
     bool may_have_manager = false;  // a program may create a manager and set the values itself
 };

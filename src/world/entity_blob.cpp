@@ -395,7 +395,7 @@ private:
     bool for_copy_;
     Entity seen_from_;
     TransformRows places_;
-    std::optional<Matrix3x4> origin_;  // the pose of seen_from_
+    std::optional<Matrix3x4> origin_;  // pose of seen_from_
     BlobWriter writer_;
     BlobValues values_;
     NumberOf number_of_{Owner("entity blob")};

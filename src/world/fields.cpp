@@ -12,7 +12,7 @@ namespace {
 
 std::string_view component_of_path(std::string_view name) { return name.substr(0, name.find_first_of(".[")); }
 
-/// Returns the error for using a named value as a field, although its type may differ between entities.
+/// Returns an error: a named value is not a field, because its type may differ between entities.
 Status refuse_property(std::string_view name) {
     return Status::error(concat('"', name,
                                 "\" is a named value and no field; read it with PropertyManager::get(), or with ",

@@ -74,7 +74,7 @@ struct Schedule::Entry final : AccessGuard {
     std::atomic<bool> enabled{true};
     PassInterval interval;
     bool runs = true;                                  // whether the pass runs in this frame
-    Array<std::int64_t> worker_ns{Owner("schedule")};  // by worker
+    Array<std::int64_t> worker_ns{Owner("schedule")};  // time per worker
     std::uint32_t trace_name = 0;
 };
 

@@ -115,7 +115,7 @@ void TextUses::mark_words(std::span<const std::byte> bytes) {
         mark(read_as<StringId>(bytes.data() + i));
 }
 
-/// The fields of values in commands and events are unknown, so searches all bytes; an id may begin at any 32-bit word.
+/// The fields in commands and events are unknown, so all bytes are searched; an id may begin at any 32-bit word.
 void TextUses::mark_waiting() {
     const auto mark_value = [](void* self, std::span<const std::byte> bytes) {
         auto* const uses = static_cast<TextUses*>(self);

@@ -1,4 +1,4 @@
-// A world: its objects, its stores, running frames and settling.
+// Implements World: its stores, its frames and settling.
 
 #include "shoal/world/world.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 // Reports bugs in the calling program. A failed assertion calls a replaceable handler and then ends the program.
 //
-// SHOAL_ASSERT guards memory safety and stays on in release builds. SHOAL_CHECK guards contracts that take time to
+// SHOAL_ASSERT guards memory safety and stays on in release builds. SHOAL_CHECK guards contracts that are expensive to
 // check; only checked builds (SHOAL_CHECKED) compile it.
 // Thread: set the handler before other threads start. Any thread may assert.
 

@@ -1,5 +1,5 @@
 #pragma once
-// A clock for measuring durations, and one for times of day.
+// A monotonic clock for durations, and a wall clock.
 // Thread: any thread.
 
 #include "shoal/base/detail/config.h"

@@ -52,8 +52,8 @@ struct FileStamp {
     explicit operator bool() const { return inode != 0; }
     friend bool operator==(const FileStamp&, const FileStamp&) = default;
 
-    /// Returns whether any change after `wall_ns` must give a new stamp, because the last change was long enough
-    /// before. File systems count time in steps of up to two seconds.
+    /// Returns whether the last change was so early that any change after `wall_ns` gives a new stamp. File systems
+    /// count time in steps of up to two seconds.
     SHOAL_API bool is_older_than(std::int64_t wall_ns) const;
 };
 /// Returns the stamp of a regular file, following links; an empty stamp for anything else.

@@ -40,7 +40,7 @@ public:
     /// the files; see wall_clock_ns().
     SHOAL_API void set(std::vector<std::string> paths, std::int64_t wall_ns = INT64_MAX);
     /// Whether a file has changed since set() or the last call that returned true. Never waits.
-    /// Cost: one system call, and a few per file after an event in their folders.
+    /// Cost: one system call, and a few more per file after an event in a folder.
     SHOAL_API bool has_changed();
     std::size_t num_files() const { return files_.size(); }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Functions with expected failures return a Status, or a Result, which holds a value or a Status.
+// Functions that can fail return a Status, or a Result, which holds a value or a Status.
 //
 //     Result<std::string> text = read_file(from);
 //     if (!text) return text.status();

@@ -45,7 +45,7 @@ std::string concat(const Parts&... parts) {
     return text;
 }
 
-/// Ends the program like a failed SHOAL_ASSERT. `message`: what the caller did wrong, and what to do instead.
+/// Ends the program like a failed SHOAL_ASSERT. `message` says what the caller did wrong and what to do instead.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void fail_assertion(const char* condition, const std::string& message,
                                                           std::source_location at = std::source_location::current());
 

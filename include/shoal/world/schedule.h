@@ -102,8 +102,8 @@ public:
     Schedule(const Schedule&) = delete;
     Schedule& operator=(const Schedule&) = delete;
 
-    /// Adds a pass that calls `function` for each row of `rows`, as for_each of a query does (see query/query.h), with
-    /// a const PassContext& as the first argument if it takes one.
+    /// Adds a pass that calls `function` for each row of `rows`, like for_each() of a query (see query/query.h). The
+    /// function may take a const PassContext& as its first argument.
     /// Requires: no pass of this schedule has the name; the schedule is not running.
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, Function function);
@@ -124,7 +124,7 @@ public:
     SHOAL_API void open_group(std::string_view name);
     /// Sets whether an ambiguous order is an error (see the head of this file). Requires: the schedule is not running.
     SHOAL_API void set_strict(bool strict);
-    /// Sets the seed of PassContext::random_for(), which is 1 at first. A world sets it to WorldOptions::seed.
+    /// Sets the seed of PassContext::random_for(). The default is 1. A world sets it to WorldOptions::seed.
     /// Requires: the schedule is not running.
     SHOAL_API void set_seed(std::uint64_t seed);
 
@@ -177,8 +177,8 @@ public:
     void rethrow() { failure_.rethrow(); }
     /// Returns the result of the last run. Errors: a pass failed; the message names it and gives the reason.
     const Status& status() const { return status_; }
-    /// Returns the name of the pass at a place, counted from 1, in the order of the last run; empty if there is no such
-    /// place. Lifetime: until the next run.
+    /// Returns the name of pass number `place`, counted from 1, in the order of the last run, or an empty text.
+    /// Lifetime: until the next run.
     SHOAL_API std::string_view name_at(std::uint32_t place) const;
     /// Returns the name of the pass that failed in the last run, or an empty text. Lifetime: until the next run.
     std::string_view failed_pass() const { return failed_pass_; }
@@ -197,7 +197,7 @@ public:
     /// Lifetime: the hook must outlive the runs. Requires: the schedule is not running.
     SHOAL_API void set_hook(PassHook* hook);
 
-    /// Saves the seed, and by name, which passes and groups are enabled and when passes are due.
+    /// Saves the seed, which passes and groups are enabled, and when passes are due.
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Restores the state that save() wrote, for the passes and groups that this schedule has. Requires: the schedule
     /// is not running. Errors: the saved bytes are malformed.
@@ -250,7 +250,7 @@ private:
     Array<Group*> groups_{Owner("schedule")};   // named groups, in the order in which they were opened
     Group* group_ = nullptr;                    // group of new passes; nullptr: the first group
     PassPlan* plan_ = nullptr;                  // nullptr: must be computed, because passes have changed
-    Runner* runner_ = nullptr;                  // for the last executor
+    Runner* runner_ = nullptr;                  // for the executor of the last run
     Trace* trace_ = nullptr;
     PassObserver* observer_ = nullptr;
     PassHook* hook_ = nullptr;

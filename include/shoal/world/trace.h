@@ -1,5 +1,5 @@
 #pragma once
-// A trace records when each worker works on which pass. Each worker has a ring buffer that keeps its latest events.
+// A trace records what each worker does, and when. Each worker has a ring buffer that keeps its latest events.
 //
 //     Trace trace(world.executor().num_workers());
 //     world.schedule().set_trace(&trace);
@@ -17,7 +17,7 @@
 
 namespace shoal {
 
-/// A period in which a worker worked on one pass.
+/// A period in which a worker runs a pass or settles the world.
 struct TraceEvent {
     std::int64_t begin_ns = 0;  ///< on the clock of monotonic_ns()
     std::int64_t end_ns = 0;
@@ -52,7 +52,7 @@ private:
         std::byte padding[64];  // avoids false sharing between workers
     };
 
-    Array<Lane> lanes_{Owner("trace")};  // by worker
+    Array<Lane> lanes_{Owner("trace")};  // one lane per worker
     Array<std::string> names_{Owner("trace")};
 };
 

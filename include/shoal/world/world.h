@@ -26,7 +26,7 @@
 // and settle() end the program. During a settle, a callback or an observer may spawn, destroy, add and remove. It must
 // not settle, step, save or load the world or detach a store; docs/guarantees.md has the complete table.
 //
-// A world owns the stores that it makes, their pages, the texts of string ids and a random generator. Several worlds
+// A world owns the stores that it creates, their pages, the texts of string ids and a random generator. Several worlds
 // can share one entity manager: each removes the rows of dead entities when it settles.
 // Thread: one structural thread at a time per world. For what a pass may do, see schedule.h.
 
@@ -102,8 +102,9 @@ public:
         return directory_.make<S>(pool_, std::forward<Arguments>(arguments)...);
     }
 
-    /// Adds `store` to this world, which then spawns into it, settles it and reports it. The caller still owns the
-    /// store. The store's destructor detaches it, and must not run while the world settles. Requires: no passes run.
+    /// Adds `store` to this world, which then spawns into it, settles it and reports its costs. The caller still owns
+    /// the store. The store's destructor detaches it, and must not run while the world settles. Requires: no passes
+    /// run.
     /// Errors: another store keeps one of its component types; the store is already attached to a world; it has pending
     /// commands. Nothing is then changed.
     SHOAL_API Status attach(Store& store);

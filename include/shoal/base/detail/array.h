@@ -29,8 +29,8 @@ namespace detail {
 
 /// Returns the new capacity for an array of `size` elements that grows to `count`: at least double the size.
 SHOAL_API std::size_t grown_capacity(std::size_t size, std::size_t count);
-/// Allocates memory for `count` elements. Errors: as for allocate_memory(); an overflowing number of bytes counts as
-/// out of memory.
+/// Allocates memory for `count` elements. Errors: as for allocate_memory(); an overflow of the number of bytes counts
+/// as out of memory.
 SHOAL_API void* allocate_elements(std::size_t count, std::size_t element_bytes, const char* owner);
 /// Copies `size` elements as bytes into new memory for `count` elements, and releases the old memory of `capacity`
 /// elements.
@@ -109,7 +109,7 @@ public:
         if constexpr (sizeof...(Arguments) == 0) {
             push_back(T());
         } else {
-            T value(static_cast<Arguments&&>(arguments)...);  // before growing: arguments may refer to elements
+            T value(static_cast<Arguments&&>(arguments)...);  // before growing, because arguments may refer to elements
             push_back(static_cast<T&&>(value));
         }
         return back();
@@ -120,7 +120,7 @@ public:
     void reserve(std::size_t count) {
         if (count > capacity()) reallocate(count);
     }
-    /// Makes the array `count` elements long. New elements are copies of `value`, or zero, or default constructed.
+    /// Resizes the array to `count` elements. New elements are copies of `value`, or value-initialized.
     void resize(std::size_t count) { fill(count); }
     void resize(std::size_t count, T value) { fill(count, value); }
     /// Removes all elements and keeps the memory.

@@ -23,7 +23,7 @@ public:
 
     /// Returns whether a bit is set.
     bool test(std::size_t bit) const { return bit / 64 < words_.size() && test_bit(words_.data(), bit); }
-    /// The same without a bounds check. Requires: bit < 64 * words().size().
+    /// Like test(), without a bounds check. Requires: bit < 64 * words().size().
     bool operator[](std::size_t bit) const { return test_bit(words_.data(), bit); }
 
     void set(std::size_t bit, bool value = true) {
@@ -52,7 +52,7 @@ public:
     /// The number of bits that are set.
     SHOAL_API std::size_t count() const;
 
-    /// Returns whether all, or any, of the bits of `other` are set here.
+    /// Return whether all, or any, of the bits of `other` are set in this set.
     SHOAL_API bool has_all(const BitSet& other) const;
     SHOAL_API bool has_any(const BitSet& other) const;
     /// Sets all bits that are set in `other`.

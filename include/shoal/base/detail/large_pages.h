@@ -10,8 +10,8 @@
 
 namespace shoal {
 
-/// Asks the system to use 2 MiB pages where they fit into [begin, begin + num_bytes). This is a hint. Does nothing for
-/// less than 8 MiB. Cost: a system call.
+/// Hints to the system to use 2 MiB pages where they fit into [begin, begin + num_bytes). Does nothing for less than 8
+/// MiB. Cost: a system call.
 SHOAL_API void prefer_large_pages_inside(void* begin, std::size_t num_bytes);
 
 }  // namespace shoal

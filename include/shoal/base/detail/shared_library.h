@@ -12,9 +12,9 @@ namespace shoal {
 class SharedLibrary {
 public:
     SharedLibrary() = default;
-    /// Opens a file. Only find() sees its symbols; other libraries do not. While it opens, the copy is next to the file
-    /// or in the folder for temporary files. Errors: the file cannot be read; it is not a shared library; it needs a
-    /// symbol that is missing; the system makes it share variables with a version that was opened before. The message
+    /// Opens a file. Only find() sees its symbols; other libraries do not. During the call, the copy is next to the
+    /// file or in the folder for temporary files. Errors: the file cannot be read; it is not a shared library; it needs
+    /// a symbol that is missing; the system makes it share variables with a version that was opened before. The message
     /// gives the reason, without the path.
     SHOAL_API static Result<SharedLibrary> open(const std::string& path);
     SharedLibrary(SharedLibrary&& other) noexcept : library_(other.library_) { other.library_ = nullptr; }

@@ -7,7 +7,7 @@
 // A world collects unused texts when it settles, if its table has grown to twice the texts in use; see
 // World::strings(). States that a world has saved in memory contain only ids, so the table keeps the texts that
 // existing states may need.
-// Thread: any thread may call text() and note() while no thread interns, interns noted texts, or removes.
+// Thread: any thread may call text() and note() while no thread adds or removes texts.
 
 #include "shoal/base/status.h"
 #include "shoal/base/string_id.h"
@@ -53,14 +53,14 @@ public:
     /// Sets the bit at the text's position in for_each(). Ids without a text are ignored.
     SHOAL_API void mark(StringId id, BitSet& used) const;
     SHOAL_API void mark_lasting(BitSet& used) const;  ///< marks all texts that intern() keeps
-    /// Whether the table has more than twice the texts that the last collect() left, plus `allowance`.
+    /// Whether to collect: the table has more than twice the texts that the last collect() left, plus `allowance`.
     SHOAL_API bool is_due(std::size_t allowance) const;
     /// Removes texts that were interned until unused and are not marked. Texts that leased states may need are removed
     /// by remove_unused() after those states are gone. Requires: the texts were marked since they last changed.
     SHOAL_API void collect(const BitSet& used);
     SHOAL_API void remove_unused();
     SHOAL_API void use_all();  ///< treats all texts as used until the next collect(), after an older state was loaded
-    /// Returns the lease for a state that is saved now without texts. Lifetime: until the table and all states that
+    /// Returns the lease for states that are saved now without texts. Lifetime: until the table and all states that
     /// took the lease are gone.
     SHOAL_API TextLease& lease() const;
     SHOAL_API std::uint64_t version() const;  ///< increases when a text is added or removed

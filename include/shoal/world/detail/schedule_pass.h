@@ -55,8 +55,8 @@ struct PassStatistics {
     std::uint32_t every_frames = 1;  ///< number of frames from run to run, if every_seconds is 0
     float every_seconds = 0;
     std::uint64_t num_runs = 0;
-    std::uint64_t num_rows = 0;   ///< of the last run
-    std::uint64_t num_bytes = 0;  ///< of the last run
+    std::uint64_t num_rows = 0;   ///< rows of the last run
+    std::uint64_t num_bytes = 0;  ///< bytes of the last run
     std::uint64_t total_rows = 0;
     std::uint64_t total_bytes = 0;
     std::int64_t last_ns = 0;  ///< duration of the last run
