@@ -57,7 +57,7 @@ Word read_word(const Verb& verb, std::string_view word) {
     return result;
 }
 
-/// Reads `0.5` or `1/60`.
+/// Reads a number such as `0.5`, or a fraction such as `1/60`.
 bool read_fraction(std::string_view text, double& number) {
     const std::size_t slash = text.find('/');
     double below = 1;

@@ -1,4 +1,4 @@
-// shoal check: finds errors in sources and saves, and whether blobs are up to date.
+// shoal check: finds errors in sources and saves, and checks whether blobs are up to date.
 
 #include "loaded_save.h"
 #include "rewrite.h"

@@ -118,7 +118,7 @@ void read_composed(const Arguments& arguments, Files& files, Console& console, S
     if (side.composition && session.diagnostics.num_errors() == 0) side.tree = compose_source_tree(*side.composition);
 }
 
-/// Reads both sides. A missing file is an empty source. Returns whether there are two trees.
+/// Reads both sides. A missing file is an empty source. Returns whether both are valid.
 bool read_sides(const Arguments& arguments, Files& files, Console& console, Side& before, Side& after) {
     for (Side* side : {&before, &after}) {
         if (is_no_file(*side)) continue;

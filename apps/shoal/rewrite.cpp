@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kLeastWidth = 20, kGreatestWidth = 100'000;
 constexpr std::string_view kEndings[] = {"sjson", "json", "yaml"};
 
-/// Returns the first child of a mapping with any other key, or none.
+/// Returns the first child of a mapping whose key is not in `keys`, or none.
 Node first_other(Node mapping, std::span<const std::string_view> keys) {
     for (const Node child : mapping)
         if (std::find(keys.begin(), keys.end(), child.key()) == keys.end()) return child;

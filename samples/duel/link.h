@@ -4,7 +4,7 @@
 //
 //     send() -> [ lost? ] -> held until it is due -> flush() -> socket
 //
-// Time is counted in frames of the sending peer, so delays also work in a run without a clock.
+// Time is counted in frames of the sending peer, so delays are the same with and without a clock.
 // Thread: as for the peer.
 
 #include "socket.h"

@@ -126,7 +126,7 @@ private:
 
     std::vector<Input> mine_, theirs_, guessed_;     // by frame; guessed_ holds the guesses that were played
     std::uint64_t replay_from_ = ~std::uint64_t(0);  // first frame that was played on a wrong guess
-    std::uint64_t num_mine_known_ = 0;               // the other side knows my inputs before this frame
+    std::uint64_t num_mine_known_ = 0;               // the other side has my inputs before this frame
 
     std::vector<std::uint64_t> my_hashes_, their_hashes_;  // hash at the end of each frame; [0] is unused
     std::uint64_t num_my_hashes_known_ = 1, next_compared_ = 1;

@@ -10,7 +10,7 @@
 
 namespace shoal {
 
-/// Hints to the system to use 2 MiB pages where they fit into [begin, begin + num_bytes). Does nothing for less than 8
+/// Advises the system to use 2 MiB pages where they fit into [begin, begin + num_bytes). Does nothing for less than 8
 /// MiB. Cost: a system call.
 SHOAL_API void prefer_large_pages_inside(void* begin, std::size_t num_bytes);
 

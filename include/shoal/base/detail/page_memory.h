@@ -62,10 +62,10 @@ SHOAL_API void release_pages(PageRange range);
 /// Returns the pages of [begin, begin + num_bytes) to the system. Requires: `begin` and `num_bytes` are multiples of
 /// kPageBytes.
 SHOAL_API void discard_pages(std::byte* begin, std::size_t num_bytes);
-/// Hints to the system to use 2 MiB pages in [begin, begin + num_bytes). Requires: `begin` and `num_bytes` are
+/// Advises the system to use 2 MiB pages in [begin, begin + num_bytes). Requires: `begin` and `num_bytes` are
 /// multiples of kLargePageBytes.
 SHOAL_API void prefer_large_pages(std::byte* begin, std::size_t num_bytes);
-/// Hints to the system to use 4 KiB pages, even if it uses 2 MiB pages by default. Requires: `begin` and `num_bytes`
+/// Advises the system to use 4 KiB pages, even if it uses 2 MiB pages by default. Requires: `begin` and `num_bytes`
 /// are multiples of kPageBytes.
 SHOAL_API void prefer_small_pages(std::byte* begin, std::size_t num_bytes);
 
