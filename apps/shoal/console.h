@@ -25,7 +25,7 @@ public:
     void print(std::string_view text);
     /// Prints errors and warnings, coloured on a terminal.
     void print_diagnostics(const shoal::Diagnostics& diagnostics);
-    /// Prints the JSON object of the run. Returns false if standard output cannot be written.
+    /// Prints the JSON object of the run.
     void print_json(const shoal::Document& document);
     /// Prints text to standard output in any mode.
     void print_out(std::string_view text);
@@ -39,7 +39,7 @@ public:
     /// too.
     shoal::ProgressListener progress_beside_output();
 
-    /// Returns whether everything was written.
+    /// Returns whether everything could be written.
     bool flush();
 
 private:
