@@ -1,5 +1,5 @@
 #pragma once
-// Import of glTF 2.0: the nodes of a scene become a source of one entity with children.
+// Imports glTF 2.0 files: the nodes of a scene become one entity with children in a source.
 //
 //     Diagnostics diagnostics;
 //     Result<std::string_view> json = gltf_json(bytes);  // all of a .gltf, the JSON chunk of a .glb
@@ -13,8 +13,8 @@
 //     visibility         inactive
 //     extras             components, if they have such names, and properties
 //
-// Keys of entities are made from names, so that a later import gives the same GUID paths. Meshes, materials, animations
-// and buffers are not read. docs/formats/gltf.md has the rules.
+// Entity keys are made from node names, so importing the file again gives the same GUID paths. Meshes, materials,
+// animations and buffers are not read. See docs/formats/gltf.md for the rules.
 // Thread: calls are independent; one thread at a time per Diagnostics.
 
 #include "shoal/base/status.h"
@@ -30,14 +30,14 @@ namespace shoal {
 
 struct SourceRules;
 
-/// The maximum depth of nested nodes. It leaves room for sources that use the imported source as a prefab.
+/// The maximum nesting depth of nodes. The limit leaves room for sources that use the imported source as a prefab.
 inline constexpr std::uint32_t kMaxGltfDepth = 240;
 
 struct GltfOptions {
-    std::string scene{};                 ///< its name or index; empty: the file's default
+    std::string scene{};                 ///< name or index of the scene; empty: the file's default scene
     std::string resource{};              ///< the resource name to store with meshes
     bool z_up = false;                   ///< turns the whole scene from y up to z up
-    const SourceRules* rules = nullptr;  ///< of the schema files that will compile the source
+    const SourceRules* rules = nullptr;  ///< the rules with which the source will be compiled
 };
 
 struct ImportedGltf {
@@ -47,9 +47,9 @@ struct ImportedGltf {
     bool has_gltf_components = false;  ///< whether the source needs gltf_schema_text()
 };
 
-/// Returns the JSON in the bytes of a .glb, or all bytes of other files. The chunks after the JSON are ignored. Errors:
-/// a damaged .glb; the message says where.
-/// Lifetime: as `bytes`.
+/// Returns the JSON chunk of a .glb, or all bytes of any other file. Chunks after the JSON are ignored. Errors: the
+/// .glb is damaged; the message says where.
+/// Lifetime: the same as `bytes`.
 SHOAL_API Result<std::string_view> gltf_json(std::string_view bytes);
 
 /// Imports a JSON file that `diagnostics` holds. `registry` has the component types that `extras` may name. The

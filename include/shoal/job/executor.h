@@ -5,18 +5,17 @@
 //     start(n, function, context, fence)      function(context, 0, w) ... function(context, n - 1, w), in any order,
 //     wait(fence)                             each once; all have finished when wait() returns
 //
-// A fence belongs to one loop at a time, and waiting for it waits for that loop only. The waiting thread helps with
-// that loop, so a chunk may start another loop and wait for it, to any depth.
+// A fence belongs to one loop at a time, and wait() waits for that loop only. The waiting thread helps with that loop,
+// so a chunk may start another loop and wait for it, to any depth.
 //
-// Threads may be late. The waiting thread runs chunks that no other thread has begun, so threads of the executor that
-// never arrive, or arrive when the loop is over, only cost time: without them, a schedule runs all passes on one
-// thread. The waiting thread waits for chunks that have begun, however long they take. While such a chunk runs, all
-// other chunks of the loop run, and if threads are free, so do passes that do not wait for this one. An executor begins
-// no chunk of a loop after wait() has returned.
+// Threads may join a loop late or never. The waiting thread runs all chunks that no other thread has begun, so a
+// missing thread only costs time: at worst, a schedule runs all passes on one thread. The waiting thread waits for
+// chunks that have begun, however long they take. In that time, the other chunks of the loop run, and free threads run
+// passes that do not depend on this one. An executor does not begin chunks of a loop after wait() has returned.
 //
-// Thread: start() and wait() are called by one thread at a time outside of the executor, and by any chunk. The thread
-// that starts a loop waits for it. Chunk functions do not throw; loops of queries and for_rows() catch the exceptions
-// of their functions (see failure.h).
+// Thread: start() and wait() may be called by one thread at a time outside of the executor, and by any chunk. The
+// thread that starts a loop waits for it. Chunk functions do not throw; loops of queries and for_rows() catch the
+// exceptions of their functions (see failure.h).
 
 #include "shoal/base/assert.h"
 
@@ -25,7 +24,7 @@
 namespace shoal {
 
 /// Runs one chunk of a loop. `worker` is below Executor::num_workers() and can index scratch memory: no other chunk
-/// with the same number runs at the same time, except for chunks of loops that this chunk waits for.
+/// with the same worker number runs at the same time, except for chunks of loops that this chunk waits for.
 using ChunkFunction = void (*)(void* context, std::uint32_t chunk, std::uint32_t worker);
 
 /// A started loop that can be waited for.
@@ -37,7 +36,7 @@ public:
     /// Requires: the loop was waited for.
     ~Fence() { SHOAL_ASSERT(loop_ == nullptr, "a fence was destroyed before its loop was waited for; call wait()"); }
 
-    /// For executors: their record of the loop from start() to wait(); otherwise nullptr.
+    /// For executors: the executor's data of the loop from start() to wait(); otherwise nullptr.
     void* loop() const { return loop_; }
     void set_loop(void* loop) { loop_ = loop; }
 
@@ -52,17 +51,17 @@ public:
     Executor& operator=(const Executor&) = delete;
     virtual ~Executor();
 
-    /// Returns the number of threads that run chunks, including the waiting one. Results must not depend on this
+    /// Returns the number of threads that run chunks, including the thread that waits. Results must not depend on this
     /// number.
     virtual std::uint32_t num_workers() const = 0;
     /// Returns the worker number of the calling thread; 0 outside of chunks.
     virtual std::uint32_t current_worker() const = 0;
 
-    /// Starts a loop. The loop may run at once, in parallel with the caller, or only in wait().
+    /// Starts a loop. The loop may run immediately, in parallel with the caller, or only in wait().
     /// Requires: `fence` has no loop. Lifetime: `context` and `fence` are valid until wait() returns.
     virtual void start(std::uint32_t num_chunks, ChunkFunction function, void* context, Fence& fence) = 0;
-    /// Returns when all chunks of the fence's loop have finished; then their writes are visible. Returns at once if the
-    /// fence has no loop. The fence can be used again.
+    /// Returns when all chunks of the fence's loop have finished; their writes are then visible, and the fence can be
+    /// reused. Returns immediately if the fence has no loop.
     virtual void wait(Fence& fence) = 0;
 };
 
@@ -78,12 +77,12 @@ public:
     void wait(Fence& fence) override;
 };
 
-/// Runs loops on the threads of oneTBB. Worker w runs the w-th share of the chunks, the same in every frame, so that
-/// the share's rows are in the worker's cache; when its share is done, the worker steals from the ends of other shares.
+/// Runs loops on the threads of oneTBB. Worker w runs the w-th share of the chunks in every frame, so that the rows of
+/// the share stay in the worker's cache; when its share is done, the worker steals from the ends of other shares.
 ///
-/// All executors share the threads of oneTBB. If one asks for more workers than the machine has hardware threads,
-/// oneTBB's limit is raised to the number of workers of the largest living executor; a smaller limit of the program
-/// (tbb::global_control) takes precedence. An executor may be made and destroyed inside chunks of another.
+/// All executors share the threads of oneTBB. If an executor has more workers than the machine has hardware threads,
+/// oneTBB's limit is raised to the number of workers of the largest living executor; a lower limit of the program
+/// (tbb::global_control) takes precedence. An executor may be created and destroyed inside chunks of another executor.
 class SHOAL_API ThreadedExecutor final : public Executor {
 public:
     /// 0 workers: one per hardware thread. The calling thread is one of them.

@@ -37,7 +37,8 @@ struct RowCuts {
 inline constexpr std::uint32_t kUsualRowsPerChunk = 4096;
 inline constexpr std::uint32_t kMostChunks = 256;
 
-/// Returns at most kMostChunks chunks of at least `min_rows` (except for the last), rounded up to `granularity`.
+/// Returns at most kMostChunks chunks of at least `min_rows` rows (except for the last), rounded up to a multiple of
+/// `granularity`.
 /// A pass that spends microseconds on each row needs a smaller `min_rows`. Requires: `min_rows` and `granularity` are
 /// above 0.
 SHOAL_API RowCuts cut_rows(std::uint32_t num_rows, std::uint32_t granularity = kByteGranularity,
@@ -54,7 +55,7 @@ public:
         place_ = WorkScope::begin_loop();
         executor.start(cuts_.num_chunks, &run, this, fence);
     }
-    /// Throws the exception of a chunk, if there is one. Requires: the fence was waited for.
+    /// Rethrows the exception of a chunk, if there is one. Requires: the fence was waited for.
     void rethrow() { failure_.rethrow(); }
 
 private:

@@ -8,23 +8,23 @@
 //     world.step(0.5f);
 //     return plugins.unload("wheels");
 //
-// Rows are in stores of the world, so they outlive the code. A plugin declares its component types when it is loaded.
-// If the fields of a type have changed, rows keep the values that match by name and type, as in Reloader::reload(). All
-// else that a plugin has made is removed with it, in this order: passes, observers, queries, verbs, functions for
-// component types, its stores with their data, the newest store first; then its unload() is called, and event channels
-// are closed.
+// Rows are in the world's stores, so they outlive the plugin. A plugin declares its component types when it is loaded.
+// If the fields of a type have changed, rows keep the values that match by name and type, as in Reloader::reload().
+// Everything else that a plugin has made is removed with it, in this order: passes, observers, queries, verbs,
+// functions for component types, and its stores with their data, newest first. Then its unload() is called, and its
+// event channels are closed.
 //
 //     load      copy the file | check its exports | its load()                     on an error: all is undone
 //     reload    copy, check | save stores | unload() of the old | load() of the new    on an error: loads the old again
 //     unload    all of the above | its unload() | channels | close the file
 //
-// If a load() fails, the entities and component types that it has made are removed, and rows have their old fields;
-// its changes to existing entities stay. After a reload, the passes of a plugin come after all other passes, unless
+// If load() fails, the entities and component types that it has made are removed, and rows get their old fields back;
+// its changes to existing entities stay. After a reload, the passes of a plugin run after all other passes, unless
 // runs_after and runs_before order them otherwise. If a pass names a pass of an unloaded plugin in after() or before(),
-// that name no longer has an effect.
+// that name no longer has any effect.
 // A store of a plugin cannot be removed while a pass of the program, or another plugin, uses the store; other queries
-// of the program that name the store's component type must end first. When the fields of a component type change,
-// queries of plugins are recreated.
+// of the program that name the store's component type must be destroyed first. When the fields of a component type
+// change, queries of plugins are recreated.
 // Lifetime: the world outlives the plugins.
 // Thread: the structural thread of the world, between its steps.
 
@@ -58,33 +58,33 @@ public:
     /// Unloads all plugins, in the reverse order of loading.
     SHOAL_API ~Plugins();
 
-    /// Loads a plugin from a file. Errors: the file is not a plugin, or it is for another version or another size of
-    /// entities; its name is taken; a plugin that it depends on is not loaded; its load() failed. The message names the
-    /// file and the reason; the world is unchanged.
+    /// Loads a plugin from a file. Errors: the file is not a plugin, or was built for another version or entity size;
+    /// its name is taken; a plugin that it depends on is not loaded; its load() failed. The message names the file and
+    /// the reason; the world is unchanged.
     SHOAL_API Status load(const std::string& path);
     /// Errors: there is no such plugin; another plugin depends on it; a pass of the program, or another plugin, uses
-    /// one of its stores. Nothing has changed. On success, the log lists the data that is lost with the plugin's
+    /// one of its stores. Nothing changes then. On success, the log lists the data that is lost with the plugin's
     /// stores.
     SHOAL_API Status unload(std::string_view name);
-    /// Replaces a plugin by the current version of its file. Errors: the same as load(); the old version then
-    /// continues. If the old version cannot be loaded again, the plugin is removed, and the message says so.
+    /// Replaces a plugin with the current version of its file. Errors: the same as load(); the old version then
+    /// continues to run. If the old version cannot be loaded again, the plugin is removed, and the message says so.
     SHOAL_API Status reload(std::string_view name);
 
-    /// Plugins are numbered in the order of loading.
+    /// Plugins are numbered in the order in which they were loaded.
     std::size_t num_plugins() const { return loaded_.size(); }
     /// Requires: index < num_plugins().
     SHOAL_API PluginInfo plugin(std::size_t index) const;
 
     /// Registers the component types that plugins have declared, with their compile functions and migrations, for
-    /// compiling sources. Errors: the registry has another type, or other functions, of one of the names.
-    /// Lifetime: do not compile with the registry after one of the plugins was reloaded or unloaded.
+    /// compiling sources. Errors: the registry has another type or other functions under one of the names.
+    /// Lifetime: do not compile with the registry after one of the plugins has been reloaded or unloaded.
     SHOAL_API Status register_components(ComponentRegistry& registry) const;
 
-    /// Verbs are numbered in the order of loading of their plugins.
+    /// Verbs are numbered in the order in which their plugins were loaded.
     SHOAL_API std::size_t num_verbs() const;
     /// Requires: index < num_verbs().
     SHOAL_API PluginVerbInfo verb(std::size_t index) const;
-    /// Runs a verb with the words after it. print(context, text) is called with its output.
+    /// Runs a verb with the words after it. Its output is passed to print(context, text).
     /// Errors: the verb failed; the message says why. Requires: as above.
     SHOAL_API Status run_verb(std::size_t index, std::span<const std::string> words,
                               void (*print)(void* context, std::string_view text), void* context);

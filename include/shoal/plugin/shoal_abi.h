@@ -1,16 +1,16 @@
 #pragma once
 // The C interface between shoal and plugins: shared libraries that are loaded, unloaded and replaced while a world
-// runs. C99, and the same for every compiler; docs/guide/plugins.md shows a whole plugin, and lists what is removed
-// when it is unloaded.
+// runs. It is C99, with the same layout for every compiler. docs/guide/plugins.md shows a complete plugin, and lists
+// everything that is removed when a plugin is unloaded.
 //
-// Structs begin with their size, set by the side that fills them. Later versions append fields and functions, and never
-// change existing ones: a plugin built with this header runs in later hosts, and a host sees from the sizes what a
-// plugin lacks.
-// Calls that can fail return 1 on success, else 0 or NULL, with the reason in `error`, which may be NULL, or in the
-// log; nothing has changed then. NULL for a world, a component, a text or a function is such an error. Texts end with
-// NUL and are copied.
+// Each struct begins with its size, which is set by the side that fills in the struct. Later versions append fields and
+// functions and never change existing ones, so a plugin built with this header runs in later hosts. A host sees from
+// the size which fields a plugin does not have.
+// Calls that can fail return 1 or a pointer on success. On failure, they return 0 or NULL, change nothing, and write
+// the reason to `error`, which may be NULL, or to the log. They fail if a world, a component, a text or a function is
+// NULL. Texts are NUL-terminated and are copied.
 // Thread: the structural thread of the world. A function of a pass runs on all workers at once, and may call only
-// functions marked "passes"; other calls in a pass end the program. No call throws.
+// functions marked "passes"; other calls in a pass end the program. Calls do not throw.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,16 +29,16 @@ typedef uint64_t shoal_entity; /* 0: none */
 #else
 typedef uint32_t shoal_entity;
 #endif
-typedef struct shoal_world shoal_world;             /* a world as one plugin sees it; valid until its unload */
-typedef struct shoal_component shoal_component;     /* a component type; valid as long as a program has plugins */
-typedef struct shoal_query shoal_query;             /* a text query; valid until destroyed or unloaded */
-typedef struct shoal_channel shoal_channel;         /* of events; valid until unloaded */
-typedef struct shoal_commands shoal_commands;       /* of a pass; valid during the call, on its thread */
-typedef struct shoal_compilation shoal_compilation; /* of a component; valid during the call */
-typedef struct shoal_writer shoal_writer;           /* of bytes; valid during the call */
+typedef struct shoal_world shoal_world;             /* a plugin's view of a world; valid until the plugin is unloaded */
+typedef struct shoal_component shoal_component;     /* a component type; valid while the program has plugins */
+typedef struct shoal_query shoal_query;             /* a text query; valid until it or the plugin is removed */
+typedef struct shoal_channel shoal_channel;         /* an event channel; valid until the plugin is unloaded */
+typedef struct shoal_commands shoal_commands;       /* commands of a call; valid during the call, on its thread */
+typedef struct shoal_compilation shoal_compilation; /* one component's compilation; valid during the call */
+typedef struct shoal_writer shoal_writer;           /* a writer of bytes; valid during the call */
 typedef struct shoal_error {
     uint32_t size;
-    char text[508]; /* the problem, where, what to do; cut if too long */
+    char text[508]; /* the problem, its place and what to do; truncated if too long */
 } shoal_error;
 
 /* --- component types --- */
@@ -55,20 +55,20 @@ typedef struct shoal_enumerator {
 } shoal_enumerator;
 typedef struct shoal_field {
     uint32_t size, type;       /* SHOAL_FLOAT, ... */
-    const char *name, *unit;   /* a field in a struct is "box.low"; unit NULL: none */
+    const char *name, *unit;   /* the name of a field in a struct is "box.low"; unit NULL: none */
     const void* default_value; /* max(array_length, 1) values; NULL: zero */
     uint32_t array_length;     /* 0: one value */
-    uint32_t value_bytes;      /* for a fixed string, and for an enum (1, 2, 4, 8); else 0 */
-    uint32_t flags;            /* for an entity: a relation, and what happens when its target dies */
-    uint32_t element_type;     /* for a blob array: of the read-only values in the resource */
+    uint32_t value_bytes;      /* size of a fixed string or an enum (1, 2, 4, 8); otherwise 0 */
+    uint32_t flags;            /* SHOAL_SPLIT or, for an entity, the kind of relation */
+    uint32_t element_type;     /* type of the values of a blob array, which are read-only */
     const shoal_enumerator* enumerators;
     uint32_t num_enumerators, reserved;
 } shoal_field;
 typedef struct shoal_schema { /* the image of a component is a C struct with these fields, in this order */
-    uint32_t size, version;   /* 1 or more */
+    uint32_t size, version;   /* version: 1 or more */
     const char* name;
-    const shoal_field* fields;  /* all of the size of the first */
-    uint32_t num_fields, flags; /* see schema files; WITHOUT_ROWS: a spawn function takes the components */
+    const shoal_field* fields;  /* all have the size of the first */
+    uint32_t num_fields, flags; /* flags: as in schema files; WITHOUT_ROWS: a spawn function receives the components */
 } shoal_schema;
 typedef struct shoal_node { /* a value of a source, or none; valid during the call */
     const void* data[2];
@@ -78,29 +78,29 @@ enum { SHOAL_NODE_NUMBER = 4, SHOAL_NODE_STRING = 5, SHOAL_NODE_LIST = 6, SHOAL_
 typedef struct shoal_compile {
     uint32_t size, image_bytes;
     shoal_compilation* compilation;
-    shoal_node node; /* the mapping, merged from prefabs and the entity */
-    void* image;     /* holds the defaults; set entities and arrays by calls */
+    shoal_node node; /* the component's mapping, merged from prefabs and the entity */
+    void* image;     /* initially the defaults; compile_entity() and compile_array() set entities and arrays */
 } shoal_compile;
-typedef struct shoal_spawn { /* the components of one type that were spawned from a blob or copied, in all copies */
+typedef struct shoal_spawn { /* the new components of one type, in all entities that were spawned or copied */
     uint32_t size, num_components;
-    const shoal_entity *owners, *parents; /* num_components; parents of the owners, 0: none. NULL: all are roots */
-    const void* images;                   /* image_bytes each; they refer to the new entities */
+    const shoal_entity *owners, *parents; /* num_components each; parent 0: none; parents NULL: all owners are roots */
+    const void* images;                   /* image_bytes each; their entity fields refer to the new entities */
     size_t image_bytes;
 } shoal_spawn;
-typedef struct shoal_migration { /* converts values of fields, num_rows each. A name may be in both lists */
-    uint32_t size, from_version; /* it leads to the next version */
+typedef struct shoal_migration { /* converts num_rows values of each field; a name may be in both lists */
+    uint32_t size, from_version; /* converts to the next version */
     const shoal_field *olds, *news;
     uint32_t num_olds, num_news;
     void (*migrate)(const void* const* olds, void* const* news, size_t num_rows); /* NULL: one field is renamed */
 } shoal_migration;
-typedef struct shoal_component_definition { /* for a component type of the plugin; * may be NULL */
+typedef struct shoal_component_definition { /* functions for a component type of the plugin; * may be NULL */
     uint32_t size;
-    int32_t spawn_order; /* lower ones first */
+    int32_t spawn_order; /* lower numbers are spawned first */
     void* context;
-    /* * fills in the image; returns 0 after reporting. Thread: any, but one call at a time */
+    /* * fills in the image; returns 0 after reporting an error. Thread: any, but one call at a time */
     int (*compile)(void* context, const shoal_compile*);
-    int (*spawn)(void* context, const shoal_spawn*, shoal_error*); /* * NULL: a store takes them */
-    const shoal_migration* migrations;                             /* all of the size of the first */
+    int (*spawn)(void* context, const shoal_spawn*, shoal_error*); /* * NULL: a store keeps the components */
+    const shoal_migration* migrations;                             /* all have the size of the first */
     uint32_t num_migrations, reserved;
 } shoal_component_definition;
 
@@ -108,41 +108,42 @@ typedef struct shoal_component_definition { /* for a component type of the plugi
 typedef struct shoal_rows {
     uint32_t size, num_rows;
     shoal_entity* entities; /* by row */
-    void* const* columns;   /* packed: one per field, one per x, y, ... of a split field, or one of images (WHOLE); */
-} shoal_rows;               /* they start, and their memory ends, on multiples of 64 bytes */
+    void* const* columns;   /* arrays: one per field, one per x, y, ... of a split field, or one of images (WHOLE); */
+} shoal_rows;               /* the memory of each begins and ends at multiples of 64 bytes */
 typedef struct shoal_memory {
     uint32_t size, reserved;
     uint64_t row_bytes, index_bytes;
 } shoal_memory;
-/* * may be NULL. A function that returns 0 as an int has filled in the error and changed nothing. `create` sets the
- * values of entities that already have a row, unless MANY. Rows move only during these calls, and before rows_moved. */
+/* * may be NULL. A function that returns an int fills in the error, returns 0 and changes nothing if it fails. `create`
+ * sets the values of entities that already have a row, unless the flag is MANY. Rows move only during these calls, and
+ * before calls of rows_moved. If `get` is set, queries show only entities. */
 typedef struct shoal_store {
     uint32_t size, reserved;
-    void* context; /* the first argument of all */
+    void* context; /* the first argument of each function */
     int (*create)(void*, const shoal_entity*, uint32_t count, const void* images, size_t stride, shoal_error*);
-    uint32_t (*destroy)(void*, const shoal_entity*, uint32_t count); /* returns how many; others are ignored */
-    void (*show)(void*, shoal_rows*);                                /* where the rows are now */
+    uint32_t (*destroy)(void*, const shoal_entity*, uint32_t count); /* returns how many; ignores others */
+    void (*show)(void*, shoal_rows*);                                /* fills in the current rows */
     uint32_t (*first)(void*, shoal_entity);                          /* the row of an entity, or SHOAL_NO_ROW */
-    uint32_t (*next)(void*, uint32_t row);                           /* * the next row of its entity: for SHOAL_MANY */
-    int (*spawn)(void*, const shoal_spawn*, shoal_error*);           /* * NULL: create */
+    uint32_t (*next)(void*, uint32_t row);                           /* * for SHOAL_MANY: the next row of the entity */
+    int (*spawn)(void*, const shoal_spawn*, shoal_error*);           /* * NULL: create is called */
     void (*set_parents)(void*, const shoal_entity* children, const shoal_entity* parents, uint32_t count); /* * */
     int (*after_spawn)(void*, const shoal_entity*, uint32_t count, shoal_error*); /* * after all types of the blob */
-    void (*drop_dead)(void*, const shoal_entity*, uint32_t count);                /* * NULL: destroy */
-    void (*get)(void*, uint32_t row, uint32_t field, void* value); /* * columns; if set, queries find only entities */
+    void (*drop_dead)(void*, const shoal_entity*, uint32_t count);                /* * NULL: destroy is called */
+    void (*get)(void*, uint32_t row, uint32_t field, void* value);                /* * NULL: read columns */
     int (*set)(void*, uint32_t row, uint32_t field, const void* value, shoal_error*); /* * NULL: write columns */
-    void (*written)(void*, const uint32_t* rows, uint32_t count);                     /* * after a query wrote them */
+    void (*written)(void*, const uint32_t* rows, uint32_t count);                     /* * a query has written them */
     void (*memory)(void*, shoal_memory*);                                             /* * for reports */
-    int (*save)(void*, shoal_writer*, shoal_error*); /* * NULL: data are lost when the plugin is replaced */
-    int (*load)(void*, const void* bytes, size_t num_bytes, uint32_t version, shoal_error*); /* * of the old schema */
+    int (*save)(void*, shoal_writer*, shoal_error*); /* * NULL: the data is lost when the plugin is replaced */
+    int (*load)(void*, const void* bytes, size_t num_bytes, uint32_t version, shoal_error*); /* * the saved version */
     void (*end)(void*);                                                                      /* * the last call */
 } shoal_store;
 
 /* --- passes --- */
-typedef struct shoal_column { /* one field, or a part of one, in the rows of a batch */
+typedef struct shoal_column { /* a field, or a part of a field, in the rows of a batch */
     uint32_t size, stride;    /* bytes from one row to the next; 0: one value for all rows */
     const void* first;        /* NULL: no row of the batch has the component */
-    void* first_written;      /* the same if the query writes it (&name), else NULL */
-    const uint32_t* rows;     /* by row: its index; SHOAL_NO_ROW: the entity lacks it; NULL: in order */
+    void* first_written;      /* the same address if the query writes the component (&name), else NULL */
+    const uint32_t* rows;     /* by row: index of its value; SHOAL_NO_ROW: no value; NULL: values are in row order */
 } shoal_column;
 static inline const void* shoal_read(const shoal_column* column, uint32_t i) {
     const uint32_t row = column->rows == NULL ? i : column->rows[i];
@@ -152,7 +153,7 @@ static inline const void* shoal_read(const shoal_column* column, uint32_t i) {
 static inline void* shoal_write(const shoal_column* column, uint32_t i) {
     return column->first_written == NULL ? NULL : (void*)shoal_read(column, i);
 }
-/* Whether `first` is a packed array of the batch's values: loops over it are vectorized. */
+/* Whether `first` is an array of the batch's values without gaps, so that loops over it can be vectorized. */
 static inline int shoal_is_array(const shoal_column* column, size_t value_bytes) {
     return column->first != NULL && column->rows == NULL && column->stride == value_bytes;
 }
@@ -165,30 +166,30 @@ typedef struct shoal_pass {
     uint32_t size;
     float dt; /* seconds since the last run of the pass */
     uint64_t frame, random_seed;
-    shoal_commands* commands; /* of this call; NULL for a pass without commands */
+    shoal_commands* commands; /* valid during this call; NULL for a pass without commands */
 } shoal_pass;
-/* Called for runs of rows, on all workers at once; once, with an empty batch, for a pass without a query. */
+/* Called for ranges of rows, on all workers at once; for a pass without a query, called once, with an empty batch. */
 typedef void (*shoal_pass_function)(void* context, const shoal_pass* pass, const shoal_batch* batch);
 typedef struct shoal_pass_definition {
-    uint32_t size, every_frames;                        /* 0 or 1: in every frame */
+    uint32_t size, every_frames;                        /* 0 or 1: runs in every frame */
     const char* name;                                   /* unique among the passes and groups of the world */
     const char* query;                                  /* "&wheel, !broken": see text_query.h; NULL: called once */
     const char* const* columns;                         /* "wheel.speed"; "body.position.x": a part of a split field */
-    const char *const *reads, *const *writes;           /* component types that it accesses besides the query */
-    const char *const *reads_from, *const *writes_to;   /* channels of events */
+    const char *const *reads, *const *writes;           /* component types, besides those of the query */
+    const char *const *reads_from, *const *writes_to;   /* event channels */
     const char *const *runs_after, *const *runs_before; /* names of passes */
     uint32_t num_columns, num_reads, num_writes, num_reads_from, num_writes_to, num_runs_after, num_runs_before;
-    uint32_t flags; /* SHOAL_NO_COMMANDS: it records no commands, and is called sooner */
+    uint32_t flags; /* SHOAL_NO_COMMANDS: the pass records no commands, so calls are faster */
     shoal_pass_function run;
     void* context;
-    float every_seconds; /* 0: use every_frames; else run in frames in which time reaches a multiple of it */
+    float every_seconds; /* 0: use every_frames; else, run in each frame in which time reaches a multiple */
     uint32_t reserved;
 } shoal_pass_definition;
 enum { SHOAL_NO_COMMANDS = 1, SHOAL_ON_ADD = 0, SHOAL_ON_REMOVE = 1, SHOAL_ON_CHANGE = 2 };
 typedef struct shoal_change {
     uint32_t size, num_entities;
     const shoal_entity* entities;
-    const void* values_before; /* for removals and changes: images from before, image_bytes each; else NULL */
+    const void* values_before; /* for removals and changes: the previous images, image_bytes each; else NULL */
 } shoal_change;
 typedef void (*shoal_observer_function)(void* context, const shoal_change* change);
 typedef void (*shoal_commands_function)(void* context, shoal_commands* commands);
@@ -207,11 +208,11 @@ typedef struct shoal_verb { /* a verb of the tool: shoal --plugin FILE NAME WORD
 
 /* --- what the host provides --- */
 enum { SHOAL_LOG_NOTE = 0, SHOAL_LOG_WARNING = 1, SHOAL_LOG_ERROR = 2 };
-/* A value that overrides a field of a resource's entity at spawn. A list is an array of structs of one size. */
+/* A value that overrides a field of a resource's entity at spawn. Overrides are an array of structs of equal size. */
 typedef struct shoal_override {
-    uint32_t size, num_bytes;   /* num_bytes: of the value */
-    const char *entity, *field; /* a GUID path or a name in the resource; a path as for set_field() */
-    const void* value;          /* of the type of the field */
+    uint32_t size, num_bytes;   /* num_bytes: size of the value */
+    const char *entity, *field; /* entity: a GUID path or a name in the resource; field: a path as for set_field() */
+    const void* value;          /* has the type of the field */
 } shoal_override;
 
 typedef struct shoal_host {
@@ -220,35 +221,35 @@ typedef struct shoal_host {
     int (*create_entities)(shoal_world*, shoal_entity* entities, uint32_t count, shoal_error*);
     uint32_t (*destroy_entities)(shoal_world*, const shoal_entity* entities, uint32_t count); /* how many lived */
     int (*is_alive)(const shoal_world*, shoal_entity);                                        /* passes */
-    /* Makes the table of a component type, or changes the fields of a known one: rows keep values that match by name
-     * and type. */
+    /* Makes the table of a component type, or changes the fields of an existing type; rows keep the values that
+     * match by name and type. */
     const shoal_component* (*declare_component)(shoal_world*, const shoal_schema*, shoal_error*);
     int (*define_component)(shoal_world*, const shoal_component*, const shoal_component_definition*, shoal_error*);
     const shoal_component* (*find_component)(shoal_world*, const char* name, shoal_error*);
     uint32_t (*image_bytes)(const shoal_world*, const shoal_component*);            /* 0: no store keeps it; passes */
     int (*has_component)(const shoal_world*, const shoal_component*, shoal_entity); /* passes */
-    /* Images are `stride` bytes apart; 0: all entities get the same image. NULL: defaults.
+    /* Images are `stride` bytes apart; stride 0: all entities get the same image; images NULL: defaults.
        Existing components are overwritten. */
     int (*add_rows)(shoal_world*, const shoal_component*, const shoal_entity*, uint32_t count, const void* images,
                     size_t stride, shoal_error*);
     int (*remove_rows)(shoal_world*, const shoal_component*, const shoal_entity*, uint32_t count, shoal_error*);
-    /* Copy a field, such as "wheel.angle", or a part; num_bytes is its size. Passes that declare what they read and
-     * write. */
+    /* Copy a field, such as "wheel.angle", or a part of a field; num_bytes is its size. Passes, if they declare the
+     * access. */
     int (*get_field)(const shoal_world*, shoal_entity, const char* path, void* value, size_t num_bytes, shoal_error*);
     int (*set_field)(shoal_world*, shoal_entity, const char* path, const void* value, size_t num_bytes, shoal_error*);
-    /* Declares a component type that no other store keeps; loads the data that the store had before the plugin was
+    /* Adds a store for a component type that no other store keeps, and loads the data that it had before the plugin was
      * replaced. */
     const shoal_component* (*add_store)(shoal_world*, const shoal_schema*, const shoal_store*, shoal_error*);
-    int (*rows_moved)(shoal_world*, const shoal_component*, shoal_error*);  /* of its own store; all count as written */
+    int (*rows_moved)(shoal_world*, const shoal_component*, shoal_error*);  /* own stores only; all count as written */
     int (*write_bytes)(shoal_writer*, const void* bytes, size_t num_bytes); /* only in save() */
     shoal_query* (*make_query)(shoal_world*, const char* text, const char* const* columns, uint32_t, shoal_error*);
     int (*destroy_query)(shoal_world*, shoal_query*, shoal_error*);
-    uint64_t (*num_rows)(const shoal_world*, const shoal_query*); /* at most, in a loop */
+    uint64_t (*num_rows)(const shoal_world*, const shoal_query*); /* an upper bound of the rows that a loop visits */
     /* Calls run(context, pass, batch) with dt 0, and with commands that are carried out at the next settle. */
     int (*for_each_batch)(shoal_world*, const shoal_query*, int all_workers, shoal_pass_function, void*, shoal_error*);
     int (*add_pass)(shoal_world*, const shoal_pass_definition*, shoal_error*);
     int (*remove_pass)(shoal_world*, const char* name, shoal_error*); /* only the plugin's own passes */
-    /* Passes. `create` returns an id for use in commands and images of this call; `add` adds or sets a component. */
+    /* Passes. `create` returns an id for commands and images of the same call only; `add` adds or sets a component. */
     shoal_entity (*command_create)(shoal_commands*);
     int (*command_destroy)(shoal_commands*, shoal_entity);
     int (*command_add)(shoal_commands*, shoal_entity, const shoal_component*, const void* image); /* NULL: defaults */
@@ -256,27 +257,27 @@ typedef struct shoal_host {
     int (*command_tag)(shoal_commands*, shoal_entity, const char* tag);
     int (*command_untag)(shoal_commands*, shoal_entity, const char* tag);
     shoal_channel* (*open_channel)(shoal_world*, const char* name, uint32_t event_bytes, shoal_error*);
-    /* Passes that declare the channel. Plugins share a channel by its name. The events of this frame so far, and those
-     * of the previous one, are in an order that does not depend on the number of workers. */
+    /* Passes, if they declare the channel. Plugins that open the same name share a channel. Events of this frame so
+     * far, and of the last frame, have an order that does not depend on the number of workers. */
     int (*write_events)(shoal_world*, shoal_channel*, const void* events, uint32_t count);
     uint32_t (*read_events)(const shoal_world*, const shoal_channel*, const void** events);
     uint32_t (*read_last_events)(const shoal_world*, const shoal_channel*, const void** events);
-    /* `kind` SHOAL_ON_ADD ... of a component type or, for changes, of a field; field NULL: any. Returns a number. */
+    /* `kind`: SHOAL_ON_ADD, ...; `field`: for changes, the observed field; NULL: any. Returns the observer's number. */
     uint32_t (*add_observer)(shoal_world*, uint32_t kind, const shoal_component*, const char* field,
                              shoal_observer_function run, void* context, shoal_error*);
     int (*remove_observer)(shoal_world*, uint32_t observer, shoal_error*);
     uint64_t (*random_for_key)(const shoal_pass*, uint64_t key); /* passes; returns a generator */
     uint64_t (*random_next)(uint64_t* generator);
     float (*random_unit)(uint64_t* generator); /* in [0, 1) */
-    /* Passes. Calls run(context, begin, end) for runs of 0 to num_rows - 1 on all workers; `pass`: the caller's, or
-     * NULL. */
+    /* Passes. Calls run(context, begin, end) for ranges of the rows below num_rows on all workers; `pass`: the calling
+     * pass, or NULL. */
     int (*for_rows)(shoal_world*, const shoal_pass*, uint32_t num_rows, shoal_rows_function run, void* context);
-    /* Checks a compiled resource and spawns it. Returns the number of entities, and sets the first, which may be NULL;
-     * 0: an error. */
+    /* Checks a compiled resource and spawns it. Returns the number of entities; 0: an error. Sets `first`, which may
+     * be NULL, to the first entity. */
     uint32_t (*spawn_blob)(shoal_world*, const void* bytes, size_t num_bytes, shoal_entity* first, shoal_error*);
     const void* (*find_array)(const shoal_world*, const void* blob_array, uint32_t type, uint32_t* count); /* passes */
     int (*string_id)(shoal_world*, const char* text, uint64_t* id,
-                     shoal_error*); /* the text stays until the world ends */
+                     shoal_error*); /* the text is kept until the world ends */
     uint32_t (*string_text)(const shoal_world*, uint64_t id, char* text, uint32_t capacity); /* its length; passes */
     int (*add_verb)(shoal_world*, const shoal_verb*, shoal_error*);
     /* For compile functions. The compile_...() functions return 0 after they have reported an error. Nodes of the wrong
@@ -289,23 +290,23 @@ typedef struct shoal_host {
     uint32_t (*node_text)(shoal_node, char* text, uint32_t capacity);
     double (*node_number)(shoal_node);   /* integers beyond 2^53 are rounded; the next functions are exact */
     int64_t (*node_integer)(shoal_node); /* 0 if it has a fraction, or is 2^63 or more: see node_unsigned() */
-    int (*compile_field)(shoal_compilation*, shoal_node child); /* into the field of its key, with all checks */
-    int (*compile_entity)(shoal_compilation*, uint32_t offset_bytes, const char* reference); /* if it exists */
+    int (*compile_field)(shoal_compilation*, shoal_node child); /* sets the field named by the key, with all checks */
+    int (*compile_entity)(shoal_compilation*, uint32_t offset_bytes, const char* reference); /* must exist */
     int (*compile_array)(shoal_compilation*, uint32_t offset_bytes, const void* values, uint32_t count);
-    int (*compile_error)(shoal_compilation*, shoal_node at, const char* message); /* returns 0 */
-    /* spawn_blob() with values that override the resource's; errors in them are found before anything is spawned. */
+    int (*compile_error)(shoal_compilation*, shoal_node at, const char* message); /* always returns 0 */
+    /* As spawn_blob(), with values that override the resource's and are checked before anything is spawned. */
     uint32_t (*spawn_overridden)(shoal_world*, const void* bytes, size_t num_bytes, const shoal_override* overrides,
                                  uint32_t num_overrides, shoal_entity* first, shoal_error*);
     uint64_t (*node_unsigned)(shoal_node); /* in compile functions; 0 if it has a fraction, or is negative */
-    /* Enables or disables a pass of any plugin, script or the program, from the next frame on. Passes. */
+    /* Passes. Enables or disables a pass of any plugin or script, or of the program, from the next frame on. */
     int (*enable_pass)(shoal_world*, const char* name, int is_on, shoal_error*);
-    /* Copies an entity with its components, its descendants in the transforms, and the entities that it owns. */
+    /* Copies an entity with its components, its descendants in the transform tree, and the entities that it owns. */
     int (*copy_entity)(shoal_world*, shoal_entity, shoal_entity* copy, shoal_error*);
-    shoal_entity (*command_copy)(shoal_commands*, shoal_entity);          /* passes; as command_create */
+    shoal_entity (*command_copy)(shoal_commands*, shoal_entity);          /* passes; see command_create */
     int (*command_name)(shoal_commands*, shoal_entity, const char* name); /* passes */
     /* Calls run(context, commands) once, with commands that are carried out at the next settle. */
     int (*with_commands)(shoal_world*, shoal_commands_function run, void* context, shoal_error*);
-    /* Copies a component of an entity, image_bytes() long. Passes that declare that they read it. */
+    /* Copies the image of a component, image_bytes() long. Passes, if they declare that they read the component. */
     int (*get_image)(const shoal_world*, const shoal_component*, shoal_entity, void* image, shoal_error*);
 } shoal_host;
 
@@ -315,12 +316,12 @@ typedef struct shoal_plugin {
     const char *name, *version;
     const char* const* depends_on;     /* names of plugins that must be loaded first */
     uint32_t num_depends_on, reserved; /* 0 */
-    /* On an error, load() must free its memory; everything it has made in the world is removed. */
+    /* If load() fails, it must free its memory; everything that it has made in the world is removed. */
     int (*load)(const shoal_host* host, shoal_world* world, void** state, shoal_error* error);
     void (*unload)(shoal_world* world, void* state); /* frees memory outside of the world; may be NULL */
 } shoal_plugin;
 #define SHOAL_PLUGIN_HEAD sizeof(shoal_plugin), SHOAL_ABI_VERSION, sizeof(shoal_host), sizeof(shoal_entity)
-/* What a plugin exports: `SHOAL_PLUGIN_EXPORT const shoal_plugin* shoal_plugin_entry(void)`. */
+/* The function that a plugin exports: `SHOAL_PLUGIN_EXPORT const shoal_plugin* shoal_plugin_entry(void)`. */
 typedef const shoal_plugin* (*shoal_plugin_entry_function)(void);
 
 #ifdef __cplusplus

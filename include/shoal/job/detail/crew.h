@@ -1,14 +1,14 @@
 #pragma once
-// A crew keeps the workers of an executor together for a frame. It is one long loop of the executor. The workers in it
-// share the loops that are started there, which is faster than calling threads for each loop.
+// A crew keeps the workers of an executor running for a whole frame, as the chunks of one long loop. The workers share
+// the loops that start during the frame, which is faster than waking threads for each loop.
 //
 //     executor    |- wait ---------------------------------------------|      one loop, a chunk per worker
 //     worker 0     do_next ... its share of a loop ... do_next .........
 //     worker 1     ........... its share of that loop ... do_next ......
 //
-// An idle worker helps with a running loop. If no loop runs, it asks for the next piece of work; if there is none, it
-// waits until a loop starts or a piece of work ends. A worker that waits for its own loop helps only with that loop, as
-// executor.h promises.
+// An idle worker helps with a running loop. If no loop is running, it takes the next piece of work; if there is none,
+// it waits until a loop starts or a piece of work ends. A worker that waits for its own loop helps only with that loop,
+// as executor.h promises.
 // Thread: one thread at a time calls run(); the work calls start() and wait().
 
 #include "shoal/job/executor.h"
@@ -33,11 +33,11 @@ protected:
 
 class SHOAL_API Crew final : public Executor {
 public:
-    /// `executor` outlives the crew.
+    /// Lifetime: `executor` outlives the crew.
     explicit Crew(Executor& executor);
     ~Crew() override;
 
-    /// Returns when the work is finished.
+    /// Does the work, and returns when it is finished.
     void run(CrewWork& work);
     /// Wakes the workers. Call it when do_next() may find more work, or when finished() has become true.
     void wake();

@@ -3,9 +3,9 @@
 //
 //     chunks    0  1  2  3      1 and 3 throw: all four are run, and the exception of 1 is kept, in any order
 //
-// The library is built without exceptions. Its loops call functions of the program in templates, so in a program with
-// exceptions, the template catches an exception of the function, and the call that waits for the loop throws it again.
-// Thread: guard() from any thread; the rest from one thread, after all calls of guard() have returned.
+// The library is built without exceptions. Its loops call functions of the program from templates, which are compiled
+// with the program: these catch an exception, and the call that waits for the loop rethrows it. Thread: guard() from
+// any thread; the rest from one thread, after all calls of guard() have returned.
 
 #include "shoal/base/status.h"
 
@@ -18,13 +18,13 @@ public:
     Failure() = default;
     Failure(const Failure&) = delete;
     Failure& operator=(const Failure&) = delete;
-    /// Logs an exception that was not thrown again.
+    /// Logs an exception that was never rethrown.
     ~Failure() {
         if (SHOAL_UNLIKELY(exception_ != nullptr)) drop();
     }
 
     bool any() const { return exception_ != nullptr || !status_; }
-    /// Calls function(), and keeps its exception.
+    /// Calls function(), and keeps an exception that it throws.
     template <class Function>
     SHOAL_INLINE void guard(std::uint64_t place, Function&& function) {
 #if defined(__cpp_exceptions)
@@ -37,28 +37,28 @@ public:
         static_cast<void>(place), function();
 #endif
     }
-    /// Keeps an error; success is not a failure.
+    /// Keeps a status. It is a failure only if it is an error.
     void keep(Status status) { status_ = std::move(status); }
-    /// Takes the failure of the other object, in place of this object's failure.
+    /// Replaces this failure with the other one, which becomes empty.
     SHOAL_API void take(Failure& other);
     /// Removes the failure.
     SHOAL_API void clear();
 
     /// Returns the error, or what() of the exception.
     SHOAL_API Status status() const;
-    /// Throws the kept exception, if there is one, and removes it.
+    /// Rethrows and removes the kept exception, if there is one.
     void rethrow() {
         if (SHOAL_UNLIKELY(exception_ != nullptr)) throw_kept();
     }
 
 private:
-    /// Keeps the exception that is being handled, unless an exception with a lower place is kept.
+    /// Keeps the exception that is being handled, unless one with a lower place is already kept.
     SHOAL_API SHOAL_NOINLINE void keep_exception(std::uint64_t place);
     SHOAL_API SHOAL_NOINLINE void drop();
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void throw_kept();
 
     void* exception_ = nullptr;  // a std::exception_ptr; nullptr: none
-    std::uint64_t place_ = 0;    // where the exception was thrown
+    std::uint64_t place_ = 0;    // the place of the kept exception: see guard()
     Status status_;
 };
 

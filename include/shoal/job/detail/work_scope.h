@@ -1,14 +1,14 @@
 #pragma once
-// The position of a thread's work in a frame: the pass, the loop of the pass, the chunk. Data that passes write while
-// they run (commands, events) is ordered by these positions, so it does not depend on the number of workers.
+// The position of a thread's work in a frame: the pass, the loop in the pass, and the chunk of the loop. Commands and
+// events of passes are sorted by position, so their order does not depend on the number of workers.
 //
 //     pass 1      itself | loop 1: chunk 0, chunk 1, ... | itself | loop 2: chunk 0, ... | itself
 //                                   |
 //                                   itself | loop 1: chunk 0, ... | itself          a chunk may start loops, too
 //     pass 2      ...
 //
-// This is the order in which one thread would do the work. Work outside of schedules is pass 0, whose loops are
-// numbered throughout the program. Loops of queries and for_rows() set the position; loops that are started on an
+// This is the order in which a single thread would do the work. Work outside of schedules counts as pass 0, whose loops
+// are numbered across the whole program. Loops of queries and for_rows() set the position; loops that are started on an
 // executor directly do not.
 // Thread: a scope belongs to the thread that made it.
 
@@ -21,11 +21,11 @@ namespace shoal {
 class Executor;
 
 struct WorkPosition {
-    static constexpr std::uint32_t kMostSteps = 4;        ///< nested loops, and the work in the innermost loop
-    static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< in place of a chunk: the work follows the loop
+    static constexpr std::uint32_t kMostSteps = 4;        ///< one for each nested loop, and one for the work in it
+    static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< chunk number of the work after a loop
 
     struct Step {
-        std::uint64_t loop = 0;  ///< 1, 2, ... in the order of starting; 0: before the first
+        std::uint64_t loop = 0;  ///< 1, 2, ... in the order in which loops start; 0: before the first loop
         std::uint32_t chunk = 0;
     };
 
@@ -40,16 +40,16 @@ struct WorkPosition {
     }
 };
 
-/// Whether one thread would do the work at `a` before the work at `b`.
+/// Whether a single thread would do the work at `a` before the work at `b`.
 SHOAL_API bool comes_before(const WorkPosition& a, const WorkPosition& b);
 
-/// An object that is open while a scope lasts.
+/// An object that a scope closes when it ends.
 class OpenInScope {
 public:
     /// Called when the scope ends (`is_over`), or when another scope begins within it.
     virtual void close(bool is_over) = 0;
-    const void* owner = nullptr;  ///< the object that has opened this one
-    OpenInScope* next = nullptr;  ///< in the same scope
+    const void* owner = nullptr;  ///< the object that opened this one
+    OpenInScope* next = nullptr;  ///< the next object of the same scope
 
 protected:
     ~OpenInScope() = default;
@@ -80,7 +80,7 @@ public:
     std::uint32_t pass() const { return loop_ == nullptr ? pass_ : loop_->pass; }
     /// Whether the thread runs the function of a loop, not the pass itself.
     bool is_in_loop() const { return loop_ != nullptr || num_functions_ != 0; }
-    /// Called when a loop that the thread runs alone begins, and when it ends: its functions do not open a scope.
+    /// Called before and after a loop that the thread runs alone, because its functions do not open scopes.
     void begin_function() { ++num_functions_; }
     void end_function() { --num_functions_; }
 

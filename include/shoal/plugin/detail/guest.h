@@ -1,7 +1,7 @@
 #pragma once
-// The things that code in other languages adds to a world. Plugins in C and scripts in Lua are guests: each has passes,
-// queries, event channels and observers, which are removed when the guest is unloaded, and recreated when stores
-// change.
+// Passes, queries and other objects that code in other languages adds to a world. Plugins in C and scripts in Lua are
+// guests: each has passes, queries, event channels and observers, which are removed when the guest is unloaded, and
+// recreated when stores change.
 //
 //     GuestHost       all guests of one language in a world
 //     Guest           one plugin or script: what it has made, and what a failed load undoes
@@ -39,7 +39,7 @@ struct SpawnBatch;
 struct Guest;
 struct GuestHost;
 
-/// Something that a guest has made, with its language's own data.
+/// An object that a guest has made. Derived classes add the data of their language.
 struct GuestPart {
     explicit GuestPart(Guest& of) : guest(of) {}
     GuestPart(const GuestPart&) = delete;
@@ -59,7 +59,7 @@ struct GuestColumn {
     ValueType type{};
     std::size_t component = 0;  ///< index in TextQuery::components()
     std::uint32_t column = 0;   ///< index in Schema::columns()
-    std::uint32_t offset = 0;   ///< bytes into the elements of the column
+    std::uint32_t offset = 0;   ///< in bytes, in each element of the column
 };
 inline constexpr std::size_t kMostGuestColumns = 64;
 
@@ -68,8 +68,8 @@ struct SHOAL_API GuestQuery : GuestPart {
     GuestQuery(Guest& of, std::string_view of_text, Array<std::string>&& of_columns)
         : GuestPart(of), text(of_text), column_names(std::move(of_columns)) {}
 
-    /// Makes the query, in place of an earlier one. Errors: the same as TextQuery::make() and find_columns(); the query
-    /// is then empty, and `problem` is set.
+    /// Makes the query, and replaces an earlier one. Errors: the same as TextQuery::make() and find_columns(); the
+    /// query is then empty, and `problem` is set.
     Status make();
     void forget();
     std::uint64_t num_rows() const { return query ? query->num_rows() : 0; }
@@ -85,17 +85,17 @@ protected:
     /// Finds the columns in `query`. Errors: a column is missing, or the language cannot represent it.
     virtual Status find_columns() = 0;
     virtual void forget_columns() {}
-    /// For find_columns(): in the components that the text writes, loops write only `columns`.
+    /// For find_columns(): of the components that the text writes, loops then write only `columns`.
     void limit_writes();
 };
 
-/// The meaning of a column's name, such as "wheel.angle" or "^wheel.angle", in a query.
+/// The component and field that a column's name, such as "wheel.angle" or "^wheel.angle", refers to in a query.
 struct NamedColumn {
     std::size_t component = 0;  ///< index in TextQuery::components()
     const Schema* schema = nullptr;
     std::string_view field;
 };
-/// Errors: `name` names no field, or a component that the query does not show.
+/// Errors: there is no such field, or the query does not have the component.
 SHOAL_API Result<NamedColumn> find_named_column(const TextQuery& query, std::string_view name);
 
 /// A channel of events that a guest has opened.
@@ -115,25 +115,25 @@ struct SHOAL_API GuestPass : GuestPart {
     GuestPass(Guest& of, std::string_view named) : GuestPart(of), name(named) {}
     virtual void run(const PassContext& context, Executor& executor) = 0;
 
-    /// Finds what the pass accesses now. Errors: a store, a channel or the query is missing.
+    /// Sets `accesses` for the current stores. Errors: a store, a channel or the query is missing.
     Status find_accesses();
-    /// Whether the pass has declared that it reads, or writes, a channel.
+    /// Whether the pass has declared that it reads (or, if `writes`, writes) a channel.
     bool declares(const GuestChannel& channel, bool writes) const;
-    /// Finds what the pass accesses. Pauses the pass if something is missing, and otherwise resumes it.
+    /// Updates `accesses`. Pauses the pass if something is missing, and otherwise resumes it.
     void renew();
 
     const std::string name;
-    GuestQuery* query = nullptr;  ///< belongs to this pass and is destroyed with it; nullptr: run() does not visit rows
-    Array<std::string> reads{Owner("guests")}, writes{Owner("guests")};          ///< besides the query's accesses
-    Array<std::string> reads_from{Owner("guests")}, writes_to{Owner("guests")};  ///< channels
-    Array<std::string> after{Owner("guests")}, before{Owner("guests")};          ///< passes
-    std::uint32_t every_frames = 0;                                              ///< 0: in every frame
+    GuestQuery* query = nullptr;  ///< owned by this pass; nullptr: run() does not visit rows
+    Array<std::string> reads{Owner("guests")}, writes{Owner("guests")};          ///< in addition to the query's
+    Array<std::string> reads_from{Owner("guests")}, writes_to{Owner("guests")};  ///< event channels
+    Array<std::string> after{Owner("guests")}, before{Owner("guests")};          ///< names of passes
+    std::uint32_t every_frames = 0;                                              ///< 0: runs in every frame
     float every_seconds = 0;
     Array<Access> accesses{Owner("guests")};
     bool is_added = false;       ///< whether the schedule has the pass
-    bool is_everything = false;  ///< it declares nothing and may do anything, because its host runs one pass at a time
+    bool is_everything = false;  ///< declares no accesses and may do anything, because its host runs one pass at a time
     bool rests = false;          ///< paused, because something it needs is missing
-    bool is_told = false;        ///< whether the log has reported this
+    bool is_told = false;        ///< whether this was logged
 
 protected:
     ~GuestPass() = default;
@@ -143,8 +143,8 @@ protected:
 struct GuestObserver {
     ComponentId component{};
     ObserverKind kind = ObserverKind::kAdd;
-    std::string name{};   ///< of the component type
-    std::string field{};  ///< empty: any
+    std::string name{};   ///< name of the component type
+    std::string field{};  ///< empty: any field
     // For GuestHost::tell(): an address, or a reference to a function of the language.
     std::uintptr_t function = 0;
     void* context = nullptr;
@@ -156,20 +156,20 @@ struct GuestObserver {
 
 /// One plugin or script.
 struct SHOAL_API Guest {
-    /// Becomes the last guest of the host.
+    /// Adds itself to the host, after all other guests.
     Guest(GuestHost& of, std::string_view named);
     Guest(const Guest&) = delete;
     Guest& operator=(const Guest&) = delete;
-    /// Requires: everything that the guest has made was removed.
+    /// Requires: everything that the guest has made has been removed.
     ~Guest();
 
     /// Makes a query and adds it. Errors: the same as GuestQuery::make(); the query is destroyed.
     Status add(GuestQuery& made);
     /// Requires: no pass uses the query.
     void remove(GuestQuery& query);
-    /// Adds a pass to the schedule. Errors: the same as GuestPass::find_accesses(); its name is taken; the passes could
-    /// no longer be ordered (not an error while the guest is loading, because it may add other passes). On an error,
-    /// the pass is destroyed with its query.
+    /// Adds a pass to the schedule. Errors: the same as GuestPass::find_accesses(); its name is taken; the passes have
+    /// no valid order (not an error while the guest is loading, because it may add other passes). On an error, the pass
+    /// is destroyed with its query.
     Status add(GuestPass& made);
     /// Errors: the program has removed the pass from the schedule.
     Status remove(GuestPass& pass);
@@ -183,15 +183,15 @@ struct SHOAL_API Guest {
     Status remove_observer(std::int64_t number);
 
     /// Declares a component type: makes its table, or changes the fields of an existing type.
-    /// Errors: the same as World::manager() and begin_schema_change(); a query, pass or observer of a guest names it.
+    /// Errors: the same as World::manager() and begin_schema_change(); a query, pass or observer of a guest uses it.
     Status declare(const Schema& schema);
-    /// Notes entities that were made during loading.
+    /// Records entities that were made during the load, for end_load().
     void note_made(std::span<const Entity> entities);
-    /// Ends a load. Unless `keep`, destroys the entities that were made during the load, and undoes declare().
+    /// Ends a load. Unless `keep` is set, destroys the entities that were made during the load, and undoes declare().
     void end_load(bool keep);
 
     /// suspend() removes passes and observers from the world; resume() adds them again. Errors: the same as add();
-    /// passes and observers that were not added by then stay out of the world.
+    /// passes and observers that have not been added yet then stay out of the world.
     void suspend();
     Status resume();
     /// Recreates queries, passes and observers.
@@ -216,12 +216,13 @@ struct SHOAL_API Guest {
     Array<SchemaChange*> changes{Owner("guests")};
 };
 
-/// The components of a batch as struct images that refer to the copies' entities: for stores that guests implement.
+/// The components of a spawned batch as struct images, for stores that guests implement. Entity fields refer to the new
+/// entities.
 struct SHOAL_API SpawnedImages {
     SpawnedImages(const SpawnBatch& batch, const Schema& schema);
 
-    Array<Entity> owners{Owner("guests")};   ///< of all copies
-    Array<Entity> parents{Owner("guests")};  ///< of the owners; empty: no owner has a parent
+    Array<Entity> owners{Owner("guests")};   ///< the owners in all copies
+    Array<Entity> parents{Owner("guests")};  ///< the parents of `owners`; empty: no owner has a parent
     Array<std::byte> images{Owner("guests")};
 };
 /// Copies a row from columns, one per Schema::columns(), to a struct image.
@@ -229,7 +230,7 @@ SHOAL_API void read_columns(const Schema& schema, std::span<const std::byte* con
                             std::byte* image);
 /// The same from a table of one component type.
 SHOAL_API void read_image(const Table& table, const Schema& schema, std::uint32_t row, std::byte* image);
-/// Returns those of `entities` that are dead and have a row, for OwnedRowsOptions::remove_dead.
+/// Returns the dead entities of `entities` that have a row: for OwnedRowsOptions::remove_dead.
 SHOAL_API Array<Entity> dead_owners(const OwnedRows& rows, std::span<const Entity> entities);
 
 /// Copies a component of an entity from any store to a struct image, except fields with C++ types.
@@ -239,8 +240,8 @@ SHOAL_API Status read_component(const World& world, const KeptComponent& kept, E
 /// Words for messages about the guests of a language.
 struct GuestWords {
     const char* guest;           ///< "plugin"
-    const char* how_to_declare;  ///< what to do about a component type that no store keeps
-    const char* how_to_open;     ///< what to do about a channel that the guest has not opened
+    const char* how_to_declare;  ///< advice if no store keeps a component type
+    const char* how_to_open;     ///< advice if the guest has not opened a channel
 };
 
 /// All guests of one language in a world.
@@ -259,12 +260,12 @@ struct SHOAL_API GuestHost : WorldService {
     void forget(const Store& store) override;
     void before_commands(const SettleContext& context) override;
 
-    /// Removes passes that are gone for good from the after() and before() of other passes, unless their names are in
-    /// use.
+    /// Removes the names of destroyed passes from the after() and before() of other passes, unless a new pass has the
+    /// name.
     void forget_passes(const Array<std::string>& names);
     /// Errors: no store keeps the component type.
     virtual Result<KeptComponent> find_kept(std::string_view component);
-    /// Returns a guest that has queries, passes or observers of a component type, or nullptr. `but`: a guest to skip.
+    /// Returns a guest that uses a component type in queries, passes or observers, or nullptr. Ignores the guest `but`.
     const Guest* find_user(const Schema& component, const Store& store, const Guest* but = nullptr) const;
     Guest* find_guest(std::string_view name) const;
     /// Ends the program if a pass or a function of a guest is running: for calls that load and unload guests.
@@ -274,12 +275,12 @@ struct SHOAL_API GuestHost : WorldService {
     const GuestWords words;
     const bool runs_one_at_a_time;  ///< the language is single-threaded
     bool is_exchanging = false;     ///< guests are being replaced; paused parts may resume afterwards
-    bool has_lost_stores = false;   ///< stores were lost after guests were renewed; the next settle renews guests again
-    std::uint32_t num_calls = 0;    ///< running functions of guests, except passes
+    bool has_lost_stores = false;   ///< stores were removed after the last renewal; the next settle renews guests again
+    std::uint32_t num_calls = 0;    ///< number of guest functions that are running, except passes
     Array<Guest*> guests{Owner("guests")};
 };
 
-/// The scope of a call of a guest's function, in which no guest is loaded or unloaded.
+/// Marks a call of a guest's function, during which guests must not be loaded or unloaded.
 class GuestCallScope {
 public:
     explicit GuestCallScope(GuestHost& host) : host_(host) { ++host_.num_calls; }
