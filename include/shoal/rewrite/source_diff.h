@@ -1,5 +1,5 @@
 #pragma once
-// The differences between two sources: by key, not by position in the text, and independent of their formats.
+// Compares two sources by key, not by position in the text, and regardless of their formats.
 //
 //     const std::vector<SourceDifference> differences = diff_sources(before, after);
 //     print(differences_text(differences));
@@ -11,8 +11,8 @@
 //     +   prefab = "reef/coral"
 //     > a5 was at left/a5
 //
-// The order of entities, components and fields is ignored. A list is one value. An entity whose key is unique in
-// both texts, and whose parent differs, was moved.
+// The order of entities, components and fields is ignored. A list is one value. An entity counts as moved if its key is
+// unique in both texts and its parents differ.
 // Thread: any thread.
 
 #include "shoal/rewrite/detail/source_tree.h"
@@ -33,11 +33,11 @@ struct SourceDifference {
 SHOAL_API std::string_view difference_name(SourceDifference::Kind kind);
 
 /// Returns the differences, grouped by entity. The content of an added or removed item is not listed separately.
-/// An item that is a mapping on one side and a value on the other, or whose type differs, counts as `changed` as a
-/// whole. Lifetime: as long as the trees.
+/// An item counts as `changed` as a whole if it is a mapping on one side and a value on the other, or if its types
+/// differ. Lifetime: as long as the trees.
 SHOAL_API std::vector<SourceDifference> diff_sources(const SourceTree& before, const SourceTree& after);
 
-/// Returns the differences as lines for people. Lines begin with `-`, `+` or `>`, or with the path of an entity.
+/// Returns the differences as readable lines. Lines begin with `-`, `+` or `>`, or with the path of an entity.
 SHOAL_API std::string differences_text(const std::vector<SourceDifference>& differences);
 
 }  // namespace shoal

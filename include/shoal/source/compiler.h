@@ -11,8 +11,7 @@
 //
 //     compose  ->  entities, parents first  ->  per component type, in spawn order: an image per component  ->  blob
 //
-// The same source gives the same bytes, from run to run and in every folder: the blob names files relative to the
-// roots.
+// The same source always gives the same bytes, in every folder: the blob names files relative to the roots.
 // Thread: one thread at a time per Diagnostics; the registry is only read.
 
 #include "shoal/resource/blob_writer.h"
@@ -27,7 +26,7 @@
 namespace shoal {
 
 struct CompileOptions {
-    /// Roots, limits and files. `rules` are added to the rules in it.
+    /// Roots, limits and files. compose_options() adds `rules`.
     ComposeOptions compose;
     SourceRules rules;
     BlobWriteOptions blob;
@@ -35,16 +34,15 @@ struct CompileOptions {
     bool strict = false;
     /// The name of the resource; empty: the path of the source in its root, without extension.
     std::string name;
-    /// The version of a program whose compile functions make blobs. A different version requires recompiling.
+    /// The version of the program that provides compile functions. If it changes, sources are compiled again.
     std::string program;
-    /// Receives what the result is made from, even after errors: see inputs.h, which finds out whether the inputs have
-    /// changed.
+    /// Receives the inputs of the result, even after errors. See inputs.h, which detects changed inputs.
     SourceInputs* inputs = nullptr;
 };
 
 /// Returns the options for composing a source, including `rules`.
 SHOAL_API ComposeOptions compose_options(const CompileOptions& options);
-/// The same with the old names of component types, which `registry` knows.
+/// The same, with the old names of component types from `registry`.
 SHOAL_API ComposeOptions compose_options(const CompileOptions& options, const ComponentRegistry& registry);
 
 struct ComponentCount {
@@ -52,13 +50,13 @@ struct ComponentCount {
     std::uint64_t count = 0;
 };
 
-/// A blob and what is in it.
+/// A blob, and counts of its content.
 struct CompiledSource {
     std::vector<std::byte> blob;  ///< empty after check_source
     std::uint64_t num_entities = 0;
     std::uint64_t num_roots = 0;
-    std::uint64_t num_components = 0;       ///< of all types, except those kept as text
-    std::uint64_t num_kept_components = 0;  ///< of unknown types
+    std::uint64_t num_components = 0;       ///< components of all types, except those kept as text
+    std::uint64_t num_kept_components = 0;  ///< components of unknown types
     std::uint64_t num_kept_fields = 0;
     std::uint64_t num_warnings = 0;
     std::vector<ComponentCount> components;  ///< in the order of the blob
@@ -73,11 +71,11 @@ SHOAL_API Result<CompiledSource> compile_source(const std::string& path, const C
 /// The same for a text that `diagnostics` already has.
 SHOAL_API Result<CompiledSource> compile_file(std::uint32_t file, const ComponentRegistry& registry,
                                               const CompileOptions& options, Diagnostics& diagnostics);
-/// The same as compile_source, without making the blob.
+/// The same as compile_source(), but does not make the blob.
 SHOAL_API Result<CompiledSource> check_source(const std::string& path, const ComponentRegistry& registry,
                                               const CompileOptions& options, Diagnostics& diagnostics);
-/// Reports what compile_file() would report about the text of a tree, which cannot use prefabs: for sources that a
-/// program builds, with errors at the source positions of their nodes.
+/// Reports the errors that compile_file() would report about the text of a tree, at the source positions of its nodes.
+/// For sources that a program builds; they cannot use prefabs.
 SHOAL_API void check_tree(Node root, const ComponentRegistry& registry, const CompileOptions& options,
                           Diagnostics& diagnostics);
 

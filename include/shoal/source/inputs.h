@@ -1,5 +1,5 @@
 #pragma once
-// What a blob was made from, and whether that has changed.
+// The inputs that a blob was made from, and which of them have changed.
 //
 //     SourceInputs inputs;
 //     options.inputs = &inputs;
@@ -17,10 +17,10 @@
 //     the rules of schema files          one of them differs
 //     the compiler                       it has another version
 //
-// Content decides. The content of a file is read again only if its stamp (size, times, inode) differs from the known
+// Files are compared by content. A file is read again only if its stamp (size, times, inode) differs from the known
 // one, or if the file was so new when it was read that a later change may have left the stamp unchanged. The hash is
-// the hash of the compiled bytes, so a file that changed during the compilation counts as changed. The compiler fills
-// SourceInputs while it compiles. This header depends on files and rules, but not on the compiler. Thread: one thread
+// taken from the bytes that were compiled, so a file that changed during the compilation counts as changed. The
+// compiler fills in SourceInputs. This header depends on files and rules, but not on the compiler. Thread: one thread
 // at a time per object.
 
 #include "shoal/base/file.h"
@@ -53,21 +53,21 @@ struct SourceInputs {
 
 /// Returns the version of the compiler and of the program whose functions it calls (CompileOptions::program).
 SHOAL_API std::string compiler_version(std::string_view program);
-/// Returns the hash of `rules`, except for their positions in schema files.
+/// Returns the hash of `rules`, without their positions in schema files.
 SHOAL_API std::uint64_t rules_hash(const SourceRules& rules);
 /// Returns the hash of everything about a component type that affects how texts are read or what the blob contains; 0
 /// if there is no schema.
 SHOAL_API std::uint64_t type_hash(const ComponentRegistry& registry, std::string_view name);
 
 /// Returns the inputs that a blob was made from. `roots` are the folders that the blob was compiled with. Errors: the
-/// blob does not name its inputs; it was compiled with another number of roots.
+/// blob does not name its inputs, or was compiled with another number of roots.
 SHOAL_API Result<SourceInputs> inputs_of_blob(const Blob& blob, const std::vector<std::string>& roots);
-/// Sets the path of each named file in `roots`; the first file that was read is `source`, unless that is
-/// empty. Errors: a name uses a root that `roots` does not have.
+/// Sets the path of each file from its name and `roots`. If `source` is not empty, it is the path of the first file
+/// that was read. Errors: a name refers to a root that `roots` does not have.
 SHOAL_API Status resolve_names(SourceInputs& inputs, const std::vector<std::string>& roots,
                                const std::string& source = {});
 
-/// The current content of files. Each file is checked once, however many outputs depend on it, until look_again().
+/// The current content of files. Each file is checked only once until look_again(), even if many outputs depend on it.
 class InputFiles {
 public:
     /// Lifetime: `files` outlives this object.
@@ -79,10 +79,10 @@ public:
     /// Returns content_hash() of a file; 0 if it cannot be read.
     SHOAL_API std::uint64_t hash(const std::string& path);
     SHOAL_API bool exists(const std::string& path);
-    /// Returns a stamp for a later call of know() with `hash`, which saves reading the file. The file had this content
-    /// at `wall_ns`; returns no stamp if it was, or may have been, changed since.
+    /// Returns a stamp for a later call of know() with `hash`, so that the file is not read again. The file had this
+    /// content at `wall_ns`; returns no stamp if the file may have changed since then.
     SHOAL_API FileStamp stamp_for(const std::string& path, std::uint64_t hash, std::int64_t wall_ns);
-    /// From now on, files are checked again. Hashes that are known for stamps are kept.
+    /// From now on, files are checked again. Known hashes stay valid for files with the same stamp.
     SHOAL_API void look_again();
 
     /// The number of files read.
@@ -93,7 +93,7 @@ private:
     struct Known {
         FileStamp stamp;
         std::uint64_t hash = 0;
-        std::uint64_t round = 0;  // the round of the check that gave `hash`
+        std::uint64_t round = 0;  // the round in which `hash` was checked
         bool exists = false;
         std::uint64_t exists_round = 0;
     };
@@ -110,11 +110,11 @@ SHOAL_API std::string_view change_name(InputChangeKind kind);
 
 struct InputChange {
     InputChangeKind kind;
-    std::string name;     ///< of the file or component type; empty for rules and compiler
-    std::string message;  ///< for people: `reef/coral.sjson changed`
+    std::string name;     ///< name of the file or component type; empty for rules and compiler
+    std::string message;  ///< such as `reef/coral.sjson changed`
 };
 
-/// Returns what has changed; empty if a compilation with these rules, by this program, would give the same blob.
+/// Returns the changes; empty if this program would compile the same blob with these rules.
 SHOAL_API std::vector<InputChange> find_changes(const SourceInputs& inputs, const ComponentRegistry& registry,
                                                 const SourceRules& rules, std::string_view program, InputFiles& files);
 

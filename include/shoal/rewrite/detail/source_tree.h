@@ -1,5 +1,5 @@
 #pragma once
-// The content of one source as a tree of items that are found by key, independent of its format and order.
+// The content of one source as a tree of items that are found by key, regardless of the source's format and order.
 //
 //     Diagnostics diagnostics;
 //     const std::uint32_t file = diagnostics.add_file("reef/garden.sjson", std::move(text));
@@ -11,9 +11,9 @@
 //             modified_components = {              +- component glow     place: modified_components
 //                 glow = { power = 2 }                +- member power       value: 2
 //
-// Lists with `_guid` and mappings by key, the short form of entities, and fields inside `data` give the same items.
-// Mappings of fields are items with members; a list is one value, like a number. Prefabs are not read: an item has only
-// the content of this text. compose_source_tree() returns the composed result instead.
+// All forms of a source give the same items: lists with `_guid` or mappings by key, entities in the short form, and
+// fields inside `data`. Mappings of fields are items with members; a list is one value, like a number. Prefabs are not
+// read: an item has only the content of this text. compose_source_tree() returns the composed result instead.
 // Lifetime: a SourceTree refers to the texts that the Diagnostics keeps. Thread: a tree does not change.
 
 #include "shoal/document/detail/document.h"
@@ -33,7 +33,7 @@ enum class ItemKind : std::uint8_t {
     kEntity,
     kComponent,
     kDeletion,  ///< an element of `deleted_components` or `deleted_children`
-    kMember,    ///< of any item, also of another member: a value, or a mapping with members
+    kMember,    ///< a value, or a mapping with members; may be in any item, including another member
 };
 
 /// The role of an item in its parent. Two items with the same parent differ in role or key.
@@ -45,21 +45,21 @@ enum class ItemRole : std::uint8_t {
     kChildren,
     kModifiedChildren,
     kDeletedChildren,
-    kUnits,     ///< of a level that also has `entities`
-    kEntities,  ///< of a level, even when written as `units`
+    kUnits,     ///< the `units` of a level that also has `entities`
+    kEntities,  ///< the entities of a level, even if written as `units`
     kBeside,    ///< keys besides the `data` of a component
 };
 
 struct SourceItem {
     const SourceItem* parent = nullptr;
     std::string_view key;       ///< GUID or name, in the composer's form; empty for a level
-    std::string_view type;      ///< of a component; empty in a change that does not name the type
-    std::string_view key_name;  ///< the key that gives `key` in the text: `_guid`, `guid` or `id`; empty: none
+    std::string_view type;      ///< type of a component; empty in a change that does not name the type
+    std::string_view key_name;  ///< which of `_guid`, `guid` and `id` has `key` as its value; empty: none
     ItemKind kind = ItemKind::kMember;
     ItemRole place = ItemRole::kMember;
     ItemForm form = ItemForm::kByKey;
     Node text;   ///< the item's text; none in a composed tree
-    Node value;  ///< of a member or component that is not a mapping
+    Node value;  ///< value of a member or component that is not a mapping
     SourcePosition position;
     std::vector<const SourceItem*> children;  ///< in text order
 
@@ -85,34 +85,34 @@ private:
 };
 
 /// Reads a file of `diagnostics`. Errors: the file cannot be read, is not a source, or has two entities or components
-/// with the same key. Then nothing is returned, and `diagnostics` has the reason.
+/// with the same key. Returns nothing in these cases; `diagnostics` has the reason.
 SHOAL_API std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics,
                                                      const ReadOptions& options = {640});
 /// The same with the comments of the text.
 SHOAL_API std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics,
                                                      SourceComments& comments, const ReadOptions& options = {640});
-/// The same for a tree that is read or built. Lifetime: as long as its document.
+/// The same for a document that was already read, or was built. Lifetime: as long as the document.
 SHOAL_API std::optional<SourceTree> read_source_tree(Node root, Diagnostics& diagnostics);
 /// Returns an empty source tree of the same kind as `other`.
 SHOAL_API SourceTree empty_source_tree(const SourceTree& other);
-/// Returns the entities of a composition, with their prefabs merged. Lifetime: as long as the composition.
+/// Returns the entities of a composition, with prefabs merged in. Lifetime: as long as the composition.
 SHOAL_API SourceTree compose_source_tree(const Composition& composition);
 
-/// Returns whether two items have the same content, in any order.
+/// Returns whether two items have the same content, regardless of order.
 SHOAL_API bool same_item(const SourceTree& a, const SourceItem& in_a, const SourceTree& b, const SourceItem& in_b);
 
-/// Returns the key of a role in a source: "modified_components"; empty for members.
+/// Returns the key for a role in a source, such as "modified_components"; empty for members.
 SHOAL_API std::string_view role_name(ItemRole place);
-/// Returns the entity that an item is or belongs to, or the level.
+/// Returns the entity that an item is or belongs to; the level if there is none.
 SHOAL_API const SourceItem& entity_of(const SourceItem& item);
 /// Returns the keys from the root to the entity of an item, separated by `/`. The path of a level is "the level".
 SHOAL_API std::string entity_path(const SourceItem& item);
 /// Returns the path from an item's entity to the item: "modified_components.glow.power".
 SHOAL_API std::string member_path(const SourceItem& item);
-/// Returns an item as a document in canonical form: with mappings by key, and with only one place for each thing.
+/// Returns an item as a document in canonical form, which uses mappings by key and has one way to write each item.
 SHOAL_API Document canonical_document(const SourceItem& item);
-/// Returns a line for each value of a tree, sorted: `a1/trunk components.glow.power = 2`. Texts with the same content
-/// have the same lines.
+/// Returns a sorted list with a line for each value of a tree, such as `a1/trunk components.glow.power = 2`. Texts with
+/// the same content have the same lines.
 SHOAL_API std::string canonical_lines(const SourceTree& tree);
 
 }  // namespace shoal

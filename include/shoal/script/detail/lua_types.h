@@ -1,5 +1,5 @@
 #pragma once
-// Annotations of component types for Lua editors: the language server reads them as LuaCATS.
+// Writes LuaCATS annotations of component types, which the Lua language server reads for editors.
 //
 //     const Schema* const schemas[] = {&schema_of<Wheel>()};
 //     const std::string text = lua_types(schemas);  // a file beside the scripts, such as shoal.meta.lua
@@ -17,7 +17,7 @@ namespace shoal {
 
 class Schema;
 
-/// Returns the text of such a file; component types are in the given order.
+/// Returns the text of the file. Component types keep the given order.
 SHOAL_API std::string lua_types(std::span<const Schema* const> schemas);
 
 }  // namespace shoal

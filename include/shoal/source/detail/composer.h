@@ -10,10 +10,10 @@
 //     b: prefab reef/coral                              b: transform { p }       one layer, shared with every coral
 //                                                       b/x
 //
-// Nothing is copied: a component is a chain of layers, each of them a node of its text, so every value
-// keeps its position. A prefab is read and merged once, however often it is used. docs/formats/source.md has the rules.
-// Errors go to Diagnostics, many at once; everything that is valid is composed anyway, so that the compiler can
-// find more. Hostile texts are limited in depth, and by counts that are known before anything is expanded.
+// Nothing is copied: a component is a chain of layers, and each layer is a node of its text, so every value keeps its
+// position. A prefab is read and merged only once, even if it is used often. See docs/formats/source.md for the rules.
+// Errors are reported to Diagnostics. Everything that is valid is composed anyway, so that the compiler can find more
+// errors. Against hostile texts, depth is limited, and entities are counted before they are expanded.
 // Lifetime: a Composition refers to the texts that the Diagnostics keeps.
 // Thread: one thread at a time per Diagnostics; a Composition does not change.
 
@@ -32,15 +32,16 @@
 
 namespace shoal {
 
-/// A file that the result depends on. Kinds: read, must exist (found by a search), must not exist (tried before).
+/// A file that the result depends on: it was read, was found by a search and must exist, or was tried before and must
+/// not exist.
 struct SourceDependency {
     DependencyKind kind;
     std::string path;        ///< as it was opened
-    std::string name;        ///< the same on every machine: the path in root n, after `$n/` if there are several
+    std::string name;        ///< the same on every machine: the path in its root, after `$n/` if there are several
     std::uint64_t hash = 0;  ///< content_hash() of the text that was read; 0: not read
 };
 
-/// Returns the hash by which contents of files are compared; never 0.
+/// Returns the hash that is used to compare file contents; never 0.
 SHOAL_API std::uint64_t content_hash(std::string_view content);
 
 struct ComposeOptions {
@@ -58,21 +59,21 @@ struct ComposeOptions {
     std::vector<RenamedKey> old_words{};
     /// Which key to use if a level has both `units` and `entities`; kUndecided: having both is an error.
     LevelEntities level_entities = LevelEntities::kUndecided;
-    /// Component types whose text can be the name of a file that has their fields.
+    /// Component types that may be written as the name of a file with their fields.
     std::vector<std::string> components_in_files;
-    /// Keeps other unknown keys as text; otherwise they are errors.
+    /// Keeps all other unknown keys as text; otherwise they are errors.
     bool keep_unknown_keys = false;
     /// The maximum nesting of entities, counting children and prefabs.
     std::uint32_t max_depth = 256;
     std::uint64_t max_entities = std::uint64_t(1) << 22;
     std::uint64_t max_components = std::uint64_t(1) << 25;
-    /// nullptr: the disk.
+    /// nullptr: reads from the disk.
     SourceFiles* files = nullptr;
-    /// Receives how many entities of a level have been merged, and how many components have been compiled.
+    /// Receives the numbers of merged entities of a level and of compiled components.
     ProgressListener progress{};
-    /// Receives the dependencies; for a source with errors, the dependencies found before the errors.
+    /// Receives the dependencies; for a source with errors, those found before the errors.
     std::vector<SourceDependency>* dependencies = nullptr;
-    /// A child takes two levels of lists and mappings. The limit allows max_depth nested children and their content.
+    /// Each nested child adds two levels of lists and mappings. The limit allows max_depth children and their content.
     ReadOptions read{640};
 };
 
@@ -81,11 +82,11 @@ constexpr std::uint8_t consumed_bit(SourceKey key) {
     return static_cast<std::uint8_t>(1u << static_cast<unsigned>(key));
 }
 
-/// The content of one text about a component.
+/// The part of a component that one text declares or changes.
 struct ComponentLayer {
     const ComponentLayer* below = nullptr;  ///< the layer that this one modifies; nullptr: it declares the component
     Node value;                             ///< the whole text of the component
-    Node fields;  ///< the mapping of fields: `value`, or its `data`; not a mapping for a component given as a value
+    Node fields;  ///< the mapping of fields: `value` or its `data`; not a mapping if the component is a value
     std::uint32_t shared_index = kNotShared;  ///< index among the layers of prefabs, which many entities may share
     std::uint16_t height = 1;                 ///< number of layers, including this one
     std::uint8_t consumed_keys = 0;           ///< keys of `value` that are not fields: consumed_bit()
@@ -98,7 +99,7 @@ struct ComponentLayer {
 struct MergedComponent {
     std::string_view key;     ///< GUID or name
     std::uint32_t type = 0;   ///< index into Composition::types()
-    SourcePosition position;  ///< of its declaration
+    SourcePosition position;  ///< position of its declaration
     const ComponentLayer* top = nullptr;
 };
 
@@ -110,13 +111,13 @@ struct MergedEntity {
     SourcePosition position;
     std::span<const MergedComponent> components;
     std::span<const MergedEntity* const> children;
-    std::span<const Node> other_keys;  ///< unknown keys, to be kept
-    std::uint64_t num_entities = 1;    ///< of the subtree
-    std::uint64_t num_components = 0;  ///< of the subtree
+    std::span<const Node> other_keys;  ///< unknown keys, which the blob keeps
+    std::uint64_t num_entities = 1;    ///< in the subtree
+    std::uint64_t num_components = 0;  ///< in the subtree
     std::uint32_t height = 1;
 };
 
-/// The version of a component type that a file was written for, as the file declares it.
+/// The version of a component type that a file declares to be written for.
 struct SourceVersion {
     std::string_view type;  ///< as written in the file
     std::uint32_t version = 0;
@@ -142,12 +143,12 @@ public:
     /// The names of the component types, in the order in which they first occur.
     std::span<const std::string_view> types() const { return types_; }
     std::uint32_t num_shared_layers() const { return num_shared_layers_; }
-    /// Unknown keys of the level, to be kept.
+    /// Unknown keys of the level, which the blob keeps.
     std::span<const Node> other_keys() const { return other_keys_; }
     std::span<const SourceDependency> dependencies() const { return dependencies_; }
     /// The `_versions` of all files, file by file.
     std::span<const SourceVersion> versions() const { return versions_; }
-    /// Returns the name of a file of Diagnostics in dependencies; empty if this composition did not read it.
+    /// Returns the name in dependencies() of a file of Diagnostics; empty if this composition has not read the file.
     SHOAL_API std::string_view source_name(std::uint32_t file) const;
 
 private:
@@ -166,7 +167,7 @@ private:
     std::vector<std::pair<std::uint32_t, std::string>> source_names_;
 };
 
-/// Composes the source at `path`. Returns nothing if the source cannot be read at all. Errors: see `diagnostics`.
+/// Composes the source at `path`. Returns nothing if the source cannot be read. Errors: reported to `diagnostics`.
 SHOAL_API std::optional<Composition> compose(const std::string& path, const ComposeOptions& options,
                                              Diagnostics& diagnostics);
 /// The same for a text that `diagnostics` already has. Without roots, the text cannot use prefabs.

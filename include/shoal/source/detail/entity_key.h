@@ -1,8 +1,8 @@
 #pragma once
 // The keys of entities and components: GUIDs and names, and paths of such keys.
 //
-// A GUID, such as 43d2ce7f-9F3A-4c1b-8a77-0123456789ab, is case-insensitive. The composer keeps keys in
-// lower case, so that keys can be compared and hashed, and paths can be built, as texts.
+// A GUID, such as 43d2ce7f-9F3A-4c1b-8a77-0123456789ab, is case-insensitive. The composer converts GUIDs to lower case,
+// so that keys can be compared, hashed and joined to paths as plain texts.
 // Thread: any thread.
 
 #include "shoal/base/detail/config.h"
@@ -23,8 +23,8 @@ SHOAL_API bool has_upper_case_guid(std::string_view key);
 /// Converts each GUID of a key to lower case. Names are unchanged.
 SHOAL_API void lower_guids(std::string& key);
 
-/// Returns a key with its GUIDs in lower case: `key` itself, or, if the text differs, the result of keep(text), which
-/// must store the text.
+/// Returns a key with its GUIDs in lower case: `key` itself if nothing changes, otherwise the result of keep(text),
+/// which must store the text.
 template <class Keep>
 std::string_view normal_key(std::string_view key, Keep&& keep) {
     if (!has_upper_case_guid(key)) return key;

@@ -1,13 +1,14 @@
 #pragma once
-// A JSON Schema of sources, with which editors complete and check sources in JSON and in YAML.
+// A JSON Schema of sources, which editors use to complete and check sources in JSON and YAML.
 //
 //     SourceRules rules;  // of schema files
 //     const Document schema = json_schema(registry, rules);
 //     const std::string text = write_source_text(schema.root(), SourceFormat::kJson, Diagnostics(), SourceComments());
 //
-// It uses draft 2020-12, and nothing beyond draft 7 except `$defs`. Every source that compiles is valid, in any form,
-// but a valid source may still have errors: the schema does not know prefabs, references, or which components of
-// prefabs a change refers to. Fields of component types with a program's compile function are not checked.
+// It declares draft 2020-12, but uses only draft 7 and `$defs`. Every source that compiles is valid, in any form. A
+// valid source may still have errors, because the schema does not check prefabs, references, or whether the component
+// that a change names exists in the prefab. The fields of component types with a compile function of the program are
+// not checked.
 // Thread: any.
 
 #include "shoal/document/detail/document.h"

@@ -1,6 +1,6 @@
 #pragma once
-// Finds a key in a small set of names. Texts that programs write repeat the same keys in the same order, so the name
-// that followed last time is tried first, and usually one comparison is enough.
+// Finds a key in a small set of names. Texts written by programs repeat the same keys in the same order, so the name
+// that followed the previous name last time is tried first, and one comparison is usually enough.
 
 #include "shoal/base/detail/config.h"
 
@@ -12,7 +12,7 @@
 
 namespace shoal {
 
-/// Compares short texts without a call.
+/// Compares short texts without a function call.
 inline bool same_text(std::string_view a, std::string_view b) {
     const std::size_t size = a.size();
     if (size != b.size()) return false;
@@ -34,7 +34,7 @@ public:
     explicit KeyPredictor(std::span<const std::string_view> names)
         : names_(names.begin(), names.end()), after_(names.size() + 1, 0) {}
 
-    /// Returns the index of `key`, or -1. `previous` is the result of the previous call, -1 at the start.
+    /// Returns the index of `key`, or -1. `previous` is the result of the previous call, or -1 at the start.
     int find(std::string_view key, int previous) {
         if (names_.empty()) return -1;
         std::uint16_t& guess = after_[static_cast<std::size_t>(previous + 1)];

@@ -1,5 +1,5 @@
 #pragma once
-// Where the values of an entity come from: which text declares each of its components, and which texts change it.
+// Finds the texts that declare or change the components of an entity.
 //
 //     for (const LayerOrigin& origin : layer_origins(*composition, diagnostics, guid))
 //         print(origin.file, origin.line, origin.component, origin.fields);
@@ -18,7 +18,7 @@ namespace shoal {
 
 class Diagnostics;
 
-/// One text's part of a component.
+/// The part of a component in one text.
 struct LayerOrigin {
     std::string component;
     std::string file;  ///< the path in its root, as in blobs
@@ -27,8 +27,8 @@ struct LayerOrigin {
     std::vector<std::string> fields;  ///< fields that the text sets, by their names in the text
 };
 
-/// Returns the layers of the components of an entity, component by component; for each, the layer that declares it
-/// comes first. Empty if no entity has this GUID path. `diagnostics`: the same as for the composition. Cost:
+/// Returns the layers of an entity's components, component by component; the layer that declares a component comes
+/// first. Empty if no entity has this GUID path. Requires: `diagnostics` was used for the composition. Cost:
 /// O(entities).
 SHOAL_API std::vector<LayerOrigin> layer_origins(const Composition& composition, const Diagnostics& diagnostics,
                                                  std::uint64_t guid);

@@ -1,13 +1,13 @@
 #pragma once
-// Finds and reads source texts, and records what a composition depends on.
+// Finds and reads source texts, and records the files that a composition depends on.
 //
 //     a name in a text            candidates, in this order                       what is recorded
 //     "reef/coral"                root 1: reef/coral.sjson .json .unit ...        must not exist (tried, absent)
 //                                 root 2: reef/coral.sjson                        was read (found)
 //
 // A name whose last part has a dot is first tried unchanged. Names are relative to the roots, with parts separated by
-// `/`. A name that is absolute or has an empty part, `.` or `..` is an error, and so is a link that leads out of the
-// roots, so no text can reach a file outside of the roots.
+// `/`. Absolute names, and names with the parts `.` and `..` or with empty parts, are errors. Links that lead out of
+// the roots are errors, too. A text therefore cannot reach files outside of the roots.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/detail/memory.h"
@@ -28,21 +28,21 @@ class SourceFiles {
 public:
     virtual ~SourceFiles() = default;
 
-    /// Returns whether something exists at a path. A file that cannot be read counts, so that it is reported rather
-    /// than skipped.
+    /// Returns whether something exists at a path. A file that exists but cannot be read counts, so that an error is
+    /// reported for it.
     virtual bool exists(const std::string& path) const = 0;
-    /// Errors: missing, unreadable, a folder; the message names the path and the reason.
+    /// Errors: the file is missing, unreadable or a folder; the message names the path and the reason.
     virtual Result<std::string> read(const std::string& path) = 0;
-    /// Returns a file's canonical path, which is the same for all paths to the file. It begins with the canonical path
-    /// of the folder and `/`.
+    /// Returns a file's canonical path, which is the same for all paths to the file. It begins with the folder's
+    /// canonical path and `/`.
     virtual std::string canonical(const std::string& path) const = 0;
-    /// Returns the names of files in a folder, to suggest a prefab for a mistyped name. May return nothing.
+    /// Returns the names of the files in a folder, for suggestions after a mistyped name. May return nothing.
     virtual std::vector<std::string> list(const std::string& /*folder*/) const { return {}; }
 
-    /// Returns the stamp of a file, without reading the file. Without a stamp, only the content shows whether a file
-    /// has changed.
+    /// Returns the stamp of a file without reading it. If there is no stamp, a change can only be seen from the
+    /// content.
     virtual FileStamp stamp(const std::string& /*path*/) const { return {}; }
-    /// Returns the current time of the clock of the stamps.
+    /// Returns the current time of the clock that the stamps use.
     virtual std::int64_t now_ns() const { return 0; }
 };
 
@@ -69,7 +69,7 @@ public:
     std::string canonical(const std::string& path) const override { return path; }
     SHOAL_API std::vector<std::string> list(const std::string& folder) const override;
 
-    /// The number of reads of texts.
+    /// The number of calls of read().
     std::size_t num_reads() const { return num_reads_; }
 
 private:
@@ -79,16 +79,16 @@ private:
     std::size_t num_reads_ = 0;
 };
 
-/// Extensions that are tried for a name without an extension, in order.
+/// Extensions that are tried, in this order, for a name without an extension.
 inline constexpr std::string_view kSourceExtensions[] = {".sjson", ".json", ".unit", ".level", ".yaml", ".yml"};
 
 enum class SourceFormat : std::uint8_t { kSjson, kJson, kYaml };
 
-/// Returns the format of a file name: JSON (.json), YAML (.yaml, .yml), otherwise SJSON.
+/// Returns the format for a file name: JSON (.json), YAML (.yaml, .yml), otherwise SJSON.
 SHOAL_API SourceFormat source_format(std::string_view file_name);
 
 /// Reads a file of `diagnostics` in the format that its name indicates.
-/// Errors: one or more in `diagnostics`, and no document.
+/// Errors: returns no document; `diagnostics` has one or more errors.
 SHOAL_API Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
 /// Returns the path of a resource in a root: `root/name`, or only `name` in the current folder.

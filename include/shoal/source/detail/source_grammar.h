@@ -1,6 +1,6 @@
 #pragma once
-// Reads levels, entities and components from the nodes of a text, piece by piece: for the composer, which merges each
-// piece at once, and for source trees, which keep all of them.
+// Reads levels, entities and components from the nodes of a text, one at a time. The composer merges each of them
+// immediately; source trees keep all of them.
 //
 //     entities = [                                      each_key(): `entities`, which is known
 //         { _guid = "a1"  glow = { power = 2 } }        each_entry(): a1; each_key(): `glow`, a component
@@ -21,61 +21,62 @@
 
 namespace shoal {
 
-/// What a key of a level or entity stands for.
+/// The meaning of a key of a level or entity.
 enum class KeyUse : std::uint8_t {
-    kKnown,      ///< itself: a row of kSourceKeys
-    kRenamed,    ///< another key: a row of the renamed keys
+    kKnown,      ///< a built-in key: a row of kSourceKeys
+    kRenamed,    ///< an alias of another key: a row of the renamed keys
     kComponent,  ///< a component of an entity in the short form
     kUnknown,
 };
 
 /// The syntax of an entity, a component or a deletion.
 enum class ItemForm : std::uint8_t {
-    kByKey,    ///< with its key before it
+    kByKey,    ///< in a mapping, after its key
     kElement,  ///< in a list, with its key inside
-    kShort,    ///< a component as a key of an entity in the short form
+    kShort,    ///< a component of an entity in the short form
 };
 
 /// A member or element of a list of entities, components or deletions.
 struct SourceEntry {
-    std::string_view key;     ///< GUID or name in its normal form; empty in an element without a key
-    SourcePosition position;  ///< of the key, or of an element without one
+    std::string_view key;     ///< normalized GUID or name; empty in an element without a key
+    SourcePosition position;  ///< position of the key; of the element if it has no key
     Node text;
     ItemForm form = ItemForm::kByKey;
-    std::string_view key_name{};  ///< the key that gives it in an element: `_guid`, `guid` or `id`; empty: none
+    std::string_view key_name{};  ///< which of `_guid`, `guid` and `id` has it in an element; empty: none
 
     bool has_key() const { return form != ItemForm::kElement || !key.empty(); }
 };
 
-/// The keys of a component in the long form that are not fields. A missing one is none.
+/// The keys of a component in the long form that are not fields; none if missing.
 struct ComponentText {
     Node type, plain_type, data;  ///< `_type`, `type`, `data`
-    bool has_others = false;      ///< keys that kComponentKeys does not have
+    bool has_others = false;      ///< keys that are not in kComponentKeys
 
     /// Returns whether the fields are in `data`, which is a mapping or null.
     bool is_wrapped() const { return data && (data.is_mapping() || data.is_null()); }
-    /// Returns the type that the text names; empty: none. `declares`: `type` names it even if there is no `data`.
+    /// Returns the type that the text names; empty: none. If `declares` is set, `type` counts even if there is no
+    /// `data`.
     SHOAL_API std::string_view type_name(bool declares) const;
 };
 
-/// Returns the `data` with the fields of a component; none if they are in the component itself.
+/// Returns the `data` of a component; none if the fields are in the component itself.
 SHOAL_API Node wrapped_fields(Node component);
 
-/// What is wrong with a list of entries or an entry.
+/// A problem of a list of entries, or of an entry.
 enum class EntryProblem : std::uint8_t {
-    kNoList,    ///< the entries are in neither a list nor a mapping
-    kKind,      ///< an element is not a mapping, nor a text that is deleted
-    kKeyKind,   ///< a key in an element is not a text
+    kNoList,    ///< the value is neither a list nor a mapping
+    kKind,      ///< an element is neither a mapping nor, in deletions, a text
+    kKeyKind,   ///< the key of an element is not a text
     kNoTarget,  ///< an element of changes or deletions has no key
     kEmptyKey,  ///< a key of a mapping is empty
 };
 
-/// Reports problems for a SourceGrammar, and stores keys that differ from those in the text.
+/// Reports problems for a SourceGrammar, and stores keys whose normal form differs from the text.
 class GrammarUser {
 public:
-    /// Reports a problem of a node. Returns whether the entry is used anyway. `list`: the key of its list.
+    /// Reports a problem of a node in the list with the key `list`. Returns whether the entry is used anyway.
     virtual bool refuse(EntryProblem problem, Node node, SourceKey list) = 0;
-    /// Returns a copy of a key. Lifetime: as long as entries are used.
+    /// Returns a copy of a key. Lifetime: as long as the entries are used.
     virtual std::string_view keep(std::string_view key) = 0;
 
 protected:
@@ -84,10 +85,10 @@ protected:
 
 class SourceGrammar {
 public:
-    /// Lifetime: `user` and `renamed_keys` must outlive it, and so must the keys of the nodes that it reads.
+    /// Lifetime: `user`, `renamed_keys` and the keys of all nodes that are read outlive this object.
     SHOAL_API explicit SourceGrammar(GrammarUser& user, std::span<const RenamedKey> renamed_keys = {});
 
-    /// Calls visit(child, use, row) for each key of a level or entity. `row`: of the table that KeyUse names.
+    /// Calls visit(child, use, row) for each key of a level or entity. `row`: its row in the table for that KeyUse.
     template <class Visit>
     void each_key(Node node, bool of_level, Visit&& visit) {
         const bool is_short = !of_level && is_short_form(node);
@@ -114,9 +115,9 @@ public:
             if (is_list ? read_element(child, key, entry) : read_member(child, key, entry)) visit(entry);
     }
 
-    /// Reads the key of an entity or component in `element` into `entry`; leaves it if there is none.
+    /// Reads the key of an entity or component in `element` into `entry`, if there is a key.
     SHOAL_API void read_key(Node element, SourceKey list, SourceEntry& entry);
-    /// Requires: a mapping.
+    /// Requires: `component` is a mapping.
     SHOAL_API ComponentText read_component(Node component);
 
     /// Returns a key without `#`, and with its GUIDs in lower case.
@@ -134,7 +135,7 @@ private:
     std::span<const RenamedKey> renamed_keys_;
     KeyPredictor keys_;                                                  // kSourceKeys, then the renamed keys
     KeyPredictor component_keys_;                                        // kComponentKeys
-    HashMap<std::string_view, bool> is_short_{Owner("source grammar")};  // whether entities with a key may be short
+    HashMap<std::string_view, bool> is_short_{Owner("source grammar")};  // whether the short form may have a key
 };
 
 }  // namespace shoal

@@ -1,6 +1,5 @@
 #pragma once
-// The keys of levels, entities and components that have a meaning, in one table: for source_grammar.h and the JSON
-// Schema.
+// A table of all keys that have a meaning in levels, entities and components, for source_grammar.h and the JSON Schema.
 //
 //     data  _guid  _type  type  guid  id  editor  name  prefab  components ... entities  _versions
 //     [--------- kComponentKeys --------]                       [------ lists --------]
@@ -39,7 +38,7 @@ enum class SourceKey : std::uint8_t {
     kVersions,
 };
 
-/// The kind of value that a key has. An entity with a key whose value is at most kTypeName is in the long form.
+/// The kind of a key's value. A key with a kind up to kTypeName puts the entity in the long form.
 enum class KeyValue : std::uint8_t {
     kResource,
     kNewComponents,
@@ -91,8 +90,8 @@ static_assert(kSourceKeys[static_cast<std::size_t>(SourceKey::kId)].name == "id"
 inline constexpr std::span kEntityKeys = std::span(kSourceKeys).subspan<1>();
 inline constexpr std::span kComponentKeys = std::span(kSourceKeys).first<6>();
 
-/// The keys that name an element of a list, and those that give its type, in order of precedence: if a text has
-/// several, the first in this list is used.
+/// The keys that identify an element of a list, and the keys for its type. If a text has several, the first in this
+/// order is used.
 inline constexpr SourceKey kGuidKeys[] = {SourceKey::kGuid, SourceKey::kPlainGuid, SourceKey::kId};
 inline constexpr SourceKey kTypeKeys[] = {SourceKey::kType, SourceKey::kPlainType};
 
@@ -101,7 +100,7 @@ constexpr std::string_view key_name(SourceKey key) { return meaning_of(key).name
 constexpr bool has_meaning(const KeyMeaning& key, bool of_level) { return of_level ? key.in_level : key.in_entity; }
 /// Returns whether entities with this key are in the long form.
 constexpr bool marks_long_form(const KeyMeaning& key) { return key.value <= KeyValue::kTypeName; }
-/// Returns whether a list has components that are new or changed.
+/// Returns whether a list has new or changed components.
 constexpr bool has_components(const KeyMeaning& list) {
     return list.value == KeyValue::kNewComponents || list.value == KeyValue::kChangedComponents;
 }
@@ -116,8 +115,8 @@ SHOAL_API bool is_structural_key(std::string_view key);
 /// Returns whether a source with this root is a level.
 SHOAL_API bool is_level_text(Node root);
 
-/// Returns whether an entity in the short form may have a key. It may not have a key that defines how an entity is
-/// built, nor a misspelling of such a key.
+/// Returns whether an entity in the short form may have a key. Keys that define how an entity is built, and
+/// misspellings of them, are not allowed.
 SHOAL_API bool is_key_of_short_form(std::string_view key);
 
 }  // namespace shoal

@@ -1,7 +1,6 @@
 #pragma once
-// What a source may contain besides what schemas declare: set by schema files, applied by the composer and the
-// compiler.
-// Thread: values.
+// Rules for the content of sources beyond schemas. Schema files set them; the composer and the compiler apply them.
+// Thread: plain data.
 
 #include "shoal/document/diagnostics.h"
 #include "shoal/table/detail/schema.h"
@@ -12,20 +11,20 @@
 
 namespace shoal {
 
-/// Which key of a level that has both `units` and `entities` holds its entities.
+/// The key that holds the entities of a level that has both `units` and `entities`.
 enum class LevelEntities : std::uint8_t { kUndecided, kUnits, kEntities, kBoth };
 
-/// A key of another format that has the meaning of one of ours: a key of entities (`inherit` means `prefab`), a field
-/// of components (`pos` means `position`), or a field of a component that an entity gives itself (`pos` means
+/// An alias of a key, for texts in other formats. It stands for a key of entities (`inherit` for `prefab`), for a field
+/// of components (`pos` for `position`), or, as a key of an entity, for a field of one of its components (`pos` for
 /// `transform.position`).
 struct RenamedKey {
     std::string from;
     std::string to;
 };
 
-/// What a source may contain without a schema. Set by schema files.
+/// Rules for content that no schema declares.
 struct SourceRules {
-    bool keep_unknown_components = false;  ///< kept as text in the blob's debug section; otherwise they are errors
+    bool keep_unknown_components = false;  ///< as text in the blob's debug section; otherwise they are errors
     bool keep_unknown_fields = false;      ///< the same for unknown fields, and unknown keys of entities and levels
     std::vector<std::string> ignored_keys;
     std::vector<RenamedKey> renamed_keys;
@@ -35,11 +34,11 @@ struct SourceRules {
     struct Declaration {
         std::string component;
         SourcePosition position;
-        std::string migrations{};  ///< the text of `migrations` and `renamed_from` as a mapping; empty: none
+        std::string migrations{};  ///< `migrations` and `renamed_from` as the text of a mapping; empty: none
     };
     /// Older versions of component types, for sources that were written for them: see read_older_schema_file().
     std::vector<Schema> older_schemas{};
-    std::vector<Declaration> declarations;  ///< where schema files declare component types
+    std::vector<Declaration> declarations;  ///< the declarations of component types in schema files
 };
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// YAML, read into the same tree as SJSON and JSON. docs/formats/yaml.md lists which parts of YAML are read, and how.
+// Reads YAML into the same tree as SJSON and JSON. docs/formats/yaml.md lists the supported parts of YAML.
 //
 //     engine:
 //       maxSpeed: 250
@@ -7,8 +7,8 @@
 //       aabbox: {min: [-25, 0], max: [25, 30]}
 //     collidable:                      # null: all defaults
 //
-// Scalars follow the core schema of YAML 1.2: `yes` and `no` are strings. Keys are strings, as written. A list marked
-// !!pairs keeps its order and repeated keys: it is read as a list of mappings with one key each.
+// Scalars follow the core schema of YAML 1.2: `yes` and `no` are strings. Keys are strings, exactly as written. A list
+// marked !!pairs keeps its order and repeated keys: it is read as a list of mappings with one key each.
 // Thread: calls are independent; one thread at a time per Diagnostics.
 
 #include "shoal/base/status.h"
@@ -19,13 +19,13 @@
 
 namespace shoal {
 
-/// The most nodes that the aliases of a text may repeat in total: a few lines of aliases can expand to billions.
+/// The maximum number of nodes that all aliases of a text may repeat: a few lines of aliases can expand to billions.
 inline constexpr std::uint32_t kMaxYamlAliasNodes = 1 << 20;
-/// The most lines that begin with % at the start of a text.
+/// The maximum number of directives, which are lines that begin with %, at the start of a text.
 inline constexpr std::uint32_t kMaxYamlDirectives = 16;
 
 /// Reads a file of `diagnostics`. A byte order mark is skipped. An empty text is an empty mapping.
-/// Errors: one or more in `diagnostics`, and no document. Only the first syntax error is reported.
+/// Errors: returns no document; `diagnostics` has one or more errors. Only the first syntax error is reported.
 /// Lifetime: the document owns its texts.
 SHOAL_API Result<Document> read_yaml(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 

@@ -1,5 +1,5 @@
 #pragma once
-// The meaning of a plain scalar of YAML, by the core schema of YAML 1.2.
+// The meaning of a plain YAML scalar, by the core schema of YAML 1.2.
 // Thread: any thread.
 
 #include "shoal/base/detail/config.h"
@@ -18,7 +18,7 @@ enum class YamlMeaning : std::uint8_t {
     kLargeInteger,  ///< above the largest int64
     kNumber,
     kNotFinite,    ///< .inf or .nan
-    kTooLarge,     ///< a number beyond the largest double, or not decimal and beyond 64 bits
+    kTooLarge,     ///< beyond the largest double; if not decimal, beyond 64 bits
     kLeadingZero,  ///< 012: octal in YAML 1.1, decimal in 1.2
 };
 
