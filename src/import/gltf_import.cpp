@@ -1,4 +1,4 @@
-// Converts a glTF scene to a source: which nodes become entities, their names and their components.
+// Converts a glTF scene to a source: decides which nodes become entities, and writes their names and components.
 
 #include "import/gltf_scene.h"
 #include "shoal/base/detail/hash_map.h"
@@ -59,7 +59,7 @@ components = {
 	}
 }
 )";
-constexpr std::uint32_t kMaxJoints = 1 << 22;  // the most joints to write, over all nodes drawn with a skin
+constexpr std::uint32_t kMaxJoints = 1 << 22;  // limit on joints in all model poses together
 constexpr std::string_view kMeshType = "gltf_mesh", kCameraType = "gltf_camera", kLightType = "gltf_light";
 
 /// Makes names unique: a second "wheel" becomes "wheel.2".
@@ -75,11 +75,11 @@ public:
     }
 
 private:
-    std::set<std::string> used_;  // names in the file, and names that were made
+    std::set<std::string> used_;  // names in the file, and generated names
     std::map<std::string, std::uint32_t> num_taken_;
 };
 
-/// Returns the double with the shortest text that reads back as this float.
+/// Returns the double whose shortest text reads back as this float.
 double shortest(float value) {
     std::string text;
     append_number(text, value);
@@ -92,7 +92,7 @@ void write_numbers(DocumentBuilder& out, std::string_view key, const float* valu
     out.end();
 }
 
-/// Writes the parts of a pose that differ from the identity.
+/// Writes the parts of a pose that are not the identity.
 void write_pose(DocumentBuilder& out, const Transform& pose) {
     const Transform none;
     if (!(pose.position == none.position)) write_numbers(out, "position", &pose.position.x, 3);
@@ -121,11 +121,11 @@ public:
     }
 
 private:
-    /// What a node becomes in the source.
+    /// The conversion of a node.
     struct NodePlan {
         std::vector<std::uint32_t> children;  // entities
         std::uint32_t joint = kNoGltf;        // the joint that the entity is attached to
-        std::uint32_t skin = kNoGltf;         // the node is a joint of this skin, and not an entity
+        std::uint32_t skin = kNoGltf;         // the skin that the node is a joint of
         bool is_reachable = false;
         bool is_hidden = false;  // the node or an ancestor is hidden
     };
@@ -143,8 +143,8 @@ private:
         }
     }
 
-    /// Finds, for each skin, the parent of entities attached to its joints: the first entity that is drawn with it. If
-    /// that entity is itself below a joint, the joints become entities.
+    /// Finds, for each skin, the first node that is drawn with it and is not below a joint. Entities that are attached
+    /// to joints become its children. Without such a node, the joints become entities.
     void find_hosts() {
         hosts_.assign(scene_.skins.size(), kNoGltf);
         std::vector<bool> is_joint(nodes_.size()), is_used(scene_.skins.size());
@@ -173,7 +173,7 @@ private:
         return node.mesh != kNoGltf || node.camera != kNoGltf || node.light != kNoGltf || (extras && !extras.is_null());
     }
 
-    /// Makes entities of a node and its descendants. `parent`: the entity or joint above it.
+    /// Makes entities for a node, whose parent is `parent`, and for its descendants.
     void place(std::uint32_t index, std::uint32_t parent) {
         const GltfNode& node = nodes_[index];
         NodePlan& own = places_[index];
@@ -192,13 +192,13 @@ private:
 
     // --- extensions --------------------------------------------------------------------------------------------------
 
-    /// An extension of the glTF file: how many objects of a kind use the extension, and where it is first used.
+    /// The uses of an extension by objects of a kind: how many there are, and which is the first.
     struct Extension {
         std::uint32_t count = 0;
         Node first;
         std::uint64_t num_instances = 0;
     };
-    using Extensions = std::map<std::pair<std::string_view, std::string_view>, Extension>;  // by owner and name
+    using Extensions = std::map<std::pair<std::string_view, std::string_view>, Extension>;  // by kind and name
 
     void note_extensions(Node owner, std::string_view kind, Extensions& found) const {
         const Node extensions = owner ? owner.find("extensions") : Node();
@@ -211,7 +211,7 @@ private:
         }
     }
 
-    /// Returns the number of instances of a node: the number of values in the accessor of any attribute.
+    /// Returns the number of instances of a node, which is the length of any attribute's accessor.
     std::uint64_t num_instances(Node instancing) const {
         const Node attributes = instancing.find("attributes");
         if (!attributes || !attributes.is_mapping() || attributes.size() == 0) return 0;
@@ -222,7 +222,7 @@ private:
         return number == nullptr || *number < 0 ? 0 : static_cast<std::uint64_t>(*number);
     }
 
-    /// Warns of extensions whose data would be silently missing in the source.
+    /// Warns of extensions whose data is not imported.
     void warn_of_extensions() {
         Extensions found;
         note_extensions(scene_.scene, "scene", found);
@@ -278,7 +278,7 @@ private:
 
     // --- names -------------------------------------------------------------------------------------------------------
 
-    /// Returns the base of an entity's key.
+    /// Returns an entity's key, before it is made unique.
     std::string key_base(std::uint32_t index) const {
         const GltfNode& node = nodes_[index];
         std::string key(node.name);
@@ -423,7 +423,7 @@ private:
         return kNoGltf;
     }
 
-    /// Returns the pose of a joint relative to another node; the nearest pose if nodes between them cause shear.
+    /// Returns the pose of a joint relative to another node; an approximation if nodes between them cause shear.
     Transform joint_pose(std::uint32_t joint, std::uint32_t base) {
         const GltfNode& node = nodes_[joint];
         if (node.parent == base) return node.local;
@@ -450,7 +450,7 @@ private:
         builder_.begin_mapping(type);
     }
 
-    /// Copies a number from the file if it fits into a float.
+    /// Copies a number from the file, if it fits in a float.
     void copy_number(Node from, std::string_view key, std::string_view name) {
         const Node number = from ? from.find(key) : Node();
         if (!number) return;
@@ -499,7 +499,8 @@ private:
         return key == kMeshType || key == kCameraType || key == kLightType || registry_.find(key) != nullptr;
     }
 
-    /// Writes the extras of a node or scene: components by their names, and the rest as properties.
+    /// Writes the extras of a node or scene: those with the name of a component as components, and the rest as
+    /// properties.
     void write_extras(Node owner) {
         const Node extras = owner.find("extras");
         if (!extras || extras.is_null()) return;
@@ -550,7 +551,7 @@ private:
         builder_.end();
     }
 
-    /// Writes a property. An integer that does not fit 64 signed bits becomes a float, with a warning.
+    /// Writes a property. An integer that does not fit in an int64 becomes a float, with a warning.
     void write_value(Node value) {
         if (value.is_list()) {
             builder_.begin_list(value.position());
@@ -567,7 +568,7 @@ private:
         }
     }
 
-    /// Keeps a value under its path; for a mapping, keeps its members.
+    /// Keeps a value under its path; for a mapping, keeps the members instead.
     void keep_property(Node value, const std::string& path, std::set<std::string>& paths,
                        std::vector<std::pair<std::string, Node>>& kept) {
         if (value.is_null()) return;
@@ -605,7 +606,7 @@ private:
         return true;
     }
 
-    /// Returns whether a list is a vector with as many numbers as the other vectors; `lanes` is that number.
+    /// Returns whether a list is a vector of `lanes` numbers; the first vector sets `lanes`.
     static bool is_vector_of(Node list, std::uint32_t& lanes) {
         if (lanes == 0) lanes = list.size();
         return list.size() == lanes && lanes >= 2 && lanes <= 4 &&
@@ -621,12 +622,12 @@ private:
     ImportedGltf result_;
     std::vector<NodePlan> places_;                                    // by node
     std::vector<std::uint32_t> order_;                                // the nodes of the scene, parents first
-    std::vector<std::uint32_t> roots_;                                // entities
-    std::vector<std::uint32_t> hosts_;                                // by skin: a node
+    std::vector<std::uint32_t> roots_;                                // root entities
+    std::vector<std::uint32_t> hosts_;                                // by skin: see find_hosts()
     HashMap<std::uint64_t, std::string> joint_names_{Owner("gltf")};  // by skin and joint
     const std::size_t num_errors_ = diagnostics_.num_errors();
-    std::uint64_t num_joints_ = 0;        // in all model poses
-    bool names_files_ = false;            // whether components name files, which are then searched in the roots
+    std::uint64_t num_joints_ = 0;        // joints in all model poses
+    bool names_files_ = false;            // whether components name files, which are then looked up in the roots
     std::set<std::string_view> written_;  // component types of the entity being written
 };
 

@@ -15,8 +15,8 @@
 namespace shoal {
 namespace {
 
-constexpr float kFlatScale = 1e-5f;  // relative to the largest scale: replaces a scale of 0
-constexpr float kMostShear = 1e-4f;  // relative to the largest element of a matrix: tolerates rounding by exporters
+constexpr float kFlatScale = 1e-5f;  // replaces a scale of 0; relative to the largest scale
+constexpr float kMostShear = 1e-4f;  // tolerates rounding by exporters; relative to the largest element of the matrix
 
 class SceneReader {
 public:
@@ -83,7 +83,7 @@ private:
         return elements;
     }
 
-    /// Reads an index into `count` things. Returns kNoGltf if there is no index, or after reporting an invalid index.
+    /// Reads an index below `count`. Returns kNoGltf if there is no index, or after reporting an invalid index.
     std::uint32_t read_index(Node value, std::size_t count, std::string_view thing) {
         if (!value) return kNoGltf;
         const std::int64_t* const index = value.is_integer() ? value.as_int64() : nullptr;
@@ -161,8 +161,8 @@ private:
         if (rotation) accept_rotation(diagnostics_, rotation.position(), "node: a rotation is ", local.rotation);
     }
 
-    /// A scale of 0 cannot be inverted. On all axes, such a scale hides a node, as glTF defines; on one or two axes, it
-    /// makes the node flat.
+    /// A scale of 0 cannot be inverted. If it is 0 on all axes, the node is hidden, as glTF defines; on one or two
+    /// axes, the node is made nearly flat.
     void replace_scales_of_0() {
         std::vector<bool> is_joint(out_.nodes.size());
         for (const std::vector<std::uint32_t>& skin : out_.skins)
@@ -193,7 +193,7 @@ private:
                              concat(flat, " is written in its place"));
     }
 
-    /// Decomposes a matrix, given column by column.
+    /// Decomposes a matrix in column-major order.
     void read_matrix(Node text, GltfNode& node) {
         for (const std::string_view other : {"translation", "rotation", "scale"})
             if (const Node value = node.text.find(other))
@@ -249,7 +249,7 @@ private:
         return check_depth();
     }
 
-    /// Every chain of parents must end. Each node is visited once.
+    /// Checks that no node is its own ancestor. Each node is visited once.
     bool check_depth() {
         std::vector<std::uint32_t> depth(out_.nodes.size(), 0), way;
         for (std::uint32_t i = 0; i < out_.nodes.size(); ++i) {

@@ -1,5 +1,5 @@
 #pragma once
-// A glTF file, read and checked: its nodes and skins, and the objects to which they refer.
+// Reads and checks a glTF file: its nodes and skins, and the objects that they refer to.
 // Thread: one thread at a time per Diagnostics.
 
 #include "shoal/document/detail/document.h"
@@ -17,7 +17,7 @@ struct GltfNode {
     Node text;
     std::string_view name;
     Transform local;
-    bool is_hidden = false;  // by KHR_node_visibility, or by a scale of 0
+    bool is_hidden = false;  // because of KHR_node_visibility or a scale of 0
     std::uint32_t parent = kNoGltf;
     std::vector<std::uint32_t> children;
     std::uint32_t mesh = kNoGltf, camera = kNoGltf, skin = kNoGltf, light = kNoGltf;
@@ -29,7 +29,7 @@ struct GltfScene {
     Document document;
     std::vector<GltfNode> nodes;
     std::vector<Matrix3x4> worlds;                  // world poses, by node
-    std::vector<std::vector<std::uint32_t>> skins;  // joints
+    std::vector<std::vector<std::uint32_t>> skins;  // joints of each skin
     std::vector<Node> meshes, cameras, lights, accessors;
     Node scene;  // none: the file has no scenes, and all nodes are used
     std::vector<std::uint32_t> roots;
@@ -38,16 +38,16 @@ struct GltfScene {
 inline constexpr std::string_view kGltfLights = "KHR_lights_punctual", kGltfVisibility = "KHR_node_visibility",
                                   kGltfInstancing = "EXT_mesh_gpu_instancing";
 
-/// Returns whether the value of `key` is a number that fits into a float. If not, reports it.
+/// Returns whether the value of `key` is a number that fits in a float. Reports an error if not.
 bool is_gltf_float(Node value, std::string_view key, Diagnostics& diagnostics);
 /// The same for a list of `count` numbers. Requires: `list` has a key.
 bool is_gltf_floats(Node list, std::uint32_t count, Diagnostics& diagnostics);
 
-/// Reads a file of `diagnostics`. `scene`: its name or index; empty: the file's default. Errors: returns nothing after
-/// reporting.
+/// Reads a file of `diagnostics`. `scene`: name or index of the scene; empty: the file's default scene. Errors: returns
+/// nothing after reporting.
 std::optional<GltfScene> read_gltf_scene(std::uint32_t file, std::string_view scene, Diagnostics& diagnostics);
 
-/// Returns the text of a member, or nothing.
+/// Returns the text of a member, or an empty text.
 inline std::string_view gltf_text(Node node, std::string_view key) {
     const Node value = node ? node.find(key) : Node();
     return value && value.is_string() ? value.as_string() : std::string_view();

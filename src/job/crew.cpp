@@ -17,7 +17,7 @@ struct Crew::State {
     explicit State(std::uint32_t num_workers) : loops(num_workers, kCrewOwner) {}
 
     OpenLoops loops;
-    std::atomic<std::uint32_t> num_calls{0};  // increases when there may be new work
+    std::atomic<std::uint32_t> num_calls{0};  // incremented when there may be new work
 };
 
 Crew::Crew(Executor& executor) : executor_(executor), num_workers_(executor.num_workers()) {

@@ -52,9 +52,9 @@ void SerialExecutor::wait(Fence& fence) { fence.set_loop(nullptr); }
 namespace {
 
 constexpr const char* kOwner = "executor";
-constexpr int kSpinsToStay = 2000;  // a few tens of microseconds: more than between two loops of a frame
+constexpr int kSpinsToStay = 2000;  // a few tens of microseconds: longer than between two loops of a frame
 
-/// The executor that this thread works for now, and its worker number there.
+/// The executor that this thread currently works for, and its worker number.
 struct CurrentWorker {
     const void* executor = nullptr;
     std::uint32_t worker = 0;
@@ -62,9 +62,9 @@ struct CurrentWorker {
 thread_local CurrentWorker t_place;
 
 #if defined(SHOAL_THREAD_SANITIZER)
-/// oneTBB is packaged without instrumentation: the sanitizer sees its headers reuse the memory of a task, but not the
-/// synchronization. While this object exists, the sanitizer ignores the writes of the calling thread, which only calls
-/// enqueue().
+/// oneTBB is packaged without instrumentation: the sanitizer sees how its headers reuse the memory of a task, but not
+/// how its library synchronizes. While this object exists, the sanitizer ignores the writes of the calling thread,
+/// which only calls enqueue().
 struct UnseenByThreadSanitizer {
     UnseenByThreadSanitizer() { AnnotateIgnoreWritesBegin(__FILE__, __LINE__); }
     ~UnseenByThreadSanitizer() { AnnotateIgnoreWritesEnd(__FILE__, __LINE__); }
@@ -77,10 +77,10 @@ struct UnseenByThreadSanitizer {
 
 }  // namespace
 
-/// oneTBB provides the threads, and an arena in which each has a slot. Slot 0 is reserved for threads from outside, so
-/// the slot is the worker number. A thread that was called stays for a while after its last loop, because calling a
-/// thread takes microseconds. This class implements waiting itself, because tbb::task_group would run chunks of any
-/// loop on top of the waiting chunk, with the same worker number.
+/// oneTBB provides the threads, and an arena in which each has a slot. Slot 0 is reserved for outside threads, so the
+/// slot is the worker number. A thread stays for a while after its last loop, because getting a thread takes
+/// microseconds. Waiting is implemented here, because tbb::task_group would run chunks of any loop on top of the
+/// waiting chunk, with the same worker number.
 struct ThreadedExecutor::Threads {
     explicit Threads(std::uint32_t num) : num_workers(num), arena(int(num), 1), loops(num, kOwner), called(num - 1) {
         const std::lock_guard lock(list_mutex);
@@ -93,11 +93,11 @@ struct ThreadedExecutor::Threads {
         SHOAL_ASSERT(loops.none_in_use(), "an executor was destroyed before its loops were waited for; call wait()");
         leave_list();
         stopping.store(true, std::memory_order_relaxed);
-        // Threads that are inside leave at once. Threads that arrive later will not find this executor.
+        // Threads in stay() leave immediately. Threads that arrive later do not find this executor.
         while (num_inside.load(std::memory_order_acquire) != 0) std::this_thread::yield();
     }
 
-    /// Calls threads until `num_wanted` threads are idle or all have been called.
+    /// Requests threads until `num_wanted` threads are idle or all have been requested.
     void call(std::uint32_t num_wanted) {
         while (called.num_idle() < num_wanted) {
             if (!called.enter()) return;
@@ -111,8 +111,8 @@ struct ThreadedExecutor::Threads {
         return has_arena() && succeeds([&] { arena.enqueue([executor = number] { come(executor); }); });
     }
 
-    /// Makes the arena, which takes a few megabytes, at its first use. If several threads initialized it together,
-    /// oneTBB would let one thread do so, and if that failed, the others would wait forever; hence the lock.
+    /// Makes the arena, which takes a few megabytes, on first use. The lock is needed because oneTBB lets only one of
+    /// several threads initialize an arena, and if that fails, the others wait forever.
     bool has_arena() {
         if (!arena.is_active() && !lacks_threads.load(std::memory_order_relaxed)) {
             const std::lock_guard lock(arena_mutex);
@@ -122,7 +122,7 @@ struct ThreadedExecutor::Threads {
         return !lacks_threads.load(std::memory_order_relaxed);
     }
 
-    /// Calls oneTBB, which throws std::bad_alloc, or the system's std::runtime_error, if it cannot start threads.
+    /// Calls oneTBB, which throws std::bad_alloc or std::runtime_error if it cannot start threads.
     template <class Call>
     bool succeeds(Call&& call_threads) {
         try {
@@ -137,8 +137,8 @@ struct ThreadedExecutor::Threads {
         }
     }
 
-    /// Runs on a thread that was called. All threads of oneTBB may be busy until long after the call, possibly with the
-    /// chunk that destroys the executor, so the executor does not wait for threads that have not arrived.
+    /// Runs on a requested thread. All threads of oneTBB may be busy for long, even with the chunk that destroys the
+    /// executor, so the executor does not wait for requested threads that have not arrived.
     static void come(std::uint64_t called_by) {
         Threads* executor;
         {
@@ -182,8 +182,9 @@ struct ThreadedExecutor::Threads {
         if (allowance) pass_allowance_on();
     }
 
-    // oneTBB must be told to allow more threads than the machine has hardware threads. The smallest limit of all living
-    // tbb::global_control objects counts, so only the executor with the most workers holds such an object.
+    // oneTBB does not start more threads than the machine has hardware threads, unless a tbb::global_control allows it.
+    // The lowest limit of all living tbb::global_control objects applies, so only the executor with the most workers
+    // has one.
 
     static Threads* find_allowance() {
         Threads* executor = first;
@@ -213,7 +214,7 @@ struct ThreadedExecutor::Threads {
     std::optional<tbb::global_control> allowance;
 
     std::uint32_t num_workers;
-    std::mutex arena_mutex;  // for making the arena
+    std::mutex arena_mutex;  // guards the creation of the arena
     tbb::task_arena arena;
     OpenLoops loops;
     CalledThreads called;

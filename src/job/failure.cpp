@@ -1,4 +1,5 @@
-// Stores exceptions and rethrows them. Unlike most of the runtime, this file is built with them: see cmake/rooms.cmake.
+// Stores and rethrows exceptions. Unlike most of the runtime, this file is built with exceptions: see
+// cmake/rooms.cmake.
 
 #include "shoal/job/detail/failure.h"
 

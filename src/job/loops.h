@@ -1,6 +1,6 @@
 #pragma once
-// Running loops: the chunks of one loop, and the set of loops that idle threads can help with. Executors and crews use
-// them.
+// Classes that executors and crews use to run loops: the chunks of one loop, and the set of loops that idle threads can
+// help with.
 // Thread: see each class.
 
 #include "shoal/base/detail/page_memory.h"
@@ -11,7 +11,7 @@
 
 namespace shoal {
 
-/// Yields to the other hardware thread of the core while this thread spins.
+/// Gives the other hardware thread of the core a chance while this thread spins.
 inline void pause_briefly() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -25,9 +25,9 @@ inline void pause_briefly() {
 ///     chunks     0 1 2 3 | 4 5 6 7 | 8 9 10 11       worker w owns the w-th share and takes from its front; a worker
 ///                    > <                             that has finished its own share steals from the backs of others
 ///
-/// A share is one 64-bit word on its own cache line, changed by compare-and-swap. When the last chunk has finished, the
-/// waiting thread is woken.
-/// Thread: run() from any thread that is counted as a user.
+/// A share is one 64-bit word on its own cache line, changed by compare-and-swap. The last chunk to finish wakes the
+/// waiting thread.
+/// Thread: any thread that is counted as a user may call run().
 class ChunkLoop {
 public:
     explicit ChunkLoop(std::uint32_t num_workers);
@@ -37,7 +37,7 @@ public:
 
     /// Requires: the loop has no users.
     void start(std::uint32_t num_chunks, ChunkFunction function, void* context, std::uint32_t users);
-    /// Adds a user, unless the loop has ended and so has no users.
+    /// Adds a user. Returns false if there are no users, because the loop has ended.
     bool try_join() {
         std::uint32_t users = num_users_.load(std::memory_order_relaxed);
         while (users != 0)
@@ -47,16 +47,16 @@ public:
     bool has_users() const { return num_users_.load(std::memory_order_acquire) != 0; }
     /// Whether all chunks have finished.
     bool finished() const { return num_unfinished_.load(std::memory_order_acquire) == 0; }
-    /// Runs chunks until none is left.
+    /// Runs chunks until none are left.
     void run(std::uint32_t worker);
     /// Returns when all chunks have finished.
     void wait_until_finished() const;
-    /// Removes a user. Returns whether this was the last user; then the loop can be started again.
+    /// Removes a user. Returns whether it was the last one, after which the loop can be started again.
     bool drop_user() { return num_users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
 private:
     struct alignas(64) Share {
-        std::atomic<std::uint64_t> chunks;  // the first chunk in the low half, the end in the high half
+        std::atomic<std::uint64_t> chunks;  // low half: the first chunk; high half: the end
     };
     struct Taken {
         bool any;
@@ -72,16 +72,16 @@ private:
     void* memory_ = nullptr;
     Share* shares_ = nullptr;  // by worker; in memory_
     std::uint32_t num_workers_;
-    std::atomic<std::uint32_t> num_users_{0};  // the fence, and every helping thread
+    std::atomic<std::uint32_t> num_users_{0};  // the fence, and each helping thread
     std::atomic<std::uint32_t> num_unfinished_{0};
 };
 
-/// Loops that are shared with threads that look for work.
+/// The running loops that idle threads can join.
 ///
 ///     open bits   0 1 1 0 0 ...     the loops in slots 1 and 2 probably have chunks left to take
 ///     slots       . A B . . ...     opened and finished by the thread that started the loop; joined by others
 ///
-/// Thread: any. A slot is not reused before every thread has left its loop.
+/// Thread: any. A slot is reused only after all threads have left its loop.
 class OpenLoops {
 public:
     /// A slot for a running loop.
@@ -107,7 +107,7 @@ public:
     /// ended.
     Loop* join();
     void leave(Loop& loop);
-    /// Marks that no chunks are left. Requires: the caller opened or joined the loop, and has not left.
+    /// Marks that no chunks are left. Requires: the caller has opened or joined the loop, and has not left it.
     void close(const Loop& loop);
 
     bool none_in_use() const;
@@ -120,21 +120,21 @@ private:
     std::uint32_t num_workers_;
     const char* owner_;
     void* memory_;
-    Loop* loops_;                       // kMost; in memory_
-    std::atomic<std::uint64_t>* open_;  // read all the time: on its own cache line, in memory_
+    Loop* loops_;                       // kMost loops; in memory_
+    std::atomic<std::uint64_t>* open_;  // read very often, so it has its own cache line; in memory_
 };
 
-/// Counts the threads that were called to help with loops, and how many of them are idle. A loop that finds enough idle
-/// threads calls no others, so an idle thread may leave only if no loop counts on it.
+/// Counts the threads that were requested to help with loops, and how many of them are idle. A loop that finds enough
+/// idle threads requests no others, so an idle thread may leave only if no loop relies on it.
 /// Thread: any.
 class CalledThreads {
 public:
-    /// At most `most` threads are called at a time.
+    /// At most `most` threads are requested at a time.
     explicit CalledThreads(std::uint32_t most) : most_(most) {}
 
     std::uint32_t num_idle() const { return num_idle_.load(std::memory_order_seq_cst); }
 
-    /// Counts one more thread as called and idle. Returns false if all are called.
+    /// Counts one more requested, idle thread. Returns false if the limit is reached.
     bool enter() {
         std::uint32_t called = num_called_.load(std::memory_order_seq_cst);
         while (called < most_)
@@ -144,27 +144,26 @@ public:
             }
         return false;
     }
-    /// Counts one fewer thread, because a thread could not be called.
+    /// Counts one fewer requested, idle thread.
     void cancel() {
         num_idle_.fetch_sub(1, std::memory_order_seq_cst);
         num_called_.fetch_sub(1, std::memory_order_seq_cst);
     }
-    /// Between these two calls, the calling thread is not idle.
+    /// The calling thread does not count as idle between these two calls.
     void begin_help() { num_idle_.fetch_sub(1, std::memory_order_seq_cst); }
     void end_help() { num_idle_.fetch_add(1, std::memory_order_seq_cst); }
 
-    /// Lets an idle thread leave. Returns false if an open loop may have counted on it: the thread is then counted as
-    /// called and idle again.
+    /// Lets an idle thread leave. Returns false if an open loop may rely on the thread, which then stays counted.
     bool leave(const OpenLoops& loops) {
         cancel();
-        // A loop that was opened before the counters changed did not call a thread; a loop that is opened later does.
+        // A loop that was opened before the counters changed may rely on this thread; a later loop requests one.
         return !loops.any_open() || !enter();
     }
 
 private:
     const std::uint32_t most_;
-    std::atomic<std::uint32_t> num_called_{0};  // threads that were called and have not decided to leave
-    std::atomic<std::uint32_t> num_idle_{0};    // how many of the called threads are idle
+    std::atomic<std::uint32_t> num_called_{0};  // requested threads that have not left
+    std::atomic<std::uint32_t> num_idle_{0};    // those of them that are idle
 };
 
 }  // namespace shoal

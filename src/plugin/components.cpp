@@ -1,4 +1,4 @@
-// Component types of plugins: the fields of C structs become schemas, and schemas become tables of the world.
+// Component types of plugins: makes schemas from the fields of C structs, and tables from schemas.
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"
@@ -23,7 +23,7 @@ static_assert(SHOAL_BOOL == int(FieldType::kBool) && SHOAL_INT64 == int(FieldTyp
 static_assert(SHOAL_UINT8 == int(FieldType::kUint8) && SHOAL_DOUBLE == int(FieldType::kDouble));
 static_assert(SHOAL_VEC2 == int(FieldType::kVec2) && SHOAL_MATRIX3X4 == int(FieldType::kMatrix3x4));
 static_assert(SHOAL_STRING_ID == int(FieldType::kStringId) && SHOAL_FIXED_STRING == int(FieldType::kFixedString));
-constexpr std::size_t kMostFieldBytes = std::size_t(1) << 20;  // for a default value
+constexpr std::size_t kMostFieldBytes = std::size_t(1) << 20;  // limit for a default value
 static_assert(sizeof(shoal_entity) == sizeof(Entity) && alignof(shoal_entity) == alignof(Entity));
 
 static_assert(SHOAL_ENUM == int(FieldType::kEnum) && SHOAL_BLOB_ARRAY == int(FieldType::kBlobArray));
@@ -262,7 +262,7 @@ int has_component(const shoal_world* plugin, const shoal_component* component, s
     return row && row.is_enabled ? 1 : 0;
 }
 
-/// Runs a migration step by a function of the plugin.
+/// Runs a migration step with a function of the plugin.
 void migrate_by_plugin(void* step, const std::byte* const* olds, std::byte* const* news, std::size_t num_rows) {
     static_cast<const PluginMigration*>(step)->migrate(reinterpret_cast<const void* const*>(olds),
                                                        reinterpret_cast<void* const*>(news), num_rows);
@@ -278,7 +278,7 @@ PluginType& note_type(shoal_world& plugin, const shoal_component& component, con
 }
 
 Status PluginType::add_to(ComponentRegistry& registry) const {
-    // The program may have declared the type with other fields. That only matters to functions of the plugin.
+    // The program may have declared the type with other fields, which only matters if the plugin has functions for it.
     const RegisteredComponent* const known = registry.find(component.name);
     const bool is_of_world = &registry == &owner.world.registry();
     const bool is_known = known != nullptr && known->schema != nullptr && definition.compile == nullptr;

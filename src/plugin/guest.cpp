@@ -81,7 +81,7 @@ void Guest::remove(GuestQuery& query) {
 
 namespace {
 
-/// A pass in the form that a schedule needs.
+/// Adapts a pass to a schedule.
 struct GuestRows {
     const GuestPass* pass;
 
@@ -228,8 +228,7 @@ GuestChannel* Guest::find_channel(std::string_view named) const {
 
 namespace {
 
-/// An observer in the form that a world needs. It calls the guest with a copy of its data, because the guest may remove
-/// the observer in the call.
+/// Adapts an observer to a world. It passes a copy of its data to the guest, which may remove the observer in the call.
 class GuestListener final : public Observer {
 public:
     GuestListener(Guest& guest, const GuestObserver& observer, bool has_values)
@@ -281,7 +280,7 @@ void stop_listening(Guest& guest, GuestObserver& observer) {
     observer.store = nullptr;
 }
 
-/// The function called here may call the guest, so the observer is removed from its list first.
+/// The observer is removed from its list first, because end() may call the guest.
 void end_observer(Guest& guest, std::size_t index) {
     GuestObserver observer = std::move(guest.observers[index]);
     guest.observers.erase(guest.observers.begin() + static_cast<std::ptrdiff_t>(index));
@@ -469,7 +468,7 @@ void Guest::renew() {
         const Store* const keeper = world.directory().find_kept(observer.component).store;
         if (!is_active || (observer.store != nullptr && observer.store == keeper)) continue;
         stop_listening(*this, observer);
-        static_cast<void>(listen(*this, observer));  // nothing is observed while no store keeps the component type
+        static_cast<void>(listen(*this, observer));  // fails while no store keeps the component type
     }
 }
 
@@ -512,7 +511,7 @@ void GuestHost::forget_passes(const Array<std::string>& gone) {
         if (!world.schedule().is_taken(name)) world.schedule().forget_order(name);
 }
 
-/// A store may be removed without notice to guests, by its plugin or by the program.
+/// The program or a plugin may remove a store without notifying guests.
 void GuestHost::forget(const Store& store) {
     for (Guest* guest : guests) {
         for (GuestObserver& observer : guest->observers)

@@ -1,4 +1,5 @@
-// The functions that plugins call, translated: entities, rows, commands, events, observers and the rest.
+// The functions that plugins call for entities, rows, commands, events, observers and everything without a file of its
+// own.
 
 #include "plugin/host.h"
 
@@ -351,7 +352,7 @@ int run_rows(shoal_world* plugin, const shoal_pass* pass, std::uint32_t num_rows
     return 1;
 }
 
-/// The overrides that a plugin gives.
+/// The overrides that a plugin passes.
 struct GivenOverrides {
     World& world;
     const shoal_override* first;
@@ -551,6 +552,6 @@ void shoal_world::remove_calls() {
 }
 
 void shoal_world::finish_load(bool keep) {
-    for (; !replaced.empty(); replaced.pop_back()) replaced.back()->clear();  // the new stores have their rows
+    for (; !replaced.empty(); replaced.pop_back()) replaced.back()->clear();  // their rows are now in the new stores
     end_load(keep);
 }

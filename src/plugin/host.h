@@ -7,7 +7,7 @@
 //     shoal_component    the id of a component type; its store and schema are looked up, because they change
 //     shoal_compilation  the arguments of a C++ compile function
 //
-// The functions only translate. Thread: see shoal_abi.h.
+// The functions only convert arguments and results. Thread: see shoal_abi.h.
 
 #include "shoal/plugin/detail/guest.h"
 #include "shoal/plugin/shoal_abi.h"
@@ -30,7 +30,7 @@ struct SavedStore {
     std::uint32_t version = 0;
     std::uint64_t num_rows = 0;
     Array<std::byte> bytes{Owner("plugins")};
-    bool has_bytes = true;  // false: the store cannot be saved, and its rows are lost
+    bool has_bytes = true;  // false: the store cannot be saved, so its rows are lost
     bool was_loaded = false;
 };
 
@@ -41,7 +41,7 @@ struct PluginHost : GuestHost {
     void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) override;
 
     Array<shoal_component*> components{Owner("plugins")};
-    std::mutex compiling;           // held while a compile function runs: several threads may compile
+    std::mutex compiling;           // held while a compile function runs, because several threads may compile
     std::vector<SavedStore> saved;  // the stores of the plugin being replaced
 };
 
@@ -87,7 +87,7 @@ struct shoal_world final : shoal::Guest {
     ~shoal_world();
 
     shoal::PluginHost& plugins() const { return static_cast<shoal::PluginHost&>(host); }
-    /// Removes everything that may call functions of the plugin or refers to its stores, then the stores, the newest
+    /// Removes everything that may call functions of the plugin or that uses its stores, and then the stores, newest
     /// first.
     void remove_calls();
     /// Ends a load: keeps or undoes what load() has done.
@@ -96,7 +96,7 @@ struct shoal_world final : shoal::Guest {
     shoal::Array<shoal::PluginType*> types{shoal::Owner("plugins")};
     shoal::Array<shoal::PluginStore*> stores{shoal::Owner("plugins")};
     std::vector<shoal::PluginVerb> verbs;
-    shoal::Array<shoal::ComponentManager*> replaced{shoal::Owner("plugins")};  // by stores; kept until loading ends
+    shoal::Array<shoal::ComponentManager*> replaced{shoal::Owner("plugins")};  // kept until loading ends
 };
 
 namespace shoal {
@@ -113,10 +113,10 @@ struct PluginFunction {
 struct shoal_query final : shoal::GuestQuery {
     using GuestQuery::GuestQuery;
     void destroy() override { shoal::destroy_owned("plugins", this); }
-    /// Calls a function for all rows. `context`: of the pass; nullptr: outside of passes.
+    /// Calls a function for all rows. `context`: the context of the pass; nullptr: outside of passes.
     void run(shoal::Executor* executor, const shoal::PluginFunction& function, const shoal::PassContext* context) const;
 
-    mutable std::uint32_t num_loops = 0;  // running calls of for_each_batch()
+    mutable std::uint32_t num_loops = 0;  // number of running for_each_batch() calls
 
 private:
     shoal::Status find_columns() override;
@@ -124,7 +124,7 @@ private:
 
 namespace shoal {
 
-/// What a function of a pass gets. Plugins know only the base.
+/// The argument of a pass function. Plugins only see the base class.
 struct PluginPassView : shoal_pass {
     PluginPassView(const PassContext* of, shoal_commands* given);
     const PassContext* context;  // nullptr: outside of passes
@@ -159,7 +159,7 @@ struct PluginType {
     const shoal_component& component;
     Schema schema;
     bool is_defined = false;
-    bool has_entry = false;  // whether the world's registry has an entry that is to be removed with the type
+    bool has_entry = false;  // whether to remove an entry from the world's registry with the type
     shoal_component_definition definition{};
     std::vector<PluginMigration> migrations;
 
@@ -169,7 +169,7 @@ struct PluginType {
     void leave_registry();
 };
 
-/// The components of a batch in the form for plugins.
+/// The components of a batch in the form that plugins use.
 struct PluginSpawn : SpawnedImages {
     PluginSpawn(const SpawnBatch& batch, const Schema& schema);
     shoal_spawn view{};
@@ -189,7 +189,7 @@ inline int answer(shoal_error* error, const Status& status) { return status ? 1 
 /// The same for calls without an error argument: logs the error.
 int complain(const Status& status);
 
-/// An argument of a call.
+/// A pointer argument of a call.
 struct Given {
     const void* pointer;
     const char* what;  ///< "the world"
@@ -197,7 +197,8 @@ struct Given {
 /// Errors: one of the pointers is NULL; the message says which.
 Status check_given(std::string_view call, std::initializer_list<Given> all);
 
-/// Returns a copy of a struct of a plugin that may be shorter or longer than this version's; `size` must be set.
+/// Returns a copy of a plugin's struct, which may be shorter or longer than in this version. Requires: its `size` is
+/// set.
 template <class T>
 T copy_given(const T& given) {
     T copy{};
@@ -212,8 +213,8 @@ bool reaches(const T& given, const Field T::* field) {
     return given.size >= static_cast<std::size_t>(at - reinterpret_cast<const char*>(&zero)) + sizeof(Field);
 }
 
-/// Returns element `i` of a list of structs, which all have the size of the first; nullptr if their sizes differ, or
-/// the structs are shorter than in the first version. `last` is the last field of the first version.
+/// Returns element `i` of a list of structs, which must all have the size of the first. Returns nullptr if their sizes
+/// differ, or if they end before `last`, the last field of the first version.
 template <class T, class Field>
 const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
     const std::uint32_t size = list->size;
@@ -230,13 +231,13 @@ Result<KeptComponent> find_bytes(GuestHost& host, const shoal_component& compone
 Result<Schema> read_schema(const shoal_schema& schema);
 /// Reads a field of a schema. Errors: plugins cannot declare its type, or a flag is unknown.
 Status read_field(const shoal_field& given, FieldDefinition& field);
-/// Notes that a plugin has declared a component type.
+/// Records that a plugin has declared a component type.
 PluginType& note_type(shoal_world& plugin, const shoal_component& component, const Schema& schema);
 /// The compile function of all component types of plugins; `context` is a PluginType.
 bool compile_by_plugin(void* context, const CompileInput& input, CompileOutput& output);
 /// The same for spawn functions.
 Status spawn_by_plugin(void* context, const SpawnBatch& batch);
-/// Calls a function of a plugin that returns 0 and fills an error if it fails.
+/// Calls a plugin function that returns 0 and fills in an error if it fails.
 template <class Call>
 Status call_plugin(std::string_view what, Call&& call) {
     shoal_error error{sizeof error, {}};
@@ -246,7 +247,7 @@ Status call_plugin(std::string_view what, Call&& call) {
                                             : std::string(error.text));
 }
 
-/// Copies a text to a plugin's buffer, cut to its capacity and NUL-terminated. Returns its length.
+/// Copies a text to a plugin's buffer, truncated to the capacity and NUL-terminated. Returns the full length.
 std::uint32_t give_text(std::string_view given, char* text, std::uint32_t capacity);
 
 }  // namespace shoal

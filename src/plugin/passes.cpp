@@ -1,5 +1,5 @@
-// Queries and passes of plugins: texts become queries, their columns become plain pointers, and functions of plugins
-// become passes of the schedule.
+// Queries and passes of plugins: makes queries from texts, plain pointers from their columns, and passes of the
+// schedule from functions of plugins.
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"
@@ -31,7 +31,7 @@ shoal_column show_column(const GuestColumn& wanted, const TextBatch& rows) {
             column.rows};
 }
 
-/// The columns of a table, found once for all batches of a loop that are parts of it.
+/// The columns of a table, looked up once for all batches of a loop that are in the table.
 struct PluginTable {
     explicit PluginTable(const shoal_query& of) : query(of) { query.query->look_at_table(look, this); }
     PluginTable(const PluginTable&) = delete;
@@ -57,7 +57,7 @@ private:
     }
 };
 
-/// The columns of one batch in the form for plugins.
+/// The columns of one batch in the form that plugins use.
 struct PluginBatch {
     PluginBatch(const PluginTable& table, const TextBatch& rows);
 
@@ -104,7 +104,7 @@ struct PluginCalls {
     const PluginTable table;
     const PluginFunction& function;
     const PassContext* context;
-    const PluginPassView pass{context, nullptr};  // has no commands; one object for all calls
+    const PluginPassView pass{context, nullptr};  // has no commands, so all calls share it
 
     static void call_plainly(void* calls, const TextBatch& rows) {
         const PluginCalls& self = *static_cast<const PluginCalls*>(calls);
@@ -169,7 +169,7 @@ struct PluginPass final : GuestPass {
 
 // --- making ------------------------------------------------------------------------------------------------------
 
-/// A list of names that a plugin gives.
+/// A list of names that a plugin passes.
 struct Names {
     const char* const* names;
     std::uint32_t count;

@@ -25,7 +25,7 @@ struct Plugins::Loaded {
     }
 
     const std::string path;
-    SharedLibrary library;  // destroyed after all members below
+    SharedLibrary library;  // first, so that it is destroyed last
     const shoal_plugin plugin;
     const std::string name;
     std::string version;
@@ -46,7 +46,7 @@ Status error_in(std::string_view path, std::string_view why) {
     return Status::error(concat("cannot load plugin ", path, ": ", why));
 }
 
-/// Errors: the plugin was built for another version or size.
+/// Errors: the plugin was built for another version or entity size.
 Status check_versions(const shoal_plugin& plugin) {
     if (plugin.size < offsetof(shoal_plugin, abi_version) + sizeof plugin.abi_version)
         return Status::error("what it exports does not begin with sizeof(shoal_plugin)");
@@ -77,7 +77,7 @@ Status check_contents(const shoal_plugin& plugin) {
     return {};
 }
 
-/// Returns `300 components of "cell"`, for all stores of a plugin.
+/// Returns a list such as `300 components of "cell"` for all stores of a plugin.
 std::string data_text(const shoal_world& plugin) {
     std::string text;
     for (const PluginStore* store : plugin.stores)
@@ -182,7 +182,7 @@ Result<Plugins::Loaded*> Plugins::open(const std::string& path) const {
     return make_owned<Loaded>("plugins", *shared_, path, std::move(*library), *exported);
 }
 
-/// Errors: another plugin that it depends on is not loaded.
+/// Errors: a plugin that it depends on is not loaded.
 Status Plugins::check_needs(const Loaded& opened) const {
     for (std::uint32_t i = 0; i < opened.plugin.num_depends_on; ++i)
         if (const char* needed = opened.plugin.depends_on[i]; find(needed) == loaded_.size() || needed == opened.name)
@@ -209,7 +209,7 @@ Status Plugins::start(Loaded& opened, bool was_ordered) {
     const bool has_loaded = status.ok();
     if (has_loaded && was_ordered) status = schedule.prepare();
     opened.world.is_loading = has_loaded && !status;
-    if (has_loaded && !status) {  // its own unload() frees the state, and then everything is undone
+    if (has_loaded && !status) {  // its own unload() frees the state before everything else is removed
         const GuestCallScope scope(*shared_);
         opened.world.remove_calls();
         if (opened.plugin.unload != nullptr) opened.plugin.unload(&opened.world, opened.state);
@@ -292,7 +292,7 @@ Status Plugins::reload(std::string_view name) {
     return status;
 }
 
-/// Replaces an older version by a newer one. Errors: the newer version does not start; the older version is started
+/// Replaces an older version with a newer one. Errors: the newer version does not start; the older version is started
 /// again, or removed.
 Status Plugins::exchange(std::size_t index, Loaded* newer) {
     Loaded* const older = loaded_[index];
@@ -350,7 +350,7 @@ const PluginVerb& verb_at(const PluginHost& host, std::size_t index) {
     fail_assertion({"index < num_verbs()", "there are fewer verbs; ask num_verbs()", __FILE__, __LINE__});
 }
 
-/// A call of a verb. Plugins know only the base.
+/// A call of a verb. Plugins only see the base class.
 struct VerbCall : shoal_verb_call {
     void (*print_to)(void* context, std::string_view text) = nullptr;
     void* context = nullptr;

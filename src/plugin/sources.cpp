@@ -1,4 +1,4 @@
-// The parts of a source that compile functions of plugins read, and the output of these functions.
+// Functions that compile functions of plugins use: to read parts of a source, and to write their output.
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"

@@ -1,12 +1,12 @@
 #pragma once
-// A store that is implemented by a plugin: calls from the world are passed on to functions of the plugin. The rows are
-// in the plugin's memory; the table here only shows them, so that queries, observers and reports find them as in other
+// A store that a plugin implements: calls from the world are forwarded to functions of the plugin. The rows are in the
+// plugin's memory; the table here only refers to them, so that queries, observers and reports find them as in other
 // stores.
 //
 //     world, spawner, commands --> PluginStore --> shoal_store of the plugin
 //     queries, observers       --> table, index --> columns of the plugin
 //
-// Thread: as for every store.
+// Thread: the same as for other stores.
 
 #include "plugin/host.h"
 #include "shoal/store/detail/owned_rows.h"
@@ -20,9 +20,9 @@ public:
 
     const Schema& schema() const { return rows_.schema(); }
     std::uint64_t num_rows() const { return rows_.num_rows(); }
-    /// Asks the plugin for its rows. Errors: the rows are invalid; the store then has no rows.
+    /// Updates the table with the plugin's current rows. Errors: the rows are invalid; the store then has no rows.
     Status refresh();
-    /// Leaves the context to the plugin: its function `end` is not called.
+    /// Returns the context to the plugin, so that its function `end` is not called.
     void let_go() { given_.end = nullptr; }
     /// Marks all rows as written.
     void mark_all() { rows_.table().stamp_rows({0, rows_.num_rows()}); }
@@ -49,7 +49,7 @@ public:
     ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     void read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const override;
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
-    /// Calls functions of the plugin; without these, a plugin that is replaced loses the values.
+    /// Calls functions of the plugin. Without these, the values are lost if the plugin is replaced.
     void save(SnapshotWriter& to) const override;
     Status load(SnapshotReader& from) override;
     std::size_t statistics(std::span<StoreStatistics> out) const override;
@@ -67,9 +67,9 @@ private:
     shoal_world& owner_;
     shoal_store given_;
     const std::string kind_;
-    const Schema row_schema_;  // of the table, without columns
+    const Schema row_schema_;  // schema of the table, without columns
     OwnedRows rows_;
-    Array<Entity> spawned_{Owner("plugins")};  // since begin_spawn()
+    Array<Entity> spawned_{Owner("plugins")};  // entities since begin_spawn()
 };
 
 }  // namespace shoal
