@@ -1,5 +1,5 @@
 #pragma once
-// Nodes that contain other nodes.
+// Functions for nodes that contain other nodes.
 
 #include "shoal/document/detail/document.h"
 

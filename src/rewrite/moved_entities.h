@@ -1,5 +1,5 @@
 #pragma once
-// Entities that are identified by their key alone, wherever they are in a tree.
+// Finds entities by their key alone, wherever they are in a tree.
 // Thread: any thread.
 
 #include "shoal/base/detail/hash_map.h"
@@ -7,7 +7,7 @@
 
 namespace shoal {
 
-/// Whether an item is an entity that is identified by its index in a list, because it has no key.
+/// Whether an item is an entity without a key, which its index in a list identifies.
 inline bool is_counted(const SourceItem& item) { return item.kind == ItemKind::kEntity && item.key.starts_with('['); }
 
 /// Returns the item at the same place in another tree, or nullptr.
@@ -17,8 +17,8 @@ inline const SourceItem* counterpart(const SourceItem& item, const SourceTree& o
     return parent == nullptr ? nullptr : others.find(*parent, item.place, item.key);
 }
 
-/// The entities whose key is unique in the tree. Changes of children of a prefab do not count, and neither do entities
-/// that are identified by an index.
+/// The entities whose key is unique in the tree. Changes to children of a prefab, and entities without a key, are
+/// ignored.
 class UniqueEntities {
 public:
     explicit UniqueEntities(const SourceTree& tree) { add(tree.root()); }
@@ -42,7 +42,7 @@ private:
             if (child->kind == ItemKind::kEntity) add(*child);
     }
 
-    HashMap<std::string_view, const SourceItem*> entities_{Owner("source diff")};  // by key; nullptr: several
+    HashMap<std::string_view, const SourceItem*> entities_{Owner("source diff")};  // by key; nullptr: not unique
 };
 
 }  // namespace shoal

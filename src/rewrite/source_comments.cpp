@@ -97,7 +97,7 @@ public:
     }
 
 private:
-    /// The token before a comment on the same line.
+    /// The kind of token before a comment, on its line.
     enum class After : std::uint8_t { kNothing, kComment, kKey, kOpening, kValue };
     struct Open {
         std::uint64_t place;
@@ -110,7 +110,7 @@ private:
         to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
         from.clear();
     }
-    /// Whether an anchor or a tag begins a list or mapping.
+    /// Whether a list or mapping begins with an anchor or a tag.
     static bool has_properties(const TextToken& open) { return open.value > open.begin; }
     std::uint32_t column_of(const Comment& comment) const {
         return std::ranges::lower_bound(tokens_, comment.position.offset, {}, &TextToken::begin)->column;
@@ -187,8 +187,8 @@ private:
         if (token.is_alias && !after_key_) after_ = After::kComment;
     }
 
-    /// The comments at the top of a text belong to the whole text, but comments after the last empty line there belong
-    /// to the first key.
+    /// Comments at the top of a text belong to the whole text, except those after the last empty line, which belong to
+    /// the first key.
     void begin_root(bool is_unmarked) {
         std::size_t num_own = pending_.size();
         if (is_unmarked && num_line_ends_ < 2)
@@ -226,8 +226,8 @@ private:
                                                         : After::kOpening;
     }
 
-    /// In YAML, comments that are indented like a list or mapping without brackets belong to its end, and other
-    /// comments to the next node.
+    /// In YAML, comments with the indentation of a list or mapping without brackets belong to its end. Other comments
+    /// belong to the next node.
     void close() {
         const Open closed = open_.back();
         open_.pop_back();
@@ -250,14 +250,14 @@ private:
     std::string_view text_;
     std::span<const TextToken> tokens_;
     SourceComments& comments_;
-    std::uint32_t num_line_ends_ = 0;  // before the current token
+    std::uint32_t num_line_ends_ = 0;  // line ends before the current token
     After after_ = After::kNothing;
     bool after_key_ = false;  // the last token is a key
     bool has_root_ = false;
     std::uint64_t entry_ = 0;  // the last key, element or root
     std::vector<Open> open_;
-    std::vector<Comment> pending_;  // above the next node
-    std::vector<Comment> between_;  // on the line of a key, before its value
+    std::vector<Comment> pending_;  // comments above the next node
+    std::vector<Comment> between_;  // comments on the line of a key, before its value
 };
 
 // --- texts ---------------------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ std::string with_line_feeds(std::string_view text) {
     while (!text.empty()) {
         const std::size_t end = std::min(text.find("\r\n"), text.size());
         result.append(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));  // the line feed comes next
+        text.remove_prefix(std::min(end + 1, text.size()));  // the line feed follows
     }
     return result;
 }

@@ -35,7 +35,7 @@ private:
         compare_children(before, after, true);
     }
 
-    /// Compares the parts of an item, or the entities in it.
+    /// Compares the child entities of an item if `entities` is set, otherwise its other children.
     void compare_children(const SourceItem& before, const SourceItem& after, bool entities) {
         for (const SourceItem* child : before.children) {
             if (is_entity(*child) != entities) continue;
@@ -63,7 +63,7 @@ private:
         const SourceItem* const other = others.find(item);
         return other != nullptr && is_compared(*other) && is_compared(item) ? other : nullptr;
     }
-    /// Returns whether both texts have the parent of an entity. A root has none.
+    /// Returns whether both texts have the parent of an entity; false for a root.
     bool is_compared(const SourceItem& item) const {
         if (item.parent == nullptr) return false;
         const SourceTree& tree = keys_before_.find(item) == &item ? before_ : after_;
@@ -83,7 +83,7 @@ private:
 
 // --- text ----------------------------------------------------------------------------------------------------------
 
-/// Appends the lines of `text`, each after `sign` and `indent` spaces.
+/// Appends the lines of `text`, each with `sign` and `indent` spaces before it.
 void append_lines(std::string& out, char sign, std::size_t indent, std::string_view text) {
     while (!text.empty()) append_text(out, concat(sign, std::string(indent, ' '), take_line(text), '\n'));
 }
@@ -101,7 +101,7 @@ std::string item_text(const SourceItem& item) {
     return write_sjson(builder.finish().root());
 }
 
-/// Returns the path of an entity and its name.
+/// Returns the path and the name of an entity.
 std::string entity_line(const SourceItem& item) {
     const SourceItem& entity = entity_of(item);
     std::string line = entity_path(entity);

@@ -21,13 +21,13 @@ namespace {
 
 /// The origin of an item of a merged tree.
 struct MergedFrom {
-    const SourceItem* other = nullptr;  ///< the item of the other text, if both have one
-    bool is_same = false;               ///< the item is unchanged from its text
+    const SourceItem* other = nullptr;  ///< the same item in the other text, if it exists
+    bool is_same = false;               ///< the item is as in its text
 };
 
 struct MergedTree {
     SourceTreeBuilder builder;
-    HashMap<std::uint64_t, MergedFrom> from{Owner("source merge")};  // by address
+    HashMap<std::uint64_t, MergedFrom> from{Owner("source merge")};  // by address of the item
 
     SourceItem& add(SourceItem& parent, const SourceItem& layout, MergedFrom where) {
         SourceItem item = layout;
@@ -68,12 +68,12 @@ public:
     }
 
 private:
-    /// The items of the three texts at one place.
+    /// The items of the three texts at the same place.
     struct Three {
         const SourceItem* base;
         const SourceItem* a;
         const SourceItem* b;
-        bool is_chosen = false;  ///< the item that exists is taken unchanged
+        bool is_chosen = false;  ///< the only item is taken unchanged
     };
     using Items = std::vector<const SourceItem*>;
 
@@ -94,7 +94,7 @@ private:
         for (const SourceItem* child : item.children) take(out_->builder.root(), *child);
     }
 
-    /// Takes an item with all its children.
+    /// Copies an item with all its children to the result.
     void take(SourceItem& parent, const SourceItem& item) {
         SourceItem& added = out_->add(parent, item, {nullptr, true});
         for (const SourceItem* child : item.children) take(added, *child);
@@ -116,8 +116,8 @@ private:
         return std::equal(items.begin(), items.end(), other.begin(), other.end(),
                           [&](const SourceItem* x, const SourceItem* y) { return same(tree, *x, others, *y); });
     }
-    /// Returns whether the elements of `b` are taken instead of those of `a`. An index does not identify an element, so
-    /// all elements of a list are one value.
+    /// Returns whether to take the elements without keys from `b`, not `a`. Since an index does not identify an
+    /// element, all of them count as one value.
     bool takes_counted_of_b(const SourceItem* base, const SourceItem& a, const SourceItem& b, ItemRole place) {
         const Items before = counted_in(base, place), in_a = counted_in(&a, place), in_b = counted_in(&b, place);
         if (same(a_, in_a, b_, in_b) || same(base_, before, b_, in_b)) return false;
@@ -129,8 +129,7 @@ private:
         return false;
     }
 
-    /// Returns the children in the order of `a`; each child that only `b` has comes after the child that precedes it in
-    /// `b`.
+    /// Returns the children in the order of `a`. A child that only `b` has follows the child that it follows in `b`.
     std::vector<Three> children_of(const SourceItem* base, const SourceItem& a, const SourceItem& b) {
         bool takes_b[16] = {}, is_asked[16] = {};
         for (const SourceItem* parent : {&a, &b})
@@ -139,7 +138,7 @@ private:
                 if (is_counted(*child) && !std::exchange(is_asked[place], true))
                     takes_b[place] = takes_counted_of_b(base, a, b, child->place);
             }
-        HashMap<std::uint64_t, std::vector<const SourceItem*>> after{Owner("source merge")};  // by the item before
+        HashMap<std::uint64_t, std::vector<const SourceItem*>> after{Owner("source merge")};  // by the item before them
         std::uint64_t anchors[16] = {};
         for (std::size_t i = 0; i < std::size(anchors); ++i) anchors[i] = i;
         for (const SourceItem* child : b.children) {
@@ -189,7 +188,7 @@ private:
         conflict_of_values(three);
     }
 
-    /// Merges an item that only one text has: the item is new there, or was removed in the other text.
+    /// Merges an item that only one text has: it is new in this text, or was removed in the other one.
     void merge_missing(SourceItem& out, const SourceItem* base, const SourceTree& missing, const SourceItem& item,
                        const SourceTree& tree, const UniqueEntities& elsewhere) {
         const SourceItem* const moved = item.kind == ItemKind::kEntity ? elsewhere.find(item) : nullptr;
@@ -222,7 +221,8 @@ private:
         return &tree.root();
     }
 
-    /// Merges the contents of two mappings. Returns false if their types conflict, or if one of them replaced a value.
+    /// Merges the contents of two mappings. Returns false if their types conflict, or if one of them has replaced a
+    /// value.
     bool merge_mapping(SourceItem& out, const Three& three) {
         const auto& [base, a, b, is_chosen] = three;
         if (base != nullptr && (base->kind != a->kind || !base->is_mapping())) return false;
@@ -241,7 +241,7 @@ private:
         return member.empty() ? entity_path(item) : concat(entity_path(item), ' ', member);
     }
 
-    /// Returns a value for a message, if it is short.
+    /// Returns a short value as text for a message; empty for a long value.
     static std::string value_text(const SourceItem& item) {
         constexpr std::size_t kMostBytes = 40;
         std::string text = item.value ? write_sjson_line(item.value) : std::string();
@@ -279,8 +279,8 @@ private:
 
 SourcePosition place_of(Node node) { return node ? node.position() : SourcePosition(); }
 
-/// Writes a merged tree. Unchanged items are copied, node by node, and keep their positions and comments; around them,
-/// lists and mappings get the positions of the lists and mappings that they replace.
+/// Writes a merged tree. Unchanged items are copied node by node, with their positions and comments. The lists and
+/// mappings around them get the positions of those that they replace.
 class MergedWriter {
 public:
     explicit MergedWriter(MergedTree& tree) : tree_(tree) {}
@@ -295,7 +295,7 @@ public:
     }
 
 private:
-    /// Writes an item with its key. `number`: of an element without a key, among those of its list.
+    /// Writes an item with its key. `number`: the index of an element without a key among such elements of its list.
     void write_entry(const SourceItem& item, ItemForm form, std::size_t number = 0) {
         const bool is_element = form == ItemForm::kElement;
         const bool needs_guid = is_element && !says_key(item, number);
@@ -316,7 +316,7 @@ private:
         }
     }
 
-    /// Returns whether the key of an element of a list is evident: it is written there, or is its number or type.
+    /// Returns whether a list element needs no other key: its key is written in it, or is its number or type.
     static bool says_key(const SourceItem& item, std::size_t number) {
         if (item.kind == ItemKind::kDeletion) return true;
         if (item.form != ItemForm::kElement) return false;
@@ -354,7 +354,7 @@ private:
         out_.end();
     }
 
-    /// Returns whether an entity that is written in the short form can keep that form.
+    /// Returns whether an entity in the short form can keep that form.
     static bool can_be_short(const SourceItem& item) {
         bool has_short = false;
         for (const SourceItem* child : item.children) {
@@ -421,7 +421,7 @@ private:
         });
     }
 
-    /// Returns whether there are keys that would be read as components if nothing marked the long form.
+    /// Returns whether there are keys that would be read as components unless a key marks the long form.
     static bool has_other_keys(const SourceItem& item) {
         bool has_others = false;
         for (const SourceItem* child : item.children) {
@@ -457,7 +457,7 @@ private:
             if (child->place == place) write_entry(*child, ItemForm::kByKey);
     }
 
-    /// Writes the members of a component's text that give its key and its type; the type is the current one.
+    /// Writes the members that give the key and the type of a component. The type has its current name.
     void write_type(const SourceItem& item, ItemForm form, bool has_guid) {
         bool says_type = form == ItemForm::kByKey && item.place == ItemRole::kComponents && item.type == item.key;
         if (item.text.is_mapping() && item.form != ItemForm::kShort)
@@ -470,8 +470,8 @@ private:
         if (!says_type && !item.type.empty()) out_.string("_type", item.type);
     }
 
-    /// Returns whether the fields must be in `data`: that is so if there are keys beside the fields, or if a field has
-    /// the name of a key that gives the key or the type of a component.
+    /// Returns whether the fields must be in `data`, because there are keys beside them, or because a field has the
+    /// name of a key such as `_guid` or `type`.
     static bool needs_wrapper(const SourceItem& item, ItemForm form) {
         return std::any_of(item.children.begin(), item.children.end(), [&](const SourceItem* child) {
             if (child->place == ItemRole::kBeside) return true;
@@ -486,7 +486,7 @@ private:
 
 // --- its comments ----------------------------------------------------------------------------------------------------
 
-/// The texts of a merge, and the resulting tree, whose nodes come from them.
+/// The trees of the three texts of a merge, and the result, which uses their nodes.
 struct MergedTrees {
     const SourceTree& base;
     const SourceTree& a;
@@ -523,7 +523,7 @@ struct Slot {
 constexpr Slot kAround[] = {{false, &NodeComments::before}, {false, &NodeComments::after}};
 constexpr Slot kInside[] = {{true, &NodeComments::at_start}, {true, &NodeComments::at_end}};
 
-/// Calls visit(line) for each line of a comment that is not empty.
+/// Calls visit(line) for each nonempty line of a comment.
 template <class Visit>
 void each_line(const Comment& comment, Visit&& visit) {
     for (const std::string& line : lines_of(comment))
@@ -541,9 +541,8 @@ Node child_of(const SourceItem& item, std::string_view key) {
     return item.text && item.text.is_mapping() ? item.text.find(key) : Node();
 }
 
-/// Gives each node of the merged tree the combined comments of its three texts: the comments of the text that has
-/// changed them, or of `a` if both texts have. JSON has no comments and changes none. Warns of each comment that is new
-/// in a text but is missing in the result.
+/// Merges the comments of each node: takes them from the text that has changed them, or from `a` if both texts have. A
+/// JSON text never changes comments, because it has none. Warns of each new comment that is missing in the result.
 class CommentMerger {
 public:
     CommentMerger(const MergedTrees& trees, SourceComments& comments, Diagnostics& diagnostics)
@@ -570,8 +569,7 @@ private:
     // --- items -------------------------------------------------------------------------------------------------------
 
     void merge_item(const SourceItem& item, const ThreeItems& three) {
-        // An item that only one text has keeps the comments of that text, which are at another place if an element got
-        // a key.
+        // If only one text has an item, its comments are kept. They are at another place if an element was given a key.
         const ThreeItems from = three.a.item == nullptr   ? ThreeItems{three.b, three.b, three.b}
                                 : three.b.item == nullptr ? ThreeItems{three.a, three.a, three.a}
                                                           : three;
@@ -583,7 +581,7 @@ private:
             merge_item(*child, {from.base.child(*child), from.a.child(*child), from.b.child(*child)});
     }
 
-    /// Merges the comments around parts of an item that are not items: its key and type, lists of entries, and `data`.
+    /// Merges the comments around the parts of an item that are not items: its key and type, its lists, and `data`.
     void merge_parts(const SourceItem& item, const ThreeItems& from) {
         const auto merge = [&](auto&& part_of) {
             const Node of_base = from.base.item == nullptr ? Node() : part_of(*from.base.item);
@@ -643,11 +641,12 @@ private:
 
     // --- lost comments -----------------------------------------------------------------------------------------------
 
-    /// The number of times that a line of comment is in each text and in the result.
+    /// How often a comment line occurs in each text and in the result.
     struct Counts {
         std::size_t base = 0, a = 0, b = 0, merged = 0;
 
-        /// Whether the result has a line less often than one text, not counting lines that the other text has removed.
+        /// Whether the result has the line less often than `a` or `b`, apart from lines that the other text has
+        /// removed.
         bool is_lost(bool of_a) const {
             const std::size_t here = of_a ? a : b, there = of_a ? b : a, removed = base - std::min(base, there);
             return merged + removed < here;
@@ -682,7 +681,7 @@ private:
             if (!has_b_) of_line.b = of_line.base;
             if (!of_line.is_lost(of_a)) return;
             is_lost = true;
-            ++counts[line].merged;  // so that another comment with this line counts separately
+            ++counts[line].merged;  // reports each loss of a line once
         });
         if (!is_lost) return;
         diagnostics_
@@ -696,7 +695,7 @@ private:
     SourceComments& comments_;
     Diagnostics& diagnostics_;
     const bool has_a_, has_b_;  // whether a text can have comments: JSON cannot
-    Comments before_;           // of all three texts
+    Comments before_;           // all comments of the three texts
 };
 
 // --- the whole -------------------------------------------------------------------------------------------------------

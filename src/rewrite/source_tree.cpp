@@ -18,10 +18,10 @@ static_assert(kFirstList + static_cast<int>(ItemRole::kEntities) - 1 == static_c
 
 bool is_list(ItemRole place) { return place != ItemRole::kMember && place != ItemRole::kBeside; }
 
-/// Returns the key of a list. Requires: is_list(place).
+/// Returns the key of the list for a role. Requires: is_list(place).
 SourceKey list_key(ItemRole place) { return static_cast<SourceKey>(kFirstList + static_cast<int>(place) - 1); }
 
-/// Returns the role of the items in the list of a key; kMember if the key has no list.
+/// Returns the role of the items in the list with a key; kMember if it is not the key of a list.
 ItemRole role_in(SourceKey key) {
     const bool has_items = key >= SourceKey::kComponents && key <= SourceKey::kEntities;
     return has_items ? static_cast<ItemRole>(static_cast<int>(key) - kFirstList + 1) : ItemRole::kMember;
@@ -162,7 +162,7 @@ private:
         return item;
     }
 
-    /// Elements without a key are numbered from 0; for components, the type is the key.
+    /// Elements without a key get numbers from 0 as keys; components get their type.
     void read_entries(SourceItem& parent, ItemRole place, Node list) {
         std::uint32_t num_counted = 0;
         grammar_.each_entry(list, list_key(place), [&](const SourceEntry& entry) {
@@ -419,7 +419,7 @@ void write_members(const SourceItem& item, ItemRole place, DocumentBuilder& buil
     }
 }
 
-/// Returns whether the fields of a component must be in `data`, separate from the keys beside them.
+/// Returns whether the fields of a component must be in `data`, because there are keys beside them.
 bool needs_data(const SourceItem& component) {
     return std::any_of(component.children.begin(), component.children.end(), [](const SourceItem* child) {
         return child->place == ItemRole::kBeside || is_wrapper_key(child->key);

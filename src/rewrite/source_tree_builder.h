@@ -1,5 +1,5 @@
 #pragma once
-// Makes source trees, item by item.
+// Builds source trees item by item.
 // Thread: one thread at a time per builder.
 
 #include "shoal/base/detail/hash_map.h"
@@ -11,7 +11,7 @@
 namespace shoal {
 
 struct SourceTree::Memory {
-    std::deque<std::string> texts;  // texts that are in no document
+    std::deque<std::string> texts;  // texts that are not in a document
     std::deque<SourceItem> items;   // the root first
     std::deque<Document> documents;
     HashMap<std::uint64_t, const SourceItem*> index{Owner("source tree")};  // by parent, place and key
@@ -24,9 +24,9 @@ public:
     SourceItem& root() { return memory().items.front(); }
     /// Adds a child. Returns nullptr, and sets `other`, if a child with this place and key exists.
     SourceItem* add(SourceItem& parent, SourceItem item, const SourceItem*& other);
-    /// The same for keys that are known to differ.
+    /// The same, if the keys are known to differ.
     SourceItem& add(SourceItem& parent, SourceItem item);
-    /// Keeps a text that is in no document.
+    /// Stores a text that is not in a document.
     std::string_view keep(std::string_view text) { return memory().texts.emplace_back(text); }
     Node keep(Document document) { return memory().documents.emplace_back(std::move(document)).root(); }
     SourceTree& tree() { return tree_; }
@@ -42,10 +42,10 @@ inline constexpr std::size_t kNumItemRoles = static_cast<std::size_t>(ItemRole::
 
 /// Returns the node that contains the items of a role in the text of an entity or level; none if there is no such node.
 Node list_in(const SourceItem& entity, ItemRole place);
-/// Returns the `data` with a component's fields; none if the fields are in the component itself.
+/// Returns the `data` of a component; none if the fields are in the component itself.
 Node data_of(const SourceItem& component);
 
-/// Returns whether a child of a component's text gives the key or the type of the component, and is not a field.
+/// Returns whether a child of a component's text is its key or its type, and not a field.
 bool says_key_or_type(const SourceItem& component, Node child);
 
 }  // namespace shoal

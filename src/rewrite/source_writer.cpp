@@ -16,11 +16,11 @@ namespace {
 
 // --- texts -----------------------------------------------------------------------------------------------------------
 
-/// The context of a YAML scalar: inside brackets, or on its own lines, where texts of several lines are possible.
+/// The context of a YAML scalar: inside brackets, or in block style, where a text may have several lines.
 struct YamlContext {
     bool is_flow = true;
-    std::size_t indent = 0;  ///< of the lines of a text
-    std::size_t step = 0;    ///< the part of the indentation beyond the list or mapping around the text
+    std::size_t indent = 0;  ///< of the lines of a multi-line text
+    std::size_t step = 0;    ///< the indentation relative to the enclosing list or mapping
 };
 
 /// Returns whether a number in YAML is also a number in JSON: it has no +, 0x or 0o, and digits on both sides of the
@@ -65,7 +65,7 @@ bool means(std::string_view written, std::string_view text, SourceFormat format)
 
 constexpr std::size_t kMostPlain = 900;  // a key must end within 1,024 characters of its line
 
-/// A character that needs no escape in any style, unlike controls and line ends of Unicode.
+/// Whether a character needs no escape in any style, unlike control characters and Unicode line ends.
 bool is_printable(std::uint32_t c) {
     return c >= 0x20 && (c < 0x7F || c > 0x9F) && c != 0x2028 && c != 0x2029 && c != 0xFEFF && c != 0xFFFE &&
            c != 0xFFFF;
@@ -105,7 +105,7 @@ void append_double_quoted(std::string& out, std::string_view text) {
     out += '"';
 }
 
-/// Words that other readers of YAML may read as bools or other values.
+/// Whether other YAML readers may read a text as a bool or another value.
 bool is_word_of_yaml_1_1(std::string_view text) {
     constexpr std::string_view kWords[] = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "~", "=", "<<"};
     std::string lower(text.substr(0, 6));  // one character more than the longest word
@@ -113,13 +113,13 @@ bool is_word_of_yaml_1_1(std::string_view text) {
     return std::find(std::begin(kWords), std::end(kWords), lower) != std::end(kWords);
 }
 
-/// Whether other readers may read the text as a number, a date or a time.
+/// Whether other YAML readers may read a text as a number, a date or a time.
 bool is_like_number(std::string_view text) {
     return is_one_of(text[0], "0123456789+-.") &&
            text.find_first_not_of("0123456789+-._:eExXoObBTZ ") == std::string_view::npos;
 }
 
-/// Returns whether a text needs no quotes, because nothing in it has a meaning in YAML.
+/// Returns whether a text needs no quotes, because nothing in it is YAML syntax.
 bool is_yaml_plain(std::string_view text, bool is_flow) {
     if (text.empty() || text.size() > kMostPlain || text.front() == ' ' || text.back() == ' ') return false;
     const bool has_blank = text.size() == 1 || text[1] == ' ' || is_one_of(text[1], ",[]{}");
@@ -133,7 +133,7 @@ bool is_yaml_plain(std::string_view text, bool is_flow) {
     return !is_flow || text.find_first_of(",[]{}") == std::string_view::npos;
 }
 
-/// Appends a text as the lines of a block. Returns false if that is not possible.
+/// Appends a text as a block scalar. Returns false if that is not possible.
 bool append_yaml_block(std::string& out, std::string_view text, const YamlContext& place) {
     const std::size_t first = text.find_first_not_of('\n');
     const bool ends_line = text.ends_with('\n');
@@ -173,7 +173,7 @@ public:
     Origins(SourceFormat format, const Diagnostics& diagnostics, const SourceComments& comments)
         : format_(format), diagnostics_(diagnostics), comments_(comments) {}
 
-    /// Returns the format of the text of a position; the written format if it is in no text.
+    /// Returns the format of the text at a position; the output format if the position is not in a text.
     SourceFormat format_of(SourcePosition position) const {
         return position.file == 0 || position.file > diagnostics_.num_files()
                    ? format_
@@ -181,8 +181,8 @@ public:
     }
     bool is_yaml(SourcePosition position) const { return format_of(position) == SourceFormat::kYaml; }
 
-    /// Returns the token of a key, scalar, list or mapping, or nullptr. In YAML, a list or mapping may begin where its
-    /// first key or element does.
+    /// Returns the token of a key, scalar, list or mapping, or nullptr. In YAML, a list or mapping may begin at its
+    /// first key or element.
     const TextToken* find(SourcePosition position, bool is_container) const {
         const std::span<const TextToken> tokens = comments_.tokens(position.file);
         const TextToken* found = nullptr;
@@ -197,7 +197,7 @@ public:
         return found;
     }
 
-    /// Returns the text of a key or scalar, or the opening bracket, after the anchor and the tag; empty: there is none.
+    /// Returns the text of a key or scalar, or the opening bracket, without anchor and tag; empty if there is none.
     std::string_view text_at(SourcePosition position, bool is_container = false) const {
         const TextToken* const token = find(position, is_container);
         const bool has_text = token != nullptr && token->value < token->end;
@@ -205,7 +205,7 @@ public:
     }
     std::string_view text_of(Node value) const { return text_at(value.position(), is_container(value)); }
 
-    /// Returns the anchor or the tag of a YAML value with its sign, & or !, or nothing.
+    /// Returns the anchor (`sign` is &) or the tag (!) of a YAML value, with its sign; otherwise an empty text.
     std::string_view property_of(Node value, char sign) const {
         const SourcePosition position = value.position();
         const TextToken* const token = find(position, is_container(value));
@@ -219,13 +219,13 @@ public:
         return {};
     }
 
-    /// Returns what is between a token and the one before it: blanks, line ends, commas and signs.
+    /// Returns the text between a token and the previous token: blanks, line ends, commas and signs.
     std::string_view gap_before(std::uint32_t file, const TextToken& token) const {
         const bool is_first = &token == comments_.tokens(file).data();
         return text(file, is_first ? 0 : (&token - 1)->end, token.begin);
     }
 
-    /// Returns the blanks before a token that is the first of its line; otherwise nothing.
+    /// Returns the blanks before the first token of a line; empty for other tokens.
     std::string_view indentation_of(SourcePosition position, bool is_container) const {
         const TextToken* const token = find(position, is_container);
         if (token == nullptr || token->column == 0 || token->column == token->begin) return {};
@@ -234,12 +234,12 @@ public:
         return is_first ? blanks.substr(1) : std::string_view();
     }
 
-    /// Returns whether a line ends between two positions of one text.
+    /// Returns whether there is a line end between two positions in the same text.
     bool has_line_end(SourcePosition first, SourcePosition second) const {
         return text(first.file, first.offset, second.offset).find('\n') != std::string_view::npos;
     }
 
-    /// Returns the text of a file; empty: there is none.
+    /// Returns the text of a file; empty if there is no such file.
     std::string_view whole_text(std::uint32_t file) const {
         return file == 0 || file > diagnostics_.num_files() ? std::string_view() : diagnostics_.text(file);
     }
@@ -249,7 +249,7 @@ public:
     }
 
 private:
-    /// Returns the index of the first token that begins at an offset or after it. Most are near the last one.
+    /// Returns the index of the first token at or after an offset. Most searches end near the previous one.
     std::size_t first_from(std::span<const TextToken> tokens, std::uint32_t offset) const {
         constexpr std::size_t kNear = 8;
         const auto begins_before = [&](std::size_t i) { return i < tokens.size() && tokens[i].begin < offset; };
@@ -266,7 +266,7 @@ private:
     SourceFormat format_;
     const Diagnostics& diagnostics_;
     const SourceComments& comments_;
-    mutable std::size_t near_ = 0;  // the token that was found last
+    mutable std::size_t near_ = 0;  // index of the token that was found last
 };
 
 // --- scalars and keys ------------------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ private:
             shoal::append_number(out, *node.as_uint64());
     }
 
-    /// Appends a string or key as in its text, if that is allowed here and means the same.
+    /// Appends a string or key as in its source text, if that is allowed here and has the same meaning.
     bool append_as_written(std::string& out, std::string_view text, SourcePosition position, bool is_flow,
                            bool is_key) const {
         const std::string_view source = origins_.text_at(position);
@@ -326,7 +326,7 @@ private:
         }
         const bool is_plain = to_yaml && is_yaml_plain(text, is_flow) && source == text &&
                               (is_key || read_yaml_scalar(text).meaning == YamlMeaning::kString);
-        // At the beginning of a file, this would be read as a byte order mark.
+        // At the start of a file, the character would be read as a byte order mark.
         const bool begins_with_mark = text.starts_with(kByteOrderMark);
         const bool is_bare =
             format_ == SourceFormat::kSjson && (is_key || bare_texts_) && !begins_with_mark && source == text;
@@ -356,7 +356,7 @@ private:
             append_quoted_text(out, text);
     }
 
-    /// Appends a folded YAML text: the same lines, with the indentation needed here.
+    /// Appends a folded YAML text with the same lines and the current indentation.
     bool append_folded(std::string& out, Node node, const YamlContext& place) const {
         const std::string_view source = origins_.text_of(node);
         if (place.is_flow || !source.starts_with('>') || !origins_.is_yaml(node.position())) return false;
@@ -378,7 +378,7 @@ private:
             begin = end + 1;
         }
         while (folded.ends_with('\n')) folded.pop_back();
-        Diagnostics diagnostics;  // the lines may have another meaning here
+        Diagnostics diagnostics;  // the lines may have a different meaning here
         const std::string check = concat("text: ", folded, "\n");
         const Result<Document> read = read_yaml(diagnostics.refer_file("", check), diagnostics);
         const Node again = read ? read->root().find("text") : Node();
@@ -396,7 +396,7 @@ private:
 
 constexpr std::uint32_t kMostNumbersOnLine = 16;  // a 4x4 matrix
 constexpr std::size_t kMostDepth = 1000;
-constexpr std::size_t kMostKeyBytes = 1000;  // in YAML, on one line with the value
+constexpr std::size_t kMostKeyBytes = 1000;  // in YAML, for a key on the same line as its value
 
 /// The layout of the children of a list or mapping in their original text.
 enum class Shape : std::uint8_t { kUnknown, kOneLine, kLines };
@@ -440,8 +440,7 @@ private:
 
     // --- lines -------------------------------------------------------------------------------------------------------
 
-    /// Depth counts levels, but in YAML it counts spaces, because elements of lists are indented by two spaces, however
-    /// wide a level is.
+    /// `depth` is in levels; in YAML, it is in spaces, because list elements are always indented by two spaces.
     void new_line(std::size_t depth, bool after_blank_line) {
         SHOAL_ASSERT(depth <= kMostDepth * 8,
                      "lists and mappings are nested deeper than 1,000 levels; flatten the tree");
@@ -472,13 +471,14 @@ private:
         }
     }
 
-    /// Returns whether a comment is not written yet: if aliases of YAML repeat a value, its comments are written once.
+    /// Returns whether a comment has not been written yet. If YAML aliases repeat a value, its comments are written
+    /// only once.
     bool is_new(const Comment& comment) {
         return comment.position.file == 0 ||
                written_.insert(pair_key(comment.position.file, comment.position.offset), true).is_new;
     }
 
-    /// Returns whether one of the comments is not written yet. JSON has no comments.
+    /// Returns whether one of the comments has not been written yet; false in JSON, which has no comments.
     bool has_new(const std::vector<Comment>& list) const {
         return !is_json() && std::any_of(list.begin(), list.end(), [&](const Comment& comment) {
             return comment.position.file == 0 ||
@@ -514,7 +514,7 @@ private:
 
     // --- the signs of SJSON ------------------------------------------------------------------------------------------
 
-    /// Takes the punctuation of the first key and of the first children from the root's text, if punctuation is kept.
+    /// If punctuation is kept, sets it from the first key and the first children in the root's text.
     void choose_signs(Node root) {
         if (is_json() || is_yaml()) sign_ = ": ";
         commas_ = is_json() || is_yaml();
@@ -527,7 +527,7 @@ private:
             if (const int commas = commas_in_text(node); commas >= 0) return static_cast<void>(commas_ = commas != 0);
     }
 
-    /// Returns the first key with a `:` or `=` in the text, on the way to the first value.
+    /// Returns the first key with a `:` or `=` in the text, searching only along the first values.
     Node first_with_sign(Node root) const {
         for (Node node = root; is_container(node) && node.size() > 0; node = *node.begin())
             for (const Node child : node)
@@ -537,7 +537,8 @@ private:
 
     bool keeps_signs_of(SourcePosition position) const { return signs_file_ != 0 && position.file == signs_file_; }
 
-    /// Returns the text between a key and its value, if that is a `:` or `=` with blanks around it; otherwise nothing.
+    /// Returns the text between a key and its value if it is a `:` or `=` with blanks around it; otherwise an empty
+    /// text.
     std::string_view sign_in_text(Node child) const {
         const SourcePosition key = child.key_position(), value = child.position();
         if (!child.has_key() || !keeps_signs_of(key) || value.file != key.file || value.offset <= key.offset) return {};
@@ -592,14 +593,14 @@ private:
         return Shape::kOneLine;
     }
 
-    /// Returns whether a value begins on the line on which the previous value begins.
+    /// Returns whether a value begins on the same line as the previous value.
     bool is_on_line_of(Node before, Node node) const {
         const SourcePosition first = before.position(), second = node.position();
         return first.file != 0 && first.file == second.file && second.offset >= first.offset &&
                !origins_.has_line_end(first, second);
     }
 
-    /// Returns whether a list on several lines has several values on a line.
+    /// Returns whether a list on several lines has more than one value on a line.
     bool has_rows(Node list) const {
         Node before;
         for (const Node child : list) {
@@ -609,13 +610,13 @@ private:
         return false;
     }
 
-    /// Returns whether a key or element has comments above or after it. JSON has none.
+    /// Returns whether a key or element has comments above or after it that are not written yet.
     bool has_comments(const NodeComments* around) const {
         return around != nullptr && (has_new(around->before) || has_new(around->after));
     }
 
-    /// Returns whether a list that does not fit on one line has several values on each line: as in its text, or because
-    /// the values are numbers.
+    /// Returns whether a list that does not fit on one line gets several values per line, because its text has, or
+    /// because all values are numbers.
     bool takes_rows(Node node) const {
         if (!node.is_list() || std::any_of(node.begin(), node.end(), is_container)) return false;
         const bool has_lines = shape_of(node) == Shape::kLines;
@@ -642,8 +643,8 @@ private:
         });
     }
 
-    /// Returns whether a text is written on several lines. It is not if it was in quotes in a format that has other
-    /// forms.
+    /// Returns whether a text is written on several lines: true for texts with line ends, unless they were quoted in
+    /// SJSON or YAML.
     bool takes_lines(Node node) const {
         if (!node.is_string() || node.as_string().find('\n') == std::string_view::npos) return false;
         const std::string_view text = origins_.text_of(node);
@@ -709,7 +710,7 @@ private:
         return true;
     }
 
-    /// Writes several scalars on each line: as on their original lines, or as many as fit. A comment ends a line.
+    /// Writes several scalars per line: those of an original line, or as many as fit. A comment ends a line.
     void rows(Node list, std::size_t depth) {
         const NodeComments* const inside = comments_.inside(list);
         const std::size_t indent = is_yaml() ? depth + unit_.size() : depth + 1;
@@ -788,7 +789,7 @@ private:
         return anchor.substr(anchor.empty() ? 0 : 1);
     }
 
-    /// Other tags only repeat what the value shows.
+    /// Other tags are redundant.
     std::string_view tag_to_keep(Node node) const {
         const std::string_view tag = node.is_list() ? origins_.property_of(node, '!') : std::string_view();
         return tag == "!!pairs" || tag == "!!omap" ? tag : std::string_view();
@@ -823,7 +824,7 @@ private:
         out_ += concat('\n', std::string(indent, ' '), ':');
     }
 
-    /// An element's first node is on the line of the dash. Writes the comments of that node above the line.
+    /// Writes the comments of an element's first node above the line of the dash, because the node is on that line.
     void yaml_first_comments(Node node, std::size_t depth) {
         while (is_container(node) && node.size() > 0 && anchor_of(node).empty() && tag_to_keep(node).empty()) {
             if (const NodeComments* const inside = comments_.inside(node)) lines(inside->at_start, depth);
@@ -865,11 +866,11 @@ private:
         }
         const NodeComments* const inside = is_container(node) && node.size() == 0 ? comments_.inside(node) : nullptr;
         if (inside == nullptr) return;
-        lines(inside->at_start, depth);  // {} and [] have no line inside
+        lines(inside->at_start, depth);  // {} and [] have no lines inside
         lines(inside->at_end, depth);
     }
 
-    /// Writes comments after the character that begins a text of several lines; only one line of comment fits there.
+    /// Writes comments after the character that begins a multi-line text; only one comment line fits there.
     void yaml_behind_header(const std::vector<Comment>& list, std::size_t begin, std::size_t line_end, Node node,
                             std::size_t depth) {
         const bool has_room = list.size() == 1 && !list[0].is_first && lines_of(list[0]).size() == 1;
@@ -883,7 +884,7 @@ private:
         if (has_room) out_ += lines;
     }
 
-    /// Returns whether a YAML null was written as nothing.
+    /// Returns whether a YAML null was written as an empty text.
     bool is_unsaid(Node node) const {
         const SourcePosition position = node.position();
         const std::string_view text = origins_.text_of(node);
@@ -891,7 +892,7 @@ private:
                (text.empty() || (text[0] != '~' && text[0] != 'n' && text[0] != 'N'));
     }
 
-    /// Writes the value after `key:` or `-`. Returns whether the value was written on lines without brackets.
+    /// Writes the value after `key:` or `-`. Returns whether it was written on several lines without brackets.
     bool yaml_value(Node node, std::size_t depth) {
         if (node.has_key() && is_unsaid(node)) return false;
         const std::size_t begin = out_.size();
@@ -927,7 +928,8 @@ private:
 
     // --- the text ----------------------------------------------------------------------------------------------------
 
-    /// Returns the first node of a level inside the root, if that node stays at the start of a line; otherwise nothing.
+    /// Returns the first node inside `child`, or `child` if the root has brackets, if it starts an indented line;
+    /// otherwise none.
     Node first_indented(Node child, bool has_bracket) const {
         const bool is_block = is_container(child) && child.size() > 0 && shape_of(child) == Shape::kLines;
         if (!has_bracket && !is_block) return {};
@@ -937,13 +939,13 @@ private:
         return indented.has_key() || is_container(indented) ? indented : Node();
     }
 
-    /// Takes the indentation of the first indented line of the root's text.
+    /// Sets the indentation from the first indented line of the root's text.
     void choose_indent(Node root) {
         const bool is_same = origins_.format_of(root.position()) == format_ && root.position().file != 0;
         unit_ = layout_.indent > 0 ? std::string(layout_.indent, ' ') : format_ == SourceFormat::kSjson ? "\t" : "  ";
         if (layout_.indent > 0 || !is_container(root) || !is_same || (is_yaml() && !root.is_mapping())) return;
         const bool has_bracket = !is_yaml() && !origins_.text_of(root).empty();
-        if (has_bracket && !keeps_braces(root)) return;  // the braces are removed, and one level with them
+        if (has_bracket && !keeps_braces(root)) return;  // removing the braces removes a level
         for (const Node child : root) {
             const Node indented = first_indented(child, has_bracket);
             if (!indented || indented.position().file != root.position().file) continue;
@@ -957,7 +959,7 @@ private:
         }
     }
 
-    /// Takes line ends from the first line of the root's text, and its byte order mark, if it has one.
+    /// Uses the line ends of the first line of the root's text, and its byte order mark, if there is one.
     void take_line_ends(Node root) {
         const std::string_view text = origins_.whole_text(root.position().file);
         const std::size_t end = std::min(text.find('\n'), text.size());
@@ -973,8 +975,8 @@ private:
             out_.insert(0, kByteOrderMark);
     }
 
-    /// Returns whether the root is written with its brackets: true in JSON, for a list in SJSON, and for SJSON braces
-    /// that are kept.
+    /// Returns whether the root is written with brackets: true in JSON, for a list in SJSON, and if SJSON braces are
+    /// kept.
     bool keeps_braces(Node root) const {
         if (is_json() || !root.is_mapping()) return !is_yaml();
         return keeps_signs_of(root.position()) && origins_.text_of(root).starts_with('{');
@@ -1015,13 +1017,13 @@ private:
     Origins origins_;
     Speller speller_;
     std::string unit_;               // the text of one level of indentation
-    std::string_view sign_ = " = ";  // what is written between keys and values that do not keep their own punctuation
-    bool commas_ = false;            // whether children that do not keep their own punctuation are separated by commas
+    std::string_view sign_ = " = ";  // between keys and values that do not keep their punctuation
+    bool commas_ = false;            // whether commas separate children that do not keep their punctuation
     std::uint32_t signs_file_ = 0;   // the file whose punctuation is kept; 0: none
     std::string out_;
-    bool is_block_start_ = true;  // an empty line would be at the start of the text or of a block
+    bool is_block_start_ = true;  // at the start of the text or of a block, where empty lines are dropped
     std::vector<std::pair<std::string, Node>> anchors_;
-    HashMap<std::uint64_t, bool> written_{Owner("source writer")};  // comments, by place
+    HashMap<std::uint64_t, bool> written_{Owner("source writer")};  // comments, by position
 };
 
 }  // namespace
