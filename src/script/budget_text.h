@@ -6,7 +6,7 @@
 //     function f(a) return f(a) end         function f(a) shoal_tick_();return f(a) end
 //     goto again                            shoal_tick_();goto again
 //
-// Any code that runs forever calls this again and again. The text is read token by token, and line numbers do not
+// Code that runs forever calls shoal_tick_() again and again. The text is read token by token, and line numbers do not
 // change.
 
 #include "shoal/document/detail/scalar_text.h"
@@ -17,7 +17,7 @@
 
 namespace shoal::lua {
 
-/// Splits a text into tokens as Lua does, and copies it.
+/// Splits a text into tokens as Lua does, and copies them.
 class BudgetWriter {
 public:
     BudgetWriter(std::string_view text, std::string& out) : text_(text), out_(out) {}
@@ -78,7 +78,7 @@ private:
         copy_to(at_ + 1);
     }
 
-    /// Copies a string. The string ends at its quote, or at the end of a line, where LuaJIT refuses it.
+    /// Copies a string. An unclosed string ends with its line; LuaJIT will reject it.
     void copy_string(char quote) {
         std::size_t end = at_ + 1;
         while (end < text_.size() && text_[end] != quote) {
@@ -90,7 +90,7 @@ private:
         }
         copy_to(std::min(end + 1, text_.size()));
     }
-    /// An escaped line end has one or two characters, and \z skips all white space.
+    /// An escaped line end is one or two characters, and \z skips all white space.
     std::size_t end_of_escape(std::size_t at) const {
         const char c = at + 1 < text_.size() ? text_[at + 1] : 0;
         at += 2;
@@ -116,7 +116,7 @@ private:
         if (word == "do" || word == "repeat") add_tick();
         if (word == "function") is_in_parameters_ = true;
     }
-    /// Whether the name is a field, as in table.goto.
+    /// Whether the name is a field, such as `goto` in table.goto.
     bool is_after_dot() const { return !out_.empty() && (out_.back() == '.' || out_.back() == ':'); }
     std::size_t end_of_name() const {
         std::size_t end = at_;
@@ -142,7 +142,7 @@ private:
     bool has_reserved_ = false;
 };
 
-/// Returns false, and sets `why`, if the text has a name that is reserved.
+/// Returns false and sets `why` if the text uses a reserved name.
 inline bool add_budget_checks(std::string_view text, std::string& counted, std::string& why) {
     counted.clear();
     counted.reserve(text.size() + text.size() / 4 + 64);

@@ -1,4 +1,4 @@
-// Batches and columns: scripts access the rows of a query only while a function is called with them.
+// Batches and columns, which give a script access to the rows of a query during the call of a function.
 
 #include "script/state.h"
 
@@ -13,7 +13,7 @@
 namespace shoal::lua {
 namespace {
 
-/// The class of the prelude that reads a type without calling C, or -1.
+/// The number of the prelude's column class that reads a type without calling C, or -1.
 int fast_type(FieldType type) {
     constexpr FieldType kTypes[] = {FieldType::kInt8,  FieldType::kInt16,  FieldType::kInt32,
                                     FieldType::kUint8, FieldType::kUint16, FieldType::kUint32,
@@ -22,7 +22,8 @@ int fast_type(FieldType type) {
     return at == std::ssize(kTypes) ? -1 : static_cast<int>(at);
 }
 
-/// The class of the prelude: 1 + (type * 3 + layout) * 2 + is_written, or 0 if access must call C.
+/// The number of a slot's column class in the prelude: 1 + (type * 3 + layout) * 2 + is_written, or 0 if access must
+/// call C.
 std::uint32_t form_of(const Slot& slot) {
     const int type = fast_type(slot.plan->type.type);
     if (type < 0 || slot.first == nullptr || slot.stride % slot.plan->type.value_bytes != 0) return 0;
@@ -36,7 +37,7 @@ std::uint32_t form_of(const Slot& slot) {
 
 namespace {
 
-/// The slots of a batch during a call: first a slot for the batch itself with its entities, then slots for its columns.
+/// The slots of a batch during a call: the first is for the batch itself and its entities, the others for its columns.
 class OpenBatch {
 public:
     OpenBatch(State& state, const Query& query, const TextBatch& rows)
@@ -83,7 +84,7 @@ private:
     std::uint32_t serial_;
 };
 
-/// Finds the slot of a token. Errors: its batch has ended.
+/// Finds the slot of a token. Errors: the batch has ended.
 Slot* find_slot(State& state, const Token& token) {
     if (token.slot < state.num_slots && token.serial != 0 && state.slots[token.slot].serial == token.serial)
         return &state.slots[token.slot];
@@ -189,7 +190,7 @@ int length(lua_State* lua, State& state) {
     return push_integer(lua, slot->count), 1;
 }
 
-/// Makes a column for the prelude: (slot, serial).
+/// make_column(slot, serial) makes a column for the prelude.
 int make_column(lua_State* lua, State& state) {
     push_token(
         lua, state,
@@ -199,10 +200,10 @@ int make_column(lua_State* lua, State& state) {
 
 // --- whole columns -----------------------------------------------------------------------------------------------
 
-/// The operands of an operation on a column of numbers: another column or a number.
+/// The operands of an operation on a column of numbers. The second is a column or a number.
 struct Operands {
     const Slot* to = nullptr;
-    const Slot* other = nullptr;  // nullptr: a number
+    const Slot* other = nullptr;  // nullptr: the operand is a number
     double number = 0;
     double factor = 1;
 };
@@ -341,7 +342,7 @@ Status add_scalar(Query& query, const NamedColumn& place, std::string_view field
     return {};
 }
 
-/// Adds the parts of a vector or an array: ".x" as x, or "[0]" as 1.
+/// Adds the parts of a vector or an array, and pushes a table of them: ".x" has the key x, and "[0]" has the key 1.
 Status add_parts(lua_State* lua, Query& query, const NamedColumn& place, const FieldPart& part, std::string_view name) {
     const bool is_array = part.type.array_length != 0;
     const std::uint32_t count = is_array ? part.type.array_length : part.type.value_bytes / sizeof(float);
@@ -363,7 +364,7 @@ Status add_parts(lua_State* lua, Query& query, const NamedColumn& place, const F
     return {};
 }
 
-/// Adds the columns of a name, and pushes its shape: the number of a column, or a table of numbers by part.
+/// Adds the columns for a name, and pushes its shape: the number of a column, or a table of such numbers by part.
 Status add_columns(lua_State* lua, Query& query, std::string_view name) {
     const Result<NamedColumn> place = find_named_column(*query.query, name);
     if (!place) return place.status();
@@ -463,7 +464,7 @@ Query* read_query(lua_State* lua, State& state) {
     return query;
 }
 
-/// Outside of passes, a query may access anything; in a pass, only what the pass declares.
+/// A query in a pass may access only what the pass declares; outside of passes, it may access anything.
 bool check_query(State& state, const Query& query) {
     if (state.pass == nullptr || state.pass->is_everything) return true;
     for (const TextComponent& component : query.query->components()) {
@@ -541,7 +542,7 @@ int entities(lua_State* lua, State& state) {
     return push_entities(lua, state, *query->query);
 }
 
-/// The entities that match a text, in a list.
+/// Returns a list of the entities that match a text.
 int find(lua_State* lua, State& state) {
     std::string_view text;
     if (!read_text(lua, state, 1, "the text of a query", text)) return kFailed;

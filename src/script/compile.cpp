@@ -1,5 +1,4 @@
-// Compile functions of scripts: the source of a component becomes a table, and the result of the function becomes
-// fields.
+// Compile functions of scripts: passes the source of a component as a table, and stores the result in fields.
 
 #include "script/compile.h"
 
@@ -18,7 +17,7 @@ namespace shoal::lua {
 struct Compilation {
     const CompileInput& input;
     CompileOutput& output;
-    SourcePosition place{};  // the position that the function has refused
+    SourcePosition place{};  // the position of the value that the function has refused
     std::string refusal;     // the reason
 };
 
@@ -97,8 +96,8 @@ void push_node(lua_State* lua, Node node) {
     }
 }
 
-/// The second argument of a compile function: refuse(message, key, key ...) ends the function with an error at that
-/// position in the source.
+/// The second argument of a compile function: refuse(message, key, key ...) raises an error at the position of the
+/// value with these keys.
 int refuse(lua_State* lua, State& state) {
     Compilation* const now = state.compilation;
     if (now == nullptr) return fail(state, "a compile function has ended; refuse what it was given only while it runs");
@@ -113,7 +112,7 @@ int refuse(lua_State* lua, State& state) {
             child = at[static_cast<std::uint32_t>(number - 1)];
         else if (lua_type(lua, i) == LUA_TSTRING)
             child = at.find(text_at(lua, i));
-        if (!child) break;  // the source does not have this key: report the enclosing value
+        if (!child) break;  // the key is missing: report the enclosing value
         at = child;
     }
     now->place = at.position();
@@ -145,7 +144,7 @@ Status take_entities(lua_State* lua, const Field& field, CompileOutput& output) 
     return {};
 }
 
-/// Keeps the texts of string ids in the blob.
+/// Stores the texts of string ids in the blob.
 Status intern_texts(lua_State* lua, CompileOutput& output) {
     if (lua_type(lua, -1) == LUA_TSTRING) return output.intern(text_at(lua, -1)).status();
     Status status;
@@ -157,7 +156,7 @@ Status intern_texts(lua_State* lua, CompileOutput& output) {
     return status;
 }
 
-/// Stores the value at the top in a field.
+/// Stores the value on top of the stack in a field.
 Status take_field(lua_State* lua, State& state, const Schema& schema, std::string_view name, CompileOutput& output) {
     const int index = schema.find_field(name);
     if (index < 0) return find_field_part(schema, name).status();
@@ -172,7 +171,7 @@ Status take_field(lua_State* lua, State& state, const Schema& schema, std::strin
     return field.type == FieldType::kStringId ? intern_texts(lua, output) : Status();
 }
 
-/// Stores the fields of the table at the top, or accepts nil.
+/// Stores the fields of the table on top of the stack. Accepts nil.
 Status take_fields(lua_State* lua, State& state, const Schema& schema, CompileOutput& output) {
     if (lua_type(lua, -1) == LUA_TNIL) return {};
     if (lua_type(lua, -1) != LUA_TTABLE)
@@ -185,7 +184,7 @@ Status take_fields(lua_State* lua, State& state, const Schema& schema, CompileOu
     });
 }
 
-/// Whether the table at the top has a value for a field.
+/// Whether the table on top of the stack has a value for a field.
 bool returns(lua_State* lua, std::string_view field) {
     if (lua_type(lua, -1) != LUA_TTABLE) return false;
     const bool has = push_field(lua, -1, field) != LUA_TNIL;
@@ -193,7 +192,7 @@ bool returns(lua_State* lua, std::string_view field) {
     return has;
 }
 
-/// Compiles fields that the function has left to the schema. Returns false if an error was reported.
+/// Compiles the fields that the function has not returned. Returns false if an error was reported.
 bool take_rest(lua_State* lua, const DeclaredType& type, const CompileInput& input, CompileOutput& output) {
     bool is_good = true;
     for (const Node child : input.node) {
@@ -248,7 +247,7 @@ bool compile_by_script(void* context, const CompileInput& input, CompileOutput& 
 
 Status DeclaredType::add_to(ComponentRegistry& registry) const {
     const RegisteredComponent* const known = registry.find(schema.id());
-    if (compile == LUA_NOREF && known != nullptr && known->schema != nullptr) return {};  // perhaps with other fields
+    if (compile == LUA_NOREF && known != nullptr && known->schema != nullptr) return {};  // its fields may differ
     if (Status status = registry.add(schema); !status) return status;
     if (compile == LUA_NOREF && spawn_order == 0) return {};
     return registry.set_compile_function(schema.name(), compile == LUA_NOREF ? nullptr : compile_by_script,

@@ -11,19 +11,19 @@ struct DeclaredType {
     DeclaredType& operator=(const DeclaredType&) = delete;
     ~DeclaredType();
 
-    /// Adds the type to a registry for compiling sources. Errors: the registry has another type, or another function,
-    /// with this name.
+    /// Adds the type to a registry for compiling sources. Errors: the registry has another type or another function
+    /// under this name.
     Status add_to(ComponentRegistry& registry) const;
 
     Script& script;
     const Schema schema;
     int compile = LUA_NOREF;  // the function, if there is one
     std::int32_t spawn_order = 0;
-    Array<std::string> keys{Owner("scripts")};  // keys that the function reads besides the fields
+    Array<std::string> keys{Owner("scripts")};  // keys that the function reads, in addition to fields
     Array<std::string_view> key_views{Owner("scripts")};
 };
 
-/// Keeps the component type that the table at `table` declares, with its compile function. Errors: the table is
+/// Records the component type that the table at `table` declares, with its compile function. Errors: the table is
 /// invalid.
 Status note_component(lua_State* lua, State& state, int table, const Schema& schema);
 

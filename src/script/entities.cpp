@@ -1,4 +1,4 @@
-// Entities and their components. While rows must not move, in passes and loops, changes become commands.
+// Entities and their components. In passes and loops, rows must not move, so changes become commands.
 
 #include "script/state.h"
 
@@ -34,7 +34,7 @@ Status check_access(const State& state, const Store& store, const Schema& schema
 
 namespace {
 
-/// The commands of the chunk, or of the running call; nullptr: changes are made at once.
+/// The commands of the chunk or of the running call; nullptr: changes are made immediately.
 Commands* commands_of(State& state) {
     if (!state.rows_are_held()) return nullptr;
     return state.commands != nullptr ? state.commands : &state.world.commands();
@@ -51,7 +51,7 @@ bool read_component(lua_State* lua, State& state, int index, KeptComponent& kept
 
 // --- entities ----------------------------------------------------------------------------------------------------
 
-int alive(lua_State* lua) {  // kept short, because it is called often; raises no error
+int alive(lua_State* lua) {  // short, because it is called often; raises no errors
     const bool lives = is_entity(lua, 1) && state_of(lua).world.entities().alive(entity_at(lua, 1));
     lua_pushboolean(lua, lives ? 1 : 0);
     return 1;
@@ -65,7 +65,7 @@ Status add_component(State& state, Entity entity, const KeptComponent& kept, con
     return kept.store->add_values(*kept.schema, {&entity, 1}, {.images = image}).status();
 }
 
-/// Adds a component with values from the table at `table`; 0: defaults.
+/// Adds a component with values from the table at `table`, or with defaults if it is 0.
 Status add_from_table(lua_State* lua, State& state, Entity entity, const KeptComponent& kept, int table) {
     const std::span<const std::byte> defaults = kept.schema->default_image();
     Array<std::byte> image(defaults.begin(), defaults.end(), Owner("scripts"));
@@ -74,7 +74,7 @@ Status add_from_table(lua_State* lua, State& state, Entity entity, const KeptCom
     return add_component(state, entity, kept, image.data());
 }
 
-/// Adds the components of a table: {wheel = {angle = 1}, body = {}}.
+/// Adds the components in a table such as {wheel = {angle = 1}, body = {}}.
 Status add_all(lua_State* lua, State& state, Entity entity, int table) {
     // All components are read before any is added, because a store in Lua may change the table.
     struct Given {
@@ -181,7 +181,7 @@ int remove(lua_State* lua, State& state) {
     return done(state, kept.store->remove_values(*kept.schema, {&entity, 1}).status());
 }
 
-/// Finds a path, or returns it from the cache of this call.
+/// Returns a path, which is cached during a call.
 const FieldPath* find_path(State& state, std::string_view name) {
     const std::uint64_t hash = ComponentId(name).hash;
     if (FieldPath* const* known = state.paths.find(hash); known != nullptr && (*known)->name() == name) return *known;
@@ -274,7 +274,7 @@ int copy(lua_State* lua, State& state) {
     return 1;
 }
 
-/// Whether a text is a source and not a blob, which has a zero byte near its start.
+/// Whether a text is a source. A blob has a zero byte near its start.
 bool is_source(std::string_view text) { return text.substr(0, 64).find('\0') == std::string_view::npos; }
 
 /// The overrides in the second argument of spawn().
@@ -283,7 +283,7 @@ struct GivenOverrides {
     State& state;
 };
 
-/// Reads the value at the top as a value of a field.
+/// Reads the value on top of the stack as a field's value.
 Result<AnyValue> read_override(GivenOverrides& given, std::string_view name) {
     const Result<FieldPath> path = given.state.world.find_field(name);
     if (!path) return path.status();
@@ -296,7 +296,7 @@ Result<AnyValue> read_override(GivenOverrides& given, std::string_view name) {
     return value;
 }
 
-/// Reads {["path.of.field"] = value} at the top, for an entity of a resource.
+/// Reads {["path.of.field"] = value} on top of the stack, for an entity of a resource.
 Status read_overrides(GivenOverrides& given, std::string_view entity, Array<SpawnOverride>& to) {
     lua_State* const lua = given.lua;
     if (lua_type(lua, -1) != LUA_TTABLE)
@@ -311,7 +311,7 @@ Status read_overrides(GivenOverrides& given, std::string_view entity, Array<Spaw
     });
 }
 
-/// Reads {entity = {...}}, sorted by name, so that a part of a field comes after the field.
+/// Reads {entity = {...}}, and sorts it by name, so that a part of a field follows the field.
 Status read_all_overrides(void* context, Array<SpawnOverride>& to) {
     auto& given = *static_cast<GivenOverrides*>(context);
     lua_State* const lua = given.lua;
@@ -352,7 +352,7 @@ int spawn(lua_State* lua, State& state) {
     return push_list(lua, spawned->entities()), 1;
 }
 
-/// Without arguments, a number in [0, 1); with n, an integer from 1 to n; with m and n, an integer from m to n.
+/// Returns a number in [0, 1); with an argument n, an integer from 1 to n; with m and n, an integer from m to n.
 int draw(lua_State* lua, State& state) {
     const int num_arguments = lua_gettop(lua);
     if (num_arguments == 0) {
@@ -370,7 +370,7 @@ int draw(lua_State* lua, State& state) {
     return 1;
 }
 
-/// Writes its arguments on one line of the log, converted by the environment's tostring.
+/// Writes its arguments to one line of the log, converted with the environment's tostring.
 int write_log(lua_State* lua, State& state) {
     if (state.options.is_quiet) return 0;
     std::string text = state.script == nullptr ? "script" : state.script->name;
@@ -381,7 +381,7 @@ int write_log(lua_State* lua, State& state) {
         text += ' ';
         const int type = lua_type(lua, i);
         if (type == LUA_TSTRING || type == LUA_TNUMBER) {
-            lua_pushvalue(lua, i);  // a copy, because a number becomes a text
+            lua_pushvalue(lua, i);  // a copy, because text_at() converts numbers in place
             text += text_at(lua, -1);
             lua_pop(lua, 1);
         } else if (type == LUA_TBOOLEAN) {

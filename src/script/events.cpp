@@ -66,8 +66,7 @@ int read(lua_State* lua, State& state) {
 
 // --- observers ---------------------------------------------------------------------------------------------------
 
-/// Pushes the values from before the change: these are the second argument of functions that observe removals and
-/// changes.
+/// Pushes the previous values, which are the second argument of functions that observe removals and changes.
 int push_before(lua_State* lua, State& state) {
     const auto serial = static_cast<std::uint32_t>(lua_tonumber(lua, lua_upvalueindex(1)));
     if (state.observer == nullptr || state.observer_serial != serial)

@@ -1,4 +1,4 @@
-// The only source that depends on which Lua it is compiled with.
+// The only source that differs between LuaJIT and Lua 5.4.
 
 #include "script/lua_port.h"
 
@@ -37,7 +37,7 @@ void open_libraries(lua_State* lua) {
     open(lua, LUA_MATHLIBNAME, luaopen_math);
     open(lua, LUA_BITLIBNAME, luaopen_bit);
     open(lua, LUA_JITLIBNAME, luaopen_jit);
-    lua_pushcfunction(lua, luaopen_ffi);  // only for the prelude: ffi is not a global
+    lua_pushcfunction(lua, luaopen_ffi);  // for the prelude only; ffi is not a global
     lua_pushliteral(lua, LUA_FFILIBNAME);
     lua_call(lua, 1, 1);
     lua_setglobal(lua, LUA_FFILIBNAME);
@@ -107,7 +107,8 @@ bool read_wide(lua_State* lua, int index, bool& is_signed, std::uint64_t& bits) 
 
 bool read_foreign_token(lua_State* lua, int index, Token& token) {
     if (lua_type(lua, index) != kTypeOfCdata) return false;
-    // A column of the prelude, or a 64-bit number of the same size. Both are checked against the slots.
+    // This is a column of the prelude, or a 64-bit number of the same size, which the check against the slots will
+    // reject.
     const auto* const words = static_cast<const std::uint32_t*>(lua_topointer(lua, index));
     token = {words[0], words[1], kColumn};
     return true;
@@ -129,8 +130,8 @@ namespace {
 
 constexpr int kStepsPerHook = 1000;
 
-/// Counts the instructions of all coroutines together. Once no steps are left, every instruction raises the error
-/// again, so that no pcall continues.
+/// Counts the instructions of all coroutines together. When no steps are left, every instruction raises an error, so
+/// that pcall cannot continue.
 void count_steps(lua_State* lua, lua_Debug*) {
     double& left = link_of(lua).steps_left;
     if (left >= 0) {

@@ -151,7 +151,7 @@ void append_type(std::string& text, const Field& field) {
     if (!field.unit.empty()) text += concat(" ", field.unit);
 }
 
-/// Field names that are not valid in Lua become keys in brackets.
+/// Field names that are not valid Lua names are written as keys in brackets.
 void append_class(std::string& text, const Schema& schema) {
     text += concat("---@class shoal.component.", schema.name(), "\n");
     for (const Field& field : schema.fields()) {
@@ -163,7 +163,7 @@ void append_class(std::string& text, const Schema& schema) {
     text += '\n';
 }
 
-/// Appends an alias for texts, one per line.
+/// Appends an alias with one text per line.
 template <class Append>
 void append_alias(std::string& text, std::string_view name, std::span<const Schema* const> schemas, Append append) {
     text += concat("---@alias ", name, "\n---| string\n");

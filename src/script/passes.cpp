@@ -1,4 +1,4 @@
-// Passes of scripts, and component types that scripts declare.
+// Passes of scripts, and component types declared by scripts.
 
 #include "script/compile.h"
 
@@ -11,13 +11,13 @@ namespace shoal::lua {
 
 namespace {
 
-/// Fills in the table that functions of passes get.
+/// Fills in the table that pass functions receive.
 void fill_frame(const State& state, const PassContext& context) {
     lua_State* const lua = state.lua;
     lua_rawgeti(lua, LUA_REGISTRYINDEX, state.frame);
     lua_pushliteral(lua, "dt");
     lua_pushnumber(lua, context.dt);
-    lua_rawset(lua, -3);  // raw, because scripts have the table and may set its metatable
+    lua_rawset(lua, -3);  // raw, because scripts may set the table's metatable
     lua_pushliteral(lua, "number");
     push_integer(lua, static_cast<std::int64_t>(context.frame));
     lua_rawset(lua, -3);
@@ -32,7 +32,7 @@ Status run_once(State& state, const PassEntry& pass) {
 
 }  // namespace
 
-/// Errors are reported, but the frame goes on.
+/// Errors are reported, but the frame continues.
 void PassEntry::run(const PassContext& context, Executor&) {
     State& state = state_of(guest);
     const CallScope scope(state, static_cast<Script*>(&guest));
@@ -99,7 +99,7 @@ Status read_query_of(lua_State* lua, PassEntry& pass) {
     return status;
 }
 
-/// Reads the declarations of a pass besides its query and columns.
+/// Reads the declarations of a pass, except its query and columns.
 Status read_pass(lua_State* lua, PassEntry& pass) {
     static constexpr std::string_view kKeys[] = {"name",       "run",       "query",        "columns",
                                                  "reads",      "writes",    "after",        "before",
@@ -122,7 +122,7 @@ int pass(lua_State* lua, State& state) {
     if (!has_room(state, state.script->passes.size(), "passes")) return kFailed;
     lua_settop(lua, 1);
     lua_pushnil(lua);
-    lua_setmetatable(lua, 1);  // read without metamethods
+    lua_setmetatable(lua, 1);  // so that it is read without metamethods
     std::string name;
     Status status = read_field(lua, 1, "name", name);
     if (status && name.empty()) status = Status::error("a pass has no \"name\"");
@@ -165,7 +165,7 @@ std::span<const Function> pass_functions() { return kPassFunctions; }
 
 namespace {
 
-/// Reads {"angle", "float", default = 1, unit = "rad"} at the top.
+/// Reads {"angle", "float", default = 1, unit = "rad"} on top of the stack.
 Status read_field_definition(lua_State* lua, FieldDefinition& field) {
     if (lua_type(lua, -1) != LUA_TTABLE) return Status::error("a field is {\"name\", \"type\"}");
     const int table = lua_gettop(lua);
@@ -229,7 +229,7 @@ Status read_fields(lua_State* lua, State& state, int table, ComponentDefinition&
     return status;
 }
 
-/// Errors: a key has been renamed.
+/// Errors: the table uses the old name of a key.
 Status check_old_words(lua_State* lua, int table) {
     constexpr std::pair<const char*, const char*> kRenamed[] = {
         {"single", "singleton"},   // the old name first

@@ -1,6 +1,5 @@
-// string.find, match, gmatch and gsub, with the patterns of Lua. Lua's own functions try all ways to match
-// before they give up, which takes years for ("a*"):rep(30) .. "b". The functions here count every step against the
-// budget.
+// string.find, match, gmatch and gsub with Lua's patterns. Lua's own functions try all ways to match before they give
+// up, which takes years for ("a*"):rep(30) .. "b". The functions here count every step against the budget.
 
 #include "script/state.h"
 
@@ -21,7 +20,7 @@ struct Capture {
     std::ptrdiff_t length = 0;
 };
 
-/// One attempt to match a pattern at a position of a text.
+/// An attempt to match a pattern at a position of a text.
 class Matcher {
 public:
     Matcher(std::string_view text, std::string_view pattern, double& steps_left)
@@ -30,7 +29,7 @@ public:
           pattern_end_(pattern.data() + pattern.size()),
           steps_left_(steps_left) {}
 
-    /// Returns the end of the match, or nullptr. The pattern may be invalid, or the budget exhausted: see error().
+    /// Returns the end of the match, or nullptr. If the pattern is invalid or the budget is exhausted, error() is set.
     const char* match_at(const char* at, const char* pattern) {
         num_captures_ = 0;
         return match(at, pattern);
@@ -165,7 +164,7 @@ private:
         const std::size_t i = static_cast<std::size_t>(digit - '1');
         if (digit == '0' || i >= num_captures_ || captures_[i].length == kOpen)
             return fail("the pattern refers to a capture that is not there");
-        if (captures_[i].length == kPosition) return nullptr;  // as in Lua: a position matches no text
+        if (captures_[i].length == kPosition) return nullptr;  // as in Lua, a position does not match any text
         const std::ptrdiff_t length = captures_[i].length;
         if (end_ - at < length || std::memcmp(captures_[i].first, at, static_cast<std::size_t>(length)) != 0)
             return nullptr;
@@ -179,7 +178,7 @@ private:
         return !is_in_set(before, p, last) && is_in_set(here, p, last);
     }
 
-    /// Matches items that begin with '%' but are not a class: %b, %f and %1. Moves `p` past it.
+    /// Matches an item that begins with '%' but is not a class: %b, %f or %1. Moves `p` past the item.
     const char* match_special(const char* at, const char*& p) {
         if (p[1] == 'b') {
             const char* const found = match_balanced(at, p + 2);
@@ -283,13 +282,13 @@ int push_captures(lua_State* lua, State& state, const Matcher& matcher, const ch
     return static_cast<int>(count);
 }
 
-/// Reads a text, or a number as its text, as in Lua.
+/// Reads a text, or converts a number to a text, as in Lua.
 bool read_text_or_number(lua_State* lua, State& state, int index, const char* what, std::string_view& text) {
     if (lua_type(lua, index) == LUA_TNUMBER) lua_tostring(lua, index);
     return read_text(lua, state, index, what, text);
 }
 
-/// Reads the start of a search, which is counted from 1 or, if it is negative, from the end.
+/// Reads the start of a search, which counts from 1, or from the end if it is negative.
 bool read_start(lua_State* lua, State& state, int index, std::size_t size, std::size_t& start) {
     std::int64_t at = 1;
     if (lua_type(lua, index) > LUA_TNIL && (lua_type(lua, index) != LUA_TNUMBER || !read_integer(lua, index, at)))
@@ -304,7 +303,7 @@ bool has_no_specials(State& state, std::string_view pattern) {
     return pattern.find_first_of("^$*+?.([%-") == std::string_view::npos;
 }
 
-/// Returns the position of a text that is not a pattern; npos: not found.
+/// Finds a text that is not a pattern; npos: not found.
 std::size_t find_plain(State& state, std::string_view text, std::string_view part, std::size_t start) {
     const std::string_view rest = text.substr(std::min(start, text.size()));
     const void* const at = memmem(rest.data(), rest.size(), part.data(), part.size());  // in linear time, unlike find()
@@ -344,8 +343,8 @@ int find_or_match(lua_State* lua, State& state) {
     return lua_pushnil(lua), 1;
 }
 
-/// The next match of string.gmatch; upvalues are the text, the pattern, the next position, and the end of the last
-/// match.
+/// Returns the next match of string.gmatch. Its upvalues are the text, the pattern, the next position, and the end of
+/// the last match.
 int next_match(lua_State* lua, State& state) {
     const std::string_view text = text_at(lua, lua_upvalueindex(1)), pattern = text_at(lua, lua_upvalueindex(2));
     const char* const first = text.data();
@@ -410,7 +409,7 @@ bool add_text(lua_State* lua, State& state, const Matcher& matcher, const char* 
     return true;
 }
 
-/// Pushes the replacement for a match from a table or a function. The function runs within the script's budget.
+/// Pushes the replacement for a match from a table or a function. The function counts against the script's budget.
 bool push_replacement(lua_State* lua, State& state, const Matcher& matcher, const char* first, const char* last) {
     if (lua_type(lua, 3) == LUA_TTABLE) {
         if (!push_capture(lua, matcher, 0, first, last))

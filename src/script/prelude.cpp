@@ -1,8 +1,8 @@
-// The part of the room that is written in Lua: Lua code that calls a function with the columns of a batch. Under
-// LuaJIT, columns are cdata whose accesses compile to a check and a load. A column holds two numbers, a slot and the
-// serial of a batch, and never an address: addresses are in the slots, which scripts cannot reach. So a script gains
-// nothing by reading the fields of a column. Compared values are int32_t, which LuaJIT checks once before the loop;
-// other types become doubles in each comparison, inside the loop.
+// The part of the room that is written in Lua: it calls a function with the columns of a batch. Under LuaJIT, columns
+// are cdata whose accesses compile to a check and a load. A column holds only a slot number and the serial of a batch.
+// The addresses are in the slots, which scripts cannot reach, so a script gains nothing by reading a column's fields.
+// The values in the check are int32_t, which LuaJIT compares once before a loop. It would convert other types to double
+// in each iteration.
 
 #include "script/state.h"
 

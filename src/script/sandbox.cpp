@@ -1,5 +1,5 @@
-// The parts of Lua's libraries that scripts get: no functions with access to files, other libraries, bytecode or
-// addresses, and none that run for long without counting steps.
+// The parts of Lua's libraries that scripts can use. There are no functions with access to files, other libraries,
+// bytecode or addresses, and no functions that run for long without counting steps.
 
 #include "script/state.h"
 
@@ -8,7 +8,7 @@
 namespace shoal::lua {
 namespace {
 
-// Some of these exist only in one of the two versions of Lua.
+// Some of these exist only in LuaJIT or only in Lua 5.4.
 constexpr const char* kGlobals[] = {"assert", "error",  "ipairs", "next", "pairs",  "pcall",    "rawequal", "rawget",
                                     "rawlen", "rawset", "select", "type", "unpack", "tonumber", "tostring", "xpcall"};
 constexpr const char* kString[] = {"byte",  "char",    "find", "format", "gmatch", "gsub",   "len",     "lower",
@@ -23,7 +23,7 @@ constexpr const char* kBit[] = {"arshift", "band", "bnot", "bor",    "bswap", "b
 constexpr const char* kCoroutine[] = {"create", "isyieldable", "resume", "running", "status", "wrap", "yield", "close"};
 constexpr const char* kUtf8[] = {"char", "charpattern", "codepoint", "codes", "len", "offset"};
 
-/// Copies fields of the table below the top to the table at the top.
+/// Copies fields of the table below the top of the stack to the table on top.
 void copy_fields(lua_State* lua, std::span<const char* const> names) {
     for (const char* name : names) {
         lua_getfield(lua, -2, name);
@@ -31,7 +31,7 @@ void copy_fields(lua_State* lua, std::span<const char* const> names) {
     }
 }
 
-/// Adds a copy of a library, with some functions replaced, to the table at the top.
+/// Adds a copy of a library, with some functions replaced, to the table on top of the stack.
 void copy_library(lua_State* lua, const char* library, std::span<const char* const> names,
                   std::span<const Function> ours = {}) {
     lua_getglobal(lua, library);
@@ -53,7 +53,7 @@ bool read_count(lua_State* lua, State& state, int index, std::int64_t& count) {
     return fail(state, "argument ", index, " is a whole number, not ", type_of(lua, index)), false;
 }
 
-/// Like string.rep, which loops forever on an empty text.
+/// Like string.rep, but without its long loop on an empty text.
 int repeat(lua_State* lua, State& state) {
     std::string_view text, separator;
     std::int64_t count = 0;
@@ -76,7 +76,7 @@ int repeat(lua_State* lua, State& state) {
     return 1;
 }
 
-/// Like table.move, for tables, without metamethods.
+/// Like table.move, but only for tables, and without metamethods.
 int move(lua_State* lua, State& state) {
     std::int64_t first = 0, last = 0, to = 0;
     if (lua_type(lua, 1) != LUA_TTABLE) return fail(state, "argument 1 is a table, not ", type_of(lua, 1));
@@ -98,7 +98,7 @@ int move(lua_State* lua, State& state) {
     return lua_pushvalue(lua, target), 1;
 }
 
-/// Like setmetatable, but without finalizers, which would run at any time and without a budget.
+/// Like setmetatable, but refuses finalizers, which would run at any time and without a budget.
 int set_metatable(lua_State* lua, State& state) {
     if (lua_type(lua, 1) != LUA_TTABLE) return fail(state, "argument 1 is a table, not ", type_of(lua, 1));
     if (lua_type(lua, 2) != LUA_TTABLE && lua_type(lua, 2) != LUA_TNIL)
@@ -125,13 +125,14 @@ int get_metatable(lua_State* lua, State&) {
     return 1;
 }
 
-/// Calls a library function that loops up to __len. Nothing here needs to be destroyed when Lua raises an error.
+/// Calls a library function that loops up to the length of a table. No object here needs its destructor if Lua raises
+/// an error.
 int call_with_raw_length(lua_State* lua) {
     if (lua_getmetatable(lua, 1) != 0) {
         if (push_field(lua, -1, "__len") != LUA_TNIL) return luaL_error(lua, "this function takes no table with __len");
         lua_pop(lua, 2);
     }
-    // A table with holes may have any length, and the function visits that many elements.
+    // A table with holes may have a very large length, and the function visits that many elements.
     State& state = state_of(lua);
     const std::size_t length = lua_type(lua, 1) == LUA_TTABLE ? raw_length(lua, 1) : 0;
     if (length > state.options.memory_bytes / 16)
@@ -143,7 +144,7 @@ int call_with_raw_length(lua_State* lua) {
     return lua_gettop(lua);
 }
 
-/// Adds this check to the library functions at the top.
+/// Adds this check to functions of the library on top of the stack.
 void check_lengths(lua_State* lua) {
     for (const char* name : {"concat", "insert", "remove", "unpack"}) {
         lua_getfield(lua, -1, name);

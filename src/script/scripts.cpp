@@ -21,14 +21,13 @@ std::string_view name_of(std::string_view path) {
 
 // --- what a script has made --------------------------------------------------------------------------------------
 
-/// Removes everything that the world calls: passes, observers and stores.
+/// Removes the objects that the world calls: passes, observers and stores.
 void suspend(Script& script) {
     script.suspend();
     for (LuaStore* store : script.stores) detach_store(*store);
 }
 
-/// Adds suspended passes, observers and stores to the world again. The fields of component types may have changed and
-/// changed back.
+/// Adds suspended passes, observers and stores to the world again.
 Status resume(Script& script) {
     for (LuaStore* store : script.stores)
         if (Status status = attach_store(*store); !status) return status;
@@ -79,7 +78,7 @@ Status compile_text(State& state, std::string_view text, const std::string& chun
     return status;
 }
 
-/// Runs the function at the top in the environment of a script.
+/// Runs the function on top of the stack in the environment of a script.
 Status run_chunk(Script& script) {
     State& state = script.state();
     lua_State* const lua = state.lua;
@@ -90,7 +89,8 @@ Status run_chunk(Script& script) {
     return state.call(lua, 1, 0);
 }
 
-/// Moves rows of the older version's stores to the newer version's. Errors: a function of a store raised an error.
+/// Copies the rows of the older version's stores to the newer version's stores. Errors: a function of a store raised an
+/// error.
 Status hand_on_rows(const Script& older, const Script& newer) {
     for (LuaStore* from : older.stores)
         for (LuaStore* to : newer.stores)
@@ -99,9 +99,9 @@ Status hand_on_rows(const Script& older, const Script& newer) {
     return {};
 }
 
-/// Runs the function at the top as the first text of a script. Errors: the function raised an error, or the passes have
-/// no valid order. Then everything that the script has made is removed. `older`: the version whose rows the script
-/// takes over, or nullptr.
+/// Runs the function on top of the stack as the first text of a script. Errors: the function raised an error, or the
+/// passes have no valid order; everything that the script has made is then removed. `older`: the version whose rows the
+/// script copies, or nullptr.
 Status start(Script& script, Script* older = nullptr) {
     Schedule& schedule = script.state().world.schedule();
     const bool was_ordered = schedule.prepare().ok();
@@ -127,7 +127,7 @@ void share_kept_table(const Script& older, const Script& newer) {
     lua_pop(lua, 2);
 }
 
-/// Removes a script for good: other passes forget their order relative to its passes.
+/// Removes a script that will not return: other passes forget their order relative to its passes.
 void forget_script(Script* script) {
     State& state = script->state();
     const Array<std::string> passes = script->pass_names();
@@ -145,7 +145,7 @@ Status restart(Script& older, const Status& failure) {
     return error_in(path, Status::error(concat(failure.message(), "\nand the one before is gone, too: ", why)));
 }
 
-/// Makes a script of the function at the top, which replaces an older version.
+/// Makes a script from the function on top of the stack, and replaces an older version with it.
 Status exchange(State& state, Script* older) {
     Script* const newer = make_script(state, older->name, older->path);
     share_kept_table(*older, *newer);
@@ -160,7 +160,8 @@ Status exchange(State& state, Script* older) {
     return {};
 }
 
-/// Makes a script of the function at the top, and runs it. Errors: the same as start(); there is no script then.
+/// Makes a script from the function on top of the stack, and runs it. Errors: the same as start(); the script is then
+/// destroyed.
 Status add_script(State& state, std::string_view name, std::string_view path) {
     Script* const script = make_script(state, name, path);
     Status status = start(*script);
@@ -257,7 +258,7 @@ Status Scripts::reload(std::string_view name) {
     state.is_exchanging = true;
     Status status = exchange(state, older);
     state.is_exchanging = false;
-    state.renew_all();  // also reports paused parts
+    state.renew_all();  // also logs paused parts
     return status;
 }
 

@@ -16,7 +16,7 @@ static_assert(sizeof(EntityBits) == 4, "an entity of 64 bits leaves no room for 
 
 namespace {
 
-/// The cost of memory in steps: a single step may copy a text of megabytes.
+/// Allocations cost steps, because a single step may copy a text of megabytes.
 constexpr double kBytesPerStep = 32;
 
 void* allocate(void* user, void* memory, std::size_t old_bytes, std::size_t bytes) {
@@ -26,7 +26,7 @@ void* allocate(void* user, void* memory, std::size_t old_bytes, std::size_t byte
     const std::size_t used = state.memory_used - old_bytes + bytes;
     link.steps_left -= static_cast<double>(bytes) / kBytesPerStep;
     if (bytes > old_bytes && used > state.options.memory_bytes && state.num_unlimited == 0) {
-        link.steps_left -= static_cast<double>(state.memory_used) / kBytesPerStep;  // Lua 5.4 collects now
+        link.steps_left -= static_cast<double>(state.memory_used) / kBytesPerStep;  // Lua 5.4 then collects garbage
         return nullptr;
     }
     void* const made = bytes == 0 ? nullptr : allocate_memory(bytes, "Lua");
@@ -39,7 +39,7 @@ void* allocate(void* user, void* memory, std::size_t old_bytes, std::size_t byte
 constexpr const char* kTraceback = "\nstack traceback:";
 constexpr const char* kOwnChunk = "=[shoal]";
 
-/// Removes the functions of the prelude from the traceback at the top.
+/// Removes the functions of the prelude from the traceback on top of the stack.
 void hide_own_functions(lua_State* lua) {
     const std::string_view text = text_at(lua, -1);
     std::string shown;
@@ -52,8 +52,8 @@ void hide_own_functions(lua_State* lua) {
     if (shown.size() != text.size()) push_text(lua, shown);
 }
 
-/// Pushes the message with the last calls: luaL_traceback() takes seconds for a stack of thousands, because its time is
-/// quadratic in the depth of the stack.
+/// Pushes the message with the last calls. Unlike luaL_traceback(), which is quadratic in the depth of the stack, it is
+/// fast for thousands of calls.
 void push_last_calls(lua_State* lua) {
     std::string text = lua_tostring(lua, -1);
     text += kTraceback;
@@ -70,7 +70,7 @@ int add_traceback(lua_State* lua) {
     State& state = state_of(lua);
     ++state.num_unlimited;
     if (lua_type(lua, 1) != LUA_TSTRING) lua_pushfstring(lua, "an error that is %s, not a text", type_of(lua, 1));
-    // An error in a loop over a query already has a traceback.
+    // An error from a loop over a query already has a traceback.
     if (std::strstr(lua_tostring(lua, -1), kTraceback) == nullptr) {
         lua_Debug deep{};
         if (lua_getstack(lua, 200, &deep) != 0)
@@ -166,8 +166,8 @@ void State::forget_paths() {
 
 bool State::rows_are_held() const { return num_loops != 0 || WorkScope::current() != nullptr; }
 
-/// While passes run, other threads may read the texts of the world, so a text that a script writes waits here. Scripts
-/// see texts and not ids, so a script must be able to read the text that it has written.
+/// While passes run, other threads may read the world's texts, so new texts are kept here until later. They can be read
+/// immediately, because scripts see texts instead of ids.
 Status State::keep_text(std::string_view text) {
     StringTable& strings = world.strings();
     if (!rows_are_held()) return strings.intern_until_unused(text).status();
@@ -188,7 +188,7 @@ namespace {
 
 void make_tokens(State& state);
 
-/// Runs the prelude, which can call functions with columns.
+/// Runs the prelude, which defines how functions are called with columns.
 void run_prelude(State& state) {
     lua_State* const lua = state.lua;
     if (!compile(lua, prelude_text(), kOwnChunk)) {
@@ -272,11 +272,11 @@ int entity_text(lua_State* lua, State&) {
     return 1;
 }
 
-/// Makes the metatable of all tokens, with a list of methods by kind, and the metatable of entities.
+/// Makes the metatable of all tokens, with a list of methods for each kind, and the metatable of entities.
 void make_tokens(State& state) {
     lua_State* const lua = state.lua;
     lua_newtable(lua);
-    add_functions(lua, methods_of(kNumTokenKinds));  // such as index and set
+    add_functions(lua, methods_of(kNumTokenKinds));  // metamethods such as index and set
     lua_getfield(lua, -1, "index");
     lua_setfield(lua, -2, "__index");
     lua_getfield(lua, -1, "set");
@@ -309,7 +309,7 @@ void push_token(lua_State* lua, State& state, const Token& token) {
 
 bool read_token(lua_State* lua, State& state, int index, TokenKind kind, const char* what, Token& token) {
     if (kind == kColumn && read_foreign_token(lua, index, token)) return true;
-    // All userdata are tokens: no library in the environment makes others.
+    // All userdata are tokens, because no library in the environment makes other userdata.
     if (lua_type(lua, index) == LUA_TUSERDATA) {
         token = *static_cast<const Token*>(lua_touserdata(lua, index));
         if (token.kind == kind) return true;
@@ -326,7 +326,7 @@ bool is_entity(lua_State* lua, int index) {
 
 Entity entity_at(lua_State* lua, int index) {
     const auto bits = static_cast<EntityBits>(reinterpret_cast<std::uintptr_t>(lua_touserdata(lua, index)));
-    return {bits & 0x7FFFFFFFu};  // a pending entity keeps bit 30, as in Commands
+    return {bits & 0x7FFFFFFFu};  // pending entities have bit 30, as in Commands
 }
 
 void push_entity(lua_State* lua, Entity entity) {
@@ -433,7 +433,7 @@ Status read_texts(lua_State* lua, int table, const char* field, Array<std::strin
     return status;
 }
 
-/// Calls take() with the field of a table at the top, if it exists. Errors: the field has another type.
+/// Calls take() with a field of a table on top of the stack, if the field exists. Errors: the field has another type.
 template <class Take>
 static Status take_field(lua_State* lua, int table, const char* field, int wanted, std::string_view name, Take&& take) {
     const int type = push_field(lua, table, field);

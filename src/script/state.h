@@ -1,15 +1,15 @@
 #pragma once
-// A Lua state in a world, and everything its scripts have made.
+// A world's Lua state, and everything that its scripts have made.
 //
 //     State      the host of all scripts: the world, Lua, its budgets, the slots of columns
 //     Script     a guest, with its environment, stores and component types
 //     Query      a query of a guest, and the columns that a function gets
 //     Slot       one column of the batch that a function works on; its serial says whether a script may still use it
 //
-// Functions that scripts call are bodies, int (lua_State*, State&), which return the number of their results, or
-// fail(). A body raises no Lua error, because its objects would never be destroyed: it reads arguments with the
-// functions below and accesses tables of scripts without metatables. While it runs, Lua has unlimited memory and
-// kBodySlots of its stack. To use more slots, call reserve_stack().
+// A function that scripts call is a body, int (lua_State*, State&), which returns the number of its results, or fail().
+// A body must not raise Lua errors, because its C++ objects would not be destroyed. It reads arguments with the
+// functions below, and accesses tables without metamethods. While it runs, Lua's memory is not limited, and kBodySlots
+// stack slots are reserved. Call reserve_stack() for more.
 
 #include "script/lua_port.h"
 #include "shoal/base/detail/hash_map.h"
@@ -29,13 +29,13 @@ namespace shoal::lua {
 struct Script;
 
 struct Slot {
-    std::byte* first = nullptr;           // nullptr: no row has the column
-    const std::uint32_t* rows = nullptr;  // by row: the index in the column; kNilRow: none; nullptr: rows are in order
+    std::byte* first = nullptr;           // nullptr: no row has the component
+    const std::uint32_t* rows = nullptr;  // by row: index in the column; kNilRow: no value; nullptr: rows are in order
     std::uint32_t count = 0;              // number of rows; 0 after the batch has ended
-    std::uint32_t serial = 0;             // of the batch
-    std::uint32_t step = 0;               // elements from one row to the next, in values of the type
-    std::uint32_t form = 0;               // the class of the prelude that reads the slot; 0: Slot::index
-    std::uint32_t stride = 0;             // bytes from one row to the next
+    std::uint32_t serial = 0;             // serial of the batch
+    std::uint32_t step = 0;               // number of values from one row to the next
+    std::uint32_t form = 0;               // number of the column class in the prelude; 0: access calls C
+    std::uint32_t stride = 0;             // number of bytes from one row to the next
     const GuestColumn* plan = nullptr;
     bool is_written = false;
 };
@@ -45,8 +45,8 @@ struct Query final : GuestQuery {
     using GuestQuery::GuestQuery;
     void destroy() override { destroy_owned("scripts", this); }
 
-    std::uint32_t serial = 0;  // the number in the query's tokens; 0: none yet
-    int shapes = LUA_NOREF;    // a list of arguments: the number of a column, or a table of such numbers
+    std::uint32_t serial = 0;  // number in the query's tokens; 0: none yet
+    int shapes = LUA_NOREF;    // list of arguments: each is a column number or a table of them
 
 private:
     Status find_columns() override;
@@ -58,7 +58,7 @@ struct Channel final : GuestChannel {
         : GuestChannel(of, of_events.name(), of_world), schema(std::move(of_events)) {}
     void destroy() override { destroy_owned("scripts", this); }
 
-    std::uint32_t serial = 0;  // the number in the channel's tokens
+    std::uint32_t serial = 0;  // number in the channel's tokens
     const Schema schema;
 };
 
@@ -93,7 +93,7 @@ struct State : GuestHost {
     void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) override;
     void end(const GuestObserver& observer) override;
     void renew_all() override;
-    /// Makes the store of a built-in type if rows may move.
+    /// If rows may move, makes the store of a built-in type that has none.
     Result<KeptComponent> find_kept(std::string_view component) override;
 
     const ScriptOptions options;
@@ -102,42 +102,42 @@ struct State : GuestHost {
     lua_State* running = nullptr;  // the coroutine that called into C++, or `lua`
     std::size_t memory_used = 0;
     std::uint32_t num_unlimited = 1;  // while not 0, no allocation fails
-    int enter = LUA_NOREF;            // of the prelude: calls a function with the columns of a batch
-    int reset = LUA_NOREF;            // of the prelude: starts a budget
-    int frame = LUA_NOREF;            // the table for functions of passes
-    int base = LUA_NOREF;             // the table that environments are copied from
-    int tokens = LUA_NOREF;           // the metatable of tokens
+    int enter = LUA_NOREF;            // prelude function that calls a function with a batch's columns
+    int reset = LUA_NOREF;            // prelude function that starts a budget
+    int frame = LUA_NOREF;            // table that pass functions receive
+    int base = LUA_NOREF;             // table that environments are copied from
+    int tokens = LUA_NOREF;           // metatable of tokens
     Slot slots[kNumSlots];
-    std::uint32_t num_slots = 0;                                 // in use by batches
-    std::uint32_t last_serial = 0;                               // of batches, queries and channels
-    HashMap<std::uint64_t, FieldPath*> paths{Owner("scripts")};  // by hash of the name, until stores may have changed
+    std::uint32_t num_slots = 0;                                 // slots in use by batches
+    std::uint32_t last_serial = 0;                               // serials of batches, queries and channels
+    HashMap<std::uint64_t, FieldPath*> paths{Owner("scripts")};  // by hash of the name; cleared when stores may change
     // The running call.
     Script* script = nullptr;
     PassEntry* pass = nullptr;
-    Commands* commands = nullptr;             // of the chunk
-    const ObservedBatch* observer = nullptr;  // of the running observer
+    Commands* commands = nullptr;             // commands of the chunk
+    const ObservedBatch* observer = nullptr;  // batch of the running observer
     std::uint32_t observer_serial = 0;
     std::uint32_t num_loops = 0;         // while not 0, rows must not move
     std::recursive_mutex compile_mutex;  // compile functions are called one at a time
-    Compilation* compilation = nullptr;  // of the component being compiled
+    Compilation* compilation = nullptr;  // the component being compiled
     Random random;
-    StringTable noted_texts;     // texts that the world does not keep yet, because its rows must not move
+    StringTable noted_texts;     // texts that the world cannot store while rows must not move
     std::uint64_t noted_at = 0;  // the frame of noted_texts
-    std::string error;           // of the failing body
+    std::string error;           // message of the failing body
     Status last_failure;
     std::uint64_t num_failures = 0;
 
-    /// Calls the function below `num_arguments` values at the top. Errors: the function raised an error; then there are
-    /// no results.
+    /// Calls the function below the `num_arguments` values on top of the stack. Errors: the function raised an error;
+    /// there are no results then.
     Status call(lua_State* on, int num_arguments, int num_results);
-    /// Starts a budget, unless called by a script.
+    /// Starts a budget, unless a script's function is already running.
     void begin_call();
-    /// Logs an error of a function that the world has called.
+    /// Logs an error of a script function that the world has called.
     void report(std::string_view where, const Status& failure, std::string* last = nullptr);
     void forget_paths();
     /// Whether rows must not move.
     bool rows_are_held() const;
-    /// Makes the world keep the text of a string id, now or as soon as possible. Errors: the same as
+    /// Makes the world store the text of a string id, now or when rows may move. Errors: the same as
     /// StringTable::intern().
     Status keep_text(std::string_view text);
     /// Returns the text of a string id, or an empty text.
@@ -152,7 +152,7 @@ struct State : GuestHost {
 inline State& Script::state() const { return static_cast<State&>(host); }
 inline State& state_of(const Guest& guest) { return static_cast<State&>(guest.host); }
 
-/// Sets the running script and call until the end of the scope.
+/// Marks a call of a script's function.
 class CallScope {
 public:
     CallScope(State& state, Script* script) : state_(state), script_(state.script) {
@@ -172,7 +172,7 @@ private:
     Script* script_;
 };
 
-/// A loop during which rows must not move. At the end of the outermost loop, waiting texts are given to the world.
+/// Marks a loop during which rows must not move. At the end of the outermost loop, the world stores waiting texts.
 class LoopScope {
 public:
     explicit LoopScope(State& state) : state_(state) { ++state.num_loops; }
@@ -193,12 +193,12 @@ inline constexpr int kFailed = -1;
 inline constexpr std::int32_t kMostNested = 200;
 inline constexpr const char* kTooDeep =
     "too many coroutines and functions that other functions call, one within the other: at most 200";
-inline constexpr int kBodySlots = 100;  // stack slots for a body and everything that it calls except other bodies
+inline constexpr int kBodySlots = 100;  // for a body and its callees, except other bodies
 using Body = int (*)(lua_State*, State&);
 
 inline State& state_of(lua_State* lua) { return *static_cast<State*>(link_of(lua).state); }
 int raise(lua_State* lua, State& state);
-/// Whether scripts use more memory than allowed, even after garbage collection. If so, sets an error.
+/// Returns whether scripts use more memory than allowed, even after garbage collection. Sets an error in that case.
 bool holds_too_much(lua_State* lua, State& state);
 template <Body kBody>
 int run_body(lua_State* lua) {
@@ -215,7 +215,7 @@ int run_body(lua_State* lua) {
     return num_results == kFailed ? raise(lua, state) : num_results;
 }
 
-/// Refuses a call that is not allowed while a component is compiled.
+/// Fails with an error for a call that is not allowed while a component is compiled.
 int refuse_in_compilation(State& state);
 template <Body kBody>
 int in_world(lua_State* lua, State& state) {
@@ -232,7 +232,7 @@ int fail(State& state, const Parts&... parts) {
 /// Ends a body without a result.
 inline int done(State& state, const Status& status) { return status ? 0 : fail(state, status.message()); }
 
-/// Adds functions to the table at the top.
+/// Adds functions to the table on top of the stack.
 struct Function {
     const char* name;
     lua_CFunction function;
@@ -247,7 +247,7 @@ std::span<const Function> event_functions();
 std::span<const Function> observer_functions();
 std::span<const Function> store_functions();
 std::span<const Function> other_functions();
-/// Replacements for functions of the string library.
+/// Replacements of functions in the string library.
 std::span<const Function> pattern_functions();
 /// The methods of each kind of token.
 std::span<const Function> methods_of(std::uint32_t kind);
@@ -255,11 +255,11 @@ const char* prelude_text();
 
 // --- arguments ---------------------------------------------------------------------------------------------------
 
-/// Each of these functions returns false and sets state.error if the value has another type. `what` names the value:
-/// "the path".
+/// Each of these functions returns false and sets state.error if the value has another type. `what` is the value's name
+/// in the message, such as "the path".
 bool read_text(lua_State* lua, State& state, int index, const char* what, std::string_view& text);
 bool read_entity(lua_State* lua, State& state, int index, Entity& entity);
-/// The same; also fails unless the entity is alive, or pending in commands.
+/// The same, but also fails unless the entity is alive or pending in commands.
 bool read_living(lua_State* lua, State& state, int index, Entity& entity);
 bool read_function(lua_State* lua, State& state, int index, const char* what);
 bool read_token(lua_State* lua, State& state, int index, TokenKind kind, const char* what, Token& token);
@@ -297,13 +297,13 @@ Status each_pair(lua_State* lua, int table, Visit&& visit) {
     }
     return {};
 }
-/// Pushes the field of a table, without metamethods, and returns its type.
+/// Pushes a field of a table, without metamethods, and returns its type.
 inline int push_field(lua_State* lua, int table, std::string_view field) {
     push_text(lua, field);
     lua_rawget(lua, table < 0 ? table - 1 : table);
     return lua_type(lua, -1);
 }
-/// Reads a list of texts in the field of a table; a single text counts as a list of one. Errors: the field is neither a
+/// Reads a list of texts from a field of a table; a single text counts as a list of one. Errors: the field is neither a
 /// list of texts nor a text.
 Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts);
 /// Returns a text, or a number converted to a text in place. Requires: the value is a text or a number. Lifetime: as
@@ -313,20 +313,21 @@ inline std::string_view text_at(lua_State* lua, int index) {
     const char* const first = lua_tolstring(lua, index, &length);
     return {first, length};
 }
-/// Checks that a table has only these keys, and elements 1 to `num_elements`. Errors: the table has another key; the
-/// message names a similar key.
+/// Checks that a table has only these keys and the elements 1 to `num_elements`. Errors: the table has another key; the
+/// message suggests a similar key.
 Status check_keys(lua_State* lua, int table, std::span<const std::string_view> keys, std::size_t num_elements = 0);
-/// Reads a field of a table; if there is no such field, the default stays. Errors: the field has another type.
+/// Reads a field of a table; if there is no such field, the value is unchanged. Errors: the field has another type.
 Status read_field(lua_State* lua, int table, const char* field, std::string& text);
 Status read_field(lua_State* lua, int table, const char* field, double& number);
 Status read_field(lua_State* lua, int table, const char* field, bool& flag);
 
 // --- values ------------------------------------------------------------------------------------------------------
 
-/// Pushes a value. The parts of a vector are pushed one by one if `is_flat`, else as a table. Returns how many values
-/// were pushed.
+/// Pushes a value. The parts of a vector are pushed one by one if `is_flat` is set, otherwise as a table. Returns how
+/// many values were pushed.
 int push_value(lua_State* lua, const State& state, const ValueType& type, const std::byte* bytes, bool is_flat);
-/// Reads a value as a type; for the parts of a vector, `num_values` consecutive values. Errors: the value does not fit.
+/// Reads a value as a type; for a vector, reads `num_values` consecutive values as its parts. Errors: the value does
+/// not fit.
 Status read_value(lua_State* lua, State& state, int index, int num_values, const ValueType& type, std::string_view name,
                   std::byte* bytes);
 /// Writes the fields of a table to a struct image. Errors: the table has an unknown field, or a value does not fit.
@@ -337,7 +338,7 @@ void push_image(lua_State* lua, const State& state, const Schema& schema, const 
 // --- the environment that a script runs in -----------------------------------------------------------------------
 
 /// Pushes the table of functions that a script may use. Each script gets its own table, with copies of the libraries,
-/// so that no script can change what another one uses.
+/// so that scripts cannot change each other's libraries.
 void push_environment(lua_State* lua, State& state);
 /// Removes unsafe functions from the string metatable.
 void seal_libraries(lua_State* lua, State& state);
@@ -354,8 +355,8 @@ void destroy_store(LuaStore* store);
 Status attach_store(LuaStore& store);
 void detach_store(LuaStore& store);
 
-/// Whether a script may make another object, because objects use memory outside of Lua. Counts steps for the new
-/// object. Errors: the limit is reached. `what` names the objects: "queries".
+/// Returns whether a script may make another object, and counts steps for it, because objects use memory outside of
+/// Lua. Errors: the limit is reached. `what` is the name of the objects in the message, such as "queries".
 bool has_room(State& state, std::size_t num_made, const char* what);
 inline constexpr double kStepsToMake = 1000;
 /// Finds the query or the channel of a token; nullptr: it was removed.

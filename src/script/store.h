@@ -1,12 +1,12 @@
 #pragma once
-// A store that is written in Lua: add(entity, values), remove(entity), get(entity), set(entity, values) and settle()
-// are functions of a script. The script defines the components; the rows here repeat them in columns, so that queries,
-// observers, properties and reports find them as in other stores.
+// A store that is written in Lua: a script has the functions add(entity, values), remove(entity), get(entity),
+// set(entity, values) and settle(). The script owns the components; the rows here copy them to columns, so that
+// queries, observers, properties and reports find them as in other stores.
 //
 //     spawner, commands -->  add, remove of the script  --get-->  row
 //     queries, properties  <-->  row  --set of the script, when a loop or the step has ended-->  get  -->  row
 //
-// Thread: as for every store. The Lua state belongs to the structural thread: the script is notified of the writes of
+// Thread: the same as for other stores. Lua runs only on the structural thread, so the script is notified of writes of
 // passes when the world settles.
 
 #include "script/state.h"
@@ -25,7 +25,7 @@ public:
 
     /// Reads the functions of a definition. Errors: a function is missing.
     Status take_functions(lua_State* lua, int table);
-    /// Adds the rows of an older version of the store; new fields have their defaults. Errors: the store refuses them.
+    /// Adds the rows of an older version of the store; new fields get their defaults. Errors: the store refuses them.
     Status take_rows(LuaStore& older);
     /// Calls get() for an entity, and writes the result to its row. Errors: the result does not fit.
     Status show(Entity entity);
@@ -48,7 +48,7 @@ public:
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
-    /// Saves the rows. When all stores are loaded, the script recreates its own data from them in its remove() and
+    /// Saves the rows. After all stores have been loaded, the script recreates its data from the rows in remove() and
     /// add().
     void save(SnapshotWriter& to) const override;
     Status load(SnapshotReader& from) override;
@@ -73,11 +73,11 @@ private:
     int add_ = LUA_NOREF, remove_ = LUA_NOREF, get_ = LUA_NOREF, set_ = LUA_NOREF, settle_ = LUA_NOREF;
     mutable std::string last_error_;
     std::mutex mutex_;
-    Array<Entity> forgotten_{Owner("scripts")};  // while a world is loaded: the previous entities
-    Array<Entity> told_{Owner("scripts")};       // written by passes; reported by the settle. Guarded by mutex_
+    Array<Entity> forgotten_{Owner("scripts")};  // entities before a load
+    Array<Entity> told_{Owner("scripts")};       // entities with writes of passes; guarded by mutex_
 };
 
-/// Returns a store of a world as a store in Lua, or nullptr if it is another kind of store.
+/// Returns a world's store as a store in Lua; nullptr for other kinds of stores.
 LuaStore* find_lua_store(const State& state, const Store* store);
 
 }  // namespace shoal::lua

@@ -1,5 +1,4 @@
-// Stores that are written in Lua: a script defines its components, and a world spawns into them, visits them with
-// queries, settles and reports them like stores in C++.
+// Stores that are written in Lua. A world uses them like stores in C++: for spawning, queries, settling and reports.
 
 #include "script/store.h"
 
@@ -101,7 +100,7 @@ Status LuaStore::add(Entity entity, const std::byte* image) {
     Array<std::byte> kept(schema().struct_bytes(), std::byte(0), Owner("scripts"));
     Status status = read_back(entity, kept.data());
     if (status) status = rows_.add_values(schema(), {&entity, 1}, {.images = kept.data()}).status();
-    if (!has(entity) || (!status && !had)) {  // the entity has died in the meantime, or was refused
+    if (!has(entity) || (!status && !had)) {  // add() destroyed the entity, or the values were refused
         rows_.remove({&entity, 1});
         if (const Status removed = call(remove_, entity, nullptr); !removed) report(removed);
     }
@@ -110,7 +109,7 @@ Status LuaStore::add(Entity entity, const std::byte* image) {
 
 /// Adds all components or none. After an error, existing components keep their values.
 Status LuaStore::add_all(std::span<const Entity> entities, const std::byte* images, std::size_t stride) {
-    const Array<Entity> all(entities.begin(), entities.end(), Owner("scripts"));  // the span may be the table's
+    const Array<Entity> all(entities.begin(), entities.end(), Owner("scripts"));  // the span may refer to the table
     if (Status status = rows_.reserve_for(all); !status) return status;
     Array<std::byte> before(all.size() * schema().struct_bytes(), std::byte(0), Owner("scripts"));
     Array<std::uint8_t> had(all.size(), 0, Owner("scripts"));
@@ -130,7 +129,7 @@ Status LuaStore::add_all(std::span<const Entity> entities, const std::byte* imag
     return status;
 }
 
-/// The row is removed first, so that the call ends if a function of the script removes the component again.
+/// The row is removed first, so that the recursion ends if the script's remove() removes the component again.
 bool LuaStore::remove(Entity entity) {
     if (!has(entity)) return false;
     rows_.remove({&entity, 1});
@@ -171,15 +170,15 @@ OwnedColumns LuaStore::find_columns(const Schema& component) {
     return columns;
 }
 
-/// Tells the script the new values of a row. Errors: the script refuses the values; the row then shows the script's
-/// values again.
+/// Passes the new values of a row to the script. Errors: the script refuses them; the row then has the script's values
+/// again.
 Status LuaStore::tell(Entity entity) {
     if (!has(entity) || !rows_.entity_manager().alive(entity)) return {};
     Array<std::byte> image(schema().struct_bytes(), std::byte(0), Owner("scripts"));
     read_row(rows_.find(entity), image.data());
     State& state = script_.state();
     const CallScope scope(state, &script_);
-    const LoopScope loop(state);  // a loop may hold the rows: other changes of set() become commands
+    const LoopScope loop(state);  // other changes in set() become commands, because a loop may hold the rows
     Status status = call(set_, entity, image.data());
     Status shown = show(entity);
     return status ? std::move(shown) : std::move(status);
@@ -278,7 +277,7 @@ Status LuaStore::load(SnapshotReader& from) {
     return rows_.load(from);
 }
 
-/// Changes that the script makes to the world become commands, so that the world is as it was saved.
+/// Changes of the script to the world become commands, so that the world is first restored as it was saved.
 void LuaStore::finish_load() {
     State& state = script_.state();
     const CallScope scope(state, &script_);
@@ -352,7 +351,7 @@ int store(lua_State* lua, State& state) {
     return kFailed;
 }
 
-/// Notes that a store in Lua has changed an entity.
+/// Records that a store in Lua has changed an entity.
 int changed(lua_State* lua, State& state) {
     Entity entity;
     std::string_view name;

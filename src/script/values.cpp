@@ -1,4 +1,4 @@
-// Converts values of Lua to values of fields and back.
+// Converts Lua values to field values and back.
 
 #include "script/state.h"
 
@@ -87,7 +87,7 @@ void push_one(lua_State* lua, const State& state, const ValueType& type, const s
             break;
     }
     if (const std::uint32_t lanes = num_lanes(type.type); lanes != 0) return push_lanes(lua, bytes, lanes);
-    lua_pushnil(lua);  // for types that Lua cannot represent: read-only arrays, C++ types of the program
+    lua_pushnil(lua);  // types that Lua cannot represent: read-only arrays and C++ types
 }
 
 ValueType element_of(const ValueType& type) {
@@ -141,7 +141,7 @@ Status read_floats(lua_State* lua, int index, std::uint32_t count, std::string_v
     return {};
 }
 
-/// Returns the value at `index` without converting it. Errors: Lua has no such type.
+/// Reads the value at `index` without conversion. Errors: Lua has no such type.
 Result<AnyValue> any_value(lua_State* lua, State& state, int index, const ValueType& type, std::string_view name) {
     switch (lua_type(lua, index)) {
         case LUA_TBOOLEAN:
@@ -149,7 +149,7 @@ Result<AnyValue> any_value(lua_State* lua, State& state, int index, const ValueT
         case LUA_TNUMBER: {
             std::int64_t whole = 0;
             const bool is_read = read_integer(lua, index, whole);
-            // The counterpart of push_unsigned(): in Lua 5.4, 0xFFFFFFFFFFFFFFFF is -1.
+            // The inverse of push_unsigned(): in Lua 5.4, 0xFFFFFFFFFFFFFFFF is -1.
             if (is_read && type.type == FieldType::kUint64 && is_whole(lua, index))
                 return AnyValue(static_cast<std::uint64_t>(whole));
             if (is_read) return AnyValue(whole);
@@ -182,7 +182,7 @@ Status read_one(lua_State* lua, State& state, int index, const ValueType& type, 
         return read_floats(lua, index, lanes, name, bytes);
     }
     if (type.type == FieldType::kFloat && lua_type(lua, index) == LUA_TNUMBER) {
-        const auto number = static_cast<float>(lua_tonumber(lua, index));  // rounded, as in a column
+        const auto number = static_cast<float>(lua_tonumber(lua, index));  // rounded to float, as in a column
         std::memcpy(bytes, &number, sizeof number);
         return {};
     }
