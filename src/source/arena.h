@@ -1,5 +1,5 @@
 #pragma once
-// Memory for many small values that are freed together. No destructors are called.
+// An arena: memory for many small values that are freed together, without calls of destructors.
 
 #include "shoal/base/detail/large_pages.h"
 

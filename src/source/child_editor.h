@@ -5,15 +5,15 @@
 //     if (const auto child = editor.find("trunk/branch")) editor.replace(child, changed(editor.entity(child)));
 //     children = editor.finish();
 //
-// Merged entities are immutable and shared. Therefore the editor has nodes of its own, which it makes for the levels of
+// Merged entities are immutable and shared, so the editor works on its own nodes. It makes them for each level of
 // descendants that a search enters:
 //
 //     nodes_   [ root | children of the root | children of node 3 | ... ]       a level is one block
 //
-// The keys of a level with many children are hashed. If a key is not a path from the root, it is searched among all
-// descendants; the first such search makes all nodes and an index by key. finish() makes each changed entity once.
-// Cost: a search by path is O(parts of the path); other searches are O(1), except the first, which is O(descendants);
-// finish() is O(children of the changed entities).
+// The keys of a large level are hashed. A key that is not a path from the root is looked up among all descendants; the
+// first such search makes all nodes and an index by key. finish() makes each changed entity once. Cost: a search by
+// path is O(parts of the path). Other searches are O(1), except the first one, which is O(descendants). finish() is
+// O(children of the changed entities).
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/base/string_id.h"
@@ -32,25 +32,25 @@ namespace shoal {
 
 class ChildEditor {
 public:
-    static constexpr std::uint32_t kNone = 0;  ///< no descendant; also the number of the root
+    static constexpr std::uint32_t kNone = 0;  ///< no descendant; also the index of the root
 
-    /// `steps` counts the nodes that are made and compared. When it reaches `max_steps`, searches find nothing.
-    /// `count` is called for each entity that is made, children before parents.
+    /// `steps` counts nodes and comparisons. When it reaches `max_steps`, searches find nothing.
+    /// `count` is called for each new entity, children first.
     ChildEditor(std::span<const MergedEntity* const> children, Arena& arena, std::uint64_t& steps,
                 std::uint64_t max_steps, std::function<void(MergedEntity&)> count)
         : root_children_(children), arena_(arena), steps_(steps), max_steps_(max_steps), count_(std::move(count)) {
         nodes_.emplace_back();
     }
 
-    /// Finds a child by its key, or a descendant by a path of keys; otherwise finds the first descendant, in the order
-    /// of the texts, at which the path can begin.
+    /// Finds a child by its key, or a descendant by its path of keys from the root. Otherwise, finds the descendant to
+    /// which the path leads from any entity; if there are several, the first in search order.
     std::uint32_t find(std::string_view key) {
         other_ = kNone;
         const std::uint32_t found = find_path(kRoot, key);
         return found != kNone ? found : find_deeper(key);
     }
 
-    /// Returns another descendant that find() could have meant, or kNone. A child or a path from the root is never
+    /// Returns another descendant that matches the last find(), or kNone. A child or a path from the root is never
     /// ambiguous.
     std::uint32_t other() const { return other_; }
 
@@ -64,7 +64,7 @@ public:
         return path;
     }
 
-    /// Returns an entity with all changes of its descendants. Lifetime: the arena's.
+    /// Returns an entity with all changes of its descendants. Lifetime: as long as the arena.
     const MergedEntity* entity(std::uint32_t node) {
         if (!nodes_[node].has_changes) return nodes_[node].entity;
         nodes_[node].has_changes = false;
@@ -97,12 +97,12 @@ public:
         return children_of(kRoot);
     }
 
-    /// The children of the root before any change.
+    /// The children of the root without any changes.
     std::span<const MergedEntity* const> children() const { return root_children_; }
     bool is_exhausted() const { return steps_ >= max_steps_; }
 
 private:
-    static constexpr std::uint32_t kLargeLevel = 8;  // children; smaller levels are searched linearly
+    static constexpr std::uint32_t kLargeLevel = 8;  // number of children; smaller levels are searched linearly
     static constexpr std::uint32_t kRoot = 0;
     static constexpr std::uint32_t kMostBehind =
         64;  // descendants that are checked to find out whether a search is ambiguous
@@ -116,20 +116,20 @@ private:
         std::uint32_t parent = 0;
         std::uint32_t first_child = 0;
         std::uint32_t num_children = 0;
-        std::uint32_t next_same = 0;  // another descendant with the same key
-        bool is_open = false;         // the children have nodes
+        std::uint32_t next_same = 0;  // the next descendant with the same key
+        bool is_open = false;         // whether its children have nodes
         bool is_removed = false;
         bool has_changes = false;  // whether descendants have changes
     };
-    /// The descendants with one key.
+    /// The descendants with the same key.
     struct Same {
         std::uint32_t first = 0, last = 0;
-        bool is_sorted = true;  // in search order
+        bool is_sorted = true;  // whether they are in search order
     };
 
     // --- nodes -------------------------------------------------------------------------------------------------------
 
-    /// Makes the nodes of the children.
+    /// Makes the nodes of an entity's children.
     void open(std::uint32_t node) {
         if (nodes_[node].is_open) return;
         const std::span<const MergedEntity* const> children =
@@ -148,8 +148,8 @@ private:
         }
     }
 
-    /// Makes all nodes below `node`, and adds them to the index in search order: all children of an entity come before
-    /// the children of its first child.
+    /// Makes all nodes below `node`, and adds them to the index in search order: all children of an entity precede its
+    /// grandchildren.
     void open_all(std::uint32_t node) {
         open(node);
         const std::uint32_t first = nodes_[node].first_child, end = first + nodes_[node].num_children;
@@ -192,8 +192,8 @@ private:
         return kNone;
     }
 
-    /// Calls visit(start, rest) for all keys with which a path may begin: the whole path, its first part, and longer
-    /// starts while there are keys with as many slashes. Returns the first result that is not kNone.
+    /// Calls visit(start, rest) for each possible first key of a path: the whole path, its first part, and longer
+    /// starts, because keys may contain slashes. Returns the first result that is not kNone.
     template <class Visit>
     std::uint32_t for_each_start(std::string_view key, Visit&& visit) {
         std::uint32_t found = visit(key, std::string_view());
@@ -220,8 +220,8 @@ private:
         return depth;
     }
 
-    /// Returns whether `a` precedes `b` in search order, for two descendants with the same key: compares the positions
-    /// of their parents, where entities precede their children.
+    /// Returns whether `a` precedes `b` in search order. Requires: both have the same key. Compares the positions of
+    /// their parents, where an entity precedes its children.
     bool is_before(std::uint32_t a, std::uint32_t b) const {
         a = nodes_[a].parent;
         b = nodes_[b].parent;
@@ -233,17 +233,18 @@ private:
             a = nodes_[a].parent;
             b = nodes_[b].parent;
         }
-        return a < b;  // in one block
+        return a < b;  // siblings are in one block
     }
 
-    /// Finds the first descendant with the key `start` from which the path `rest` exists; `is_whole`: `rest` is empty.
+    /// Finds the first descendant with the key `start` from which the path `rest` leads to an entity. If `is_whole` is
+    /// set, `rest` is empty.
     std::uint32_t find_in_index(std::string_view start, std::string_view rest, bool is_whole) {
         Same* const same = by_key_.find(hash_text(start));
         if (same == nullptr) return kNone;
         std::uint32_t best = kNone, best_start = kNone, num_behind = 0;
         for (std::uint32_t i = same->first, before = 0; i != 0 && !is_exhausted(); i = nodes_[i].next_same) {
             ++steps_;
-            if (nodes_[i].is_removed) {  // skipped by later searches
+            if (nodes_[i].is_removed) {  // later searches skip it
                 (before == 0 ? same->first : nodes_[before].next_same) = nodes_[i].next_same;
                 if (same->last == i) same->last = before;
                 continue;
@@ -308,11 +309,11 @@ private:
 
     std::vector<Node> nodes_;
     std::span<const MergedEntity* const> root_children_;
-    HashMap<std::uint64_t, std::uint32_t> by_place_{Owner("source")};  // parent and key -> node, of large levels
-    HashMap<std::uint64_t, Same> by_key_{Owner("source")};             // once all nodes are made
+    HashMap<std::uint64_t, std::uint32_t> by_place_{Owner("source")};  // parent and key -> node, in large levels
+    HashMap<std::uint64_t, Same> by_key_{Owner("source")};             // empty until all nodes are made
     bool has_index_ = false;
     std::uint32_t other_ = kNone;   // the result of other() for the last search
-    std::size_t most_slashes_ = 0;  // the most slashes in the key of a descendant
+    std::size_t most_slashes_ = 0;  // the largest number of slashes in a key
     Arena& arena_;
     std::uint64_t& steps_;
     std::uint64_t max_steps_;

@@ -1,18 +1,17 @@
 #pragma once
-// Functions of the composer for the compiler alone: composing a source that was built in memory, so that errors are
-// reported at the origin of its nodes, and the names of files.
+// Functions of the composer that only the compiler uses: they compose a source that was built in memory, with errors at
+// the source positions of its nodes, and split file names.
 
 #include "shoal/source/detail/composer.h"
 
 namespace shoal {
 
-/// Composes a tree, which cannot use prefabs. Lifetime: the tree's document.
+/// Composes a tree, which cannot use prefabs. Lifetime: as long as the tree's document.
 std::optional<Composition> compose_tree(Node root, const ComposeOptions& options, Diagnostics& diagnostics);
 
 inline std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }  // npos + 1 is 0
 
-/// Returns the path of a file without the extension of its name. A dot at the start of the name does not begin an
-/// extension.
+/// Returns the path of a file without its extension. A dot at the start of the file name does not begin an extension.
 inline std::string_view without_extension(std::string_view path) {
     const std::size_t dot = last_part(path).rfind('.');
     return dot == std::string_view::npos || dot == 0 ? path

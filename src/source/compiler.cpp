@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t kMaxSharedBytes = std::size_t(64) << 20;
 
-/// Writes the value of an entity field in an image.
+/// Writes an entity index to an entity field of an image.
 void put_reference(std::byte* value, std::uint32_t entity) {
     const EntityBits bits = entity == kNoBlobEntity ? ~EntityBits(0) : static_cast<EntityBits>(entity);
     std::memcpy(value, &bits, sizeof bits);
@@ -41,7 +41,7 @@ void clear_references(const Schema& schema, std::byte* image) {
                 put_reference(image + field.struct_offset + i * field.value_bytes, kNoBlobEntity);
 }
 
-/// The number of kept values that no schema describes, and the position of the first one.
+/// The number of values without a schema that are kept as text, and the position of the first one.
 struct KeptCount {
     std::uint64_t count = 0;
     SourcePosition first;
@@ -55,31 +55,31 @@ struct TypePlan {
     const Schema* schema = nullptr;  ///< nullptr: unknown
     KeyPredictor keys;               ///< the schema's fields
     bool has_references = false;
-    bool has_groups = false;  ///< structs within the component: names of their fields contain dots
+    bool has_groups = false;  ///< whether it has structs, whose field names contain dots
     KeptCounts kept_fields;
-    std::vector<TypePlan> older;     ///< plans with older schemas, if sources may be written for them
-    std::uint32_t text_version = 0;  ///< for texts that do not declare their version
+    std::vector<TypePlan> older;     ///< plans for older schemas that sources may be written for
+    std::uint32_t text_version = 0;  ///< version of texts that do not declare one
 
     struct Row {
         std::uint32_t entity;
         const MergedComponent* component;
     };
-    std::vector<Row> rows;  ///< by entity
+    std::vector<Row> rows;  ///< ordered by entity
 };
 
 /// An unknown field that is kept as text.
 struct KeptField {
-    std::string_view name;  ///< with the names of its structs
+    std::string_view name;  ///< including the names of its structs
     Node node;
 };
 
-/// A finished image of a layer that many entities share.
+/// The finished image of a layer that many entities share.
 struct SharedImage {
     const std::byte* image = nullptr;  ///< nullptr: not made yet
     std::vector<KeptField> kept;       ///< lowest layer first
 };
 
-/// Returns whether `group` is a struct within the component, which is so if names of fields begin with `group` and a
+/// Returns whether `group` is a struct of the component, which means that some field names begin with `group` and a
 /// dot.
 bool is_group(const Schema& schema, std::string_view group) {
     return std::any_of(schema.fields().begin(), schema.fields().end(), [&](const Field& field) {
@@ -87,14 +87,14 @@ bool is_group(const Schema& schema, std::string_view group) {
     });
 }
 
-/// Returns the field that is set by a value in place of the mapping of fields, or none.
+/// Returns the field that a component written as a single value sets, or nullptr.
 const Field* shorthand_field(const Schema& schema) {
     for (const Field& field : schema.fields())
         if (field.shorthand) return &field;
     return schema.fields().size() == 1 ? schema.fields().data() : nullptr;
 }
 
-/// Returns the node of a field: "aabbox.min", or "min" in the mapping "aabbox".
+/// Returns the node of a field such as "aabbox.min", which may also be "min" in the mapping "aabbox".
 Node find_field_node(Node mapping, std::string_view name) {
     if (const Node node = mapping.find(name)) return node;
     for (std::size_t point = name.find('.'); point != std::string_view::npos; point = name.find('.', point + 1))
@@ -106,13 +106,13 @@ Node find_field_node(Node mapping, std::string_view name) {
     return {};
 }
 
-/// Returns whether a node is a valid form of pairs: a mapping, or a list of mappings with one key each.
+/// Returns whether a node is a valid list of pairs: a mapping, or a list of mappings with one key each.
 bool is_list_of_pairs(Node node) {
     if (!node.is_list()) return node.is_mapping();
     return std::all_of(node.begin(), node.end(), [](Node pair) { return pair.is_mapping() && pair.size() == 1; });
 }
 
-/// Whether a key of a layer that changes a component repeats its type.
+/// Whether a key of a change to a component only repeats the component's type.
 bool repeats_type(const TypePlan& plan, const ComponentLayer& layer, Node child) {
     if (layer.wrapped() || layer.below == nullptr || child.key() != "type" || !child.is_string()) return false;
     const Migrations* const migrations = plan.registered->migrations;
@@ -137,14 +137,14 @@ std::string version_hint(const TypePlan& plan, std::string_view field) {
     return {};
 }
 
-/// Returns a layer's node for a field, or no node.
+/// Returns a layer's node for a field, or none.
 Node field_node(const Schema& schema, const ComponentLayer& layer, const Field& field) {
     if (!layer.fields || layer.fields.is_null()) return {};
     if (!layer.fields.is_mapping()) return &field == shorthand_field(schema) ? layer.fields : Node();
     return is_consumed(layer, field.name) ? Node() : find_field_node(layer.fields, field.name);
 }
 
-/// Makes the images of components, each from its layers.
+/// Makes images of components from their layers.
 class ComponentImages {
 public:
     ComponentImages(const Composition& composition, const EntityOrder& order, const SourceRules& rules,
@@ -158,8 +158,8 @@ public:
           references_(composition),
           shared_(composition.num_shared_layers()) {}
 
-    /// Makes the image of a component and keeps its unknown fields as text. Returns false if a registered function
-    /// rejects the component. Lifetime of the image: until the next call.
+    /// Makes the image of a component, and keeps its unknown fields as text. Returns false if an error, which is then
+    /// reported, prevents it. Lifetime of the image: until the next call.
     bool make(TypePlan& plan, const TypePlan::Row& row, std::span<const std::byte>& image) {
         const std::size_t num_bytes = plan.schema->struct_bytes();
         if (!plan.older.empty() && is_of_older_version(plan, row)) {
@@ -207,8 +207,8 @@ private:
         int index_ = -1;
     };
 
-    /// Makes the image of a component: the schema's defaults, then each layer, lowest first. Layers of prefabs are made
-    /// once. Leaves unknown fields in kept_. Lifetime: until the next call.
+    /// Makes the image of a component from the schema's defaults and all layers, lowest first. Images of prefab layers
+    /// are made only once. Adds unknown fields to kept_. Lifetime: until the next call.
     const std::byte* merge_layer(TypePlan& plan, const TypePlan::Row& row, const ComponentLayer& top) {
         const std::size_t num_bytes = plan.schema->struct_bytes();
         const std::byte* start = plan.schema->default_image().data();
@@ -264,8 +264,8 @@ private:
                            "write a mapping of fields");
     }
 
-    /// Returns whether the value in place of the mapping of fields is the value of one field: any value except a
-    /// mapping, but also a mapping of pairs.
+    /// Returns whether a component is written as the value of a single field: as anything but a mapping, or as a
+    /// mapping of pairs.
     bool is_value(const TypePlan& plan, Node fields) const {
         if (!fields.is_mapping()) return true;
         const Field* field = shorthand_field(*plan.schema);
@@ -288,7 +288,7 @@ private:
         return apply_value(plan, plan.schema->fields()[static_cast<std::size_t>(found)], child);
     }
 
-    /// Reads the fields of a struct within the component, which is one of `fields`. `null` resets these fields.
+    /// Reads the fields of the struct `group` of the component from `node`; null resets these fields.
     bool apply_group(TypePlan& plan, Node fields, std::string_view group, Node node) {
         const Schema& schema = *plan.schema;
         if (node.is_null()) {
@@ -334,7 +334,7 @@ private:
         return true;
     }
 
-    /// Reads a mapping, or a list of mappings with one key each, into two arrays: its keys and its values.
+    /// Reads a mapping, or a list of mappings with one key each, into an array of keys and an array of values.
     bool apply_pairs(TypePlan& plan, const Field& field, Node node) {
         const Field& keys = plan.schema->fields()[static_cast<std::size_t>(plan.schema->find_field(field.keys))];
         if (!node.is_null() && !is_list_of_pairs(node)) {
@@ -386,7 +386,7 @@ private:
         return plan.registered->compile(plan.registered->compile_context, input, output);
     }
 
-    /// Makes image_ from all layers at once with a registered function.
+    /// Makes image_ by a single call of a registered function with all layers merged.
     bool compile_merged(TypePlan& plan, const TypePlan::Row& row) {
         const std::span<const std::byte> defaults = plan.schema->default_image();
         image_.assign(defaults.begin(), defaults.end());
@@ -442,7 +442,7 @@ private:
         return false;
     }
 
-    /// Keeps the unknown fields of the component as one text.
+    /// Keeps all unknown fields of the component in one text.
     void keep_fields(TypePlan& plan, std::uint32_t entity) {
         HashMap<std::string_view, std::uint32_t> group_of{Owner("compiler")};
         std::vector<std::pair<KeptField, std::vector<Node>>> groups;  // by name, lowest layer first
@@ -465,7 +465,7 @@ private:
         blob_.add_kept_text(order_.blob_index(entity), plan.name, write_sjson(document.root()));
     }
 
-    /// Returns the composed entity that a text names. Reports errors.
+    /// Returns the composed entity that a reference names. Reports errors.
     std::uint32_t resolve(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node) {
         if (!node.is_string()) return kNoBlobEntity;
         const ReferenceIndex::Found found = references_.find(entity, node.as_string());
@@ -490,7 +490,7 @@ private:
         return found.entity;
     }
 
-    /// Sets the entity fields of image_, each from the highest layer that gives it a value.
+    /// Sets each entity field of image_ from the highest layer that has a value for it.
     void resolve_references(TypePlan& plan, const TypePlan::Row& row) {
         clear_references(*plan.schema, image_.data());
         for (const Field& field : plan.schema->fields()) {
@@ -506,7 +506,7 @@ private:
     void resolve_field(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node) {
         std::byte* value = image_.data() + field.struct_offset;
         if (field.array_length == 0) return put_reference(value, order_.blob_index(resolve(plan, entity, field, node)));
-        if (!node.is_list() || node.size() != field.array_length) return;  // reported by the field reader
+        if (!node.is_list() || node.size() != field.array_length) return;  // the field reader has reported it
         for (const Node element : node) {
             put_reference(value, order_.blob_index(resolve(plan, entity, field, element)));
             value += field.value_bytes;
@@ -515,7 +515,7 @@ private:
 
     // --- texts of older versions -------------------------------------------------------------------------------------
 
-    /// Returns the plan with the schema that a layer is written for.
+    /// Returns the plan for the schema version that a layer is written for.
     TypePlan& plan_of(TypePlan& plan, const ComponentLayer& layer) {
         const std::uint32_t file = (layer.value ? layer.value : layer.fields).position().file;
         const std::uint32_t version = versions_.version(*plan.registered, file, plan.text_version);
@@ -536,8 +536,8 @@ private:
                                std::move(problem), std::move(hint));
     }
 
-    /// Makes image_ from layers that are written for several versions, lowest first: each layer is applied in its own
-    /// version. Unlike layers of the newest version, these share nothing.
+    /// Makes image_ from layers that are written for several versions, lowest first. Each layer is applied in its own
+    /// version. Unlike layers of the newest version, these layers do not share images.
     bool make_from_versions(TypePlan& plan, const TypePlan::Row& row) {
         if (plan.registered->compile != nullptr) {
             fail_once(
@@ -567,7 +567,7 @@ private:
         return at == &plan || migrate_image(*at, plan, *row.component->top);
     }
 
-    /// Makes image_ a component of defaults.
+    /// Sets image_ to a component with defaults.
     void start(const TypePlan& plan) { image_ = blob_default_image(*plan.schema); }
 
     void apply_with_references(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer) {
@@ -588,8 +588,8 @@ private:
         return false;
     }
 
-    /// Applies a change that is written for an older version than its target. Only the fields that the change sets are
-    /// converted.
+    /// Applies a change that is written for an older version than the component it changes. Converts only the fields
+    /// that the change sets.
     bool apply_older(TypePlan& older, const TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer) {
         using Given = FieldColumns::Given;
         std::vector<std::byte> newer = std::move(image_);
@@ -646,14 +646,12 @@ private:
     Arena arena_;
     std::vector<SharedImage> shared_;  // by ComponentLayer::shared_index
     std::size_t shared_bytes_ = 0;
-    // These describe the component that is being made.
+    // State of the component that is being made.
     std::vector<std::byte> image_;
     std::vector<const ComponentLayer*> layers_;
     std::vector<KeptField> kept_;
-    std::unordered_set<const ComponentLayer*> failed_;  // layers whose errors are reported once for all components that
-                                                        // share them
-    std::unordered_set<std::uint64_t> bad_references_;  // by place: each reference is reported once, not for each copy
-                                                        // of a prefab
+    std::unordered_set<const ComponentLayer*> failed_;  // shared layers whose errors were reported
+    std::unordered_set<std::uint64_t> bad_references_;  // by position; reported once, not once per prefab copy
 };
 
 // --- the blob --------------------------------------------------------------------------------------------------------
@@ -667,15 +665,14 @@ std::uint32_t num_line_ends(std::string_view text) {
         std::uint64_t word;
         std::memcpy(&word, text.data() + i, 8);
         word ^= kOnes * '\n';
-        const std::uint64_t others = ((word & kLow) + kLow) | word | kLow;  // the upper bit of each byte that is not a
-                                                                            // line end
+        const std::uint64_t others = ((word & kLow) + kLow) | word | kLow;  // upper bit: not a line end
         count += static_cast<std::uint32_t>(((~others >> 7) * kOnes) >> 56);
     }
     for (; i < text.size(); ++i) count += text[i] == '\n';
     return count;
 }
 
-/// Finds the lines of positions in one pass if the positions are in text order. Leaves other positions to Diagnostics.
+/// Finds the line numbers of positions in one pass if they are in text order. Uses Diagnostics for other positions.
 class LineCursor {
 public:
     LineCursor(const Diagnostics& diagnostics, std::uint32_t file)
@@ -698,7 +695,7 @@ private:
     std::uint32_t line_ = 1;
 };
 
-/// One compilation: goes through entities, then through component types.
+/// A compilation, which processes first the entities and then the component types.
 class Compilation {
 public:
     Compilation(const Composition& composition, const ComponentRegistry& registry, const CompileOptions& options,
@@ -712,7 +709,7 @@ public:
           images_(composition, order_, options.rules, versions_, diagnostics, blob_),
           plans_(composition.types().size()) {}
 
-    /// Fills the blob; every error is reported.
+    /// Fills the blob. Reports all errors.
     void run(CompiledSource& result) {
         plan_types();
         add_entities();
@@ -778,7 +775,7 @@ private:
         std::uint32_t file = 0;
         LineCursor lines(diagnostics_, entities.empty() ? 0 : entities[0].entity->position.file);
         std::string_view file_name;
-        std::vector<std::uint32_t> line_of;  // lines are found in the order of the text, which is faster
+        std::vector<std::uint32_t> line_of;  // line numbers, found in text order, which is faster
         for (const ComposedEntity& composed : entities) line_of.push_back(lines.line_of(composed.entity->position));
         for (const std::uint32_t i : order_.composed()) {
             const MergedEntity& entity = *entities[i].entity;
@@ -798,7 +795,7 @@ private:
         HashMap<std::string_view, std::size_t> last_of{Owner("compiler")};
         for (std::size_t i = 0; i < keys.size(); ++i) last_of.set(keys[i].key(), i);
         for (std::size_t i = 0; i < keys.size(); ++i) {
-            if (last_of.find_or(keys[i].key(), i) != i) continue;  // a later text repeats the key
+            if (last_of.find_or(keys[i].key(), i) != i) continue;  // a later text has the same key
             KeptCount& count = kept_keys_[keys[i].key()];
             if (count.count++ == 0) count.first = keys[i].key_position();
             DocumentBuilder builder;
@@ -812,7 +809,7 @@ private:
 
     // --- grouping ----------------------------------------------------------------------------------------------------
 
-    /// Checks that an entity, or for a singleton the source, has no other component of this type.
+    /// Checks that the entity (or for a singleton, the source) does not have another component of this type.
     bool check_count(const TypePlan& plan, const MergedComponent& component, std::uint32_t entity) {
         if (plan.schema == nullptr || plan.schema->many() || plan.rows.empty()) return true;
         const bool is_same_entity = plan.rows.back().entity == entity;
@@ -871,12 +868,12 @@ private:
             return;
         }
         blob_.reserve_components(*type, plan.rows.size());
-        std::vector<std::uint32_t> owners;  // composed
+        std::vector<std::uint32_t> owners;  // indices of composed entities
         owners.reserve(plan.rows.size());
         const std::size_t num_rows = plan.rows.size();
         for (std::size_t i = 0; i < num_rows; ++i) {
             const TypePlan::Row& row = plan.rows[i];
-            // Components of one type are far apart, because they are in text order.
+            // Prefetched, because components of one type are far apart in memory.
             if (i + 8 < num_rows) __builtin_prefetch(plan.rows[i + 8].component);
             if (i + 4 < num_rows) __builtin_prefetch(plan.rows[i + 4].component->top);
             options_.compose.progress.tell("components compiled", ++num_compiled_rows_, num_rows_);
@@ -938,15 +935,15 @@ private:
     EntityOrder order_;
     SourceVersions versions_;
     ComponentImages images_;
-    std::vector<TypePlan> plans_;  // by Composition::types()
+    std::vector<TypePlan> plans_;  // by index into Composition::types()
     KeptCounts kept_keys_;
-    std::unordered_set<const ComponentLayer*> doubles_;  // reported
+    std::unordered_set<const ComponentLayer*> doubles_;  // reported duplicates
     std::uint64_t num_rows_ = 0, num_compiled_rows_ = 0;
 };
 
 // --- the whole -------------------------------------------------------------------------------------------------------
 
-/// Reports the inputs of a result, whether or not it was composed.
+/// Fills in the inputs of a result, even if it was not composed.
 void tell_inputs(const std::optional<Composition>& composition, const ComponentRegistry& registry,
                  const CompileOptions& options) {
     if (options.inputs == nullptr) return;
@@ -958,7 +955,7 @@ void tell_inputs(const std::optional<Composition>& composition, const ComponentR
         options.inputs->types.push_back({std::string(type), type_hash(registry, type)});
 }
 
-/// Returns the name of a resource: its path inside its root.
+/// Returns the name of a resource, which is its path inside the root without extension.
 std::string resource_name(std::string_view source_name) {
     if (!source_name.empty() && source_name[0] == '$')
         source_name.remove_prefix(std::min(source_name.find('/') + 1, source_name.size()));
@@ -971,8 +968,8 @@ struct Problems {
     std::size_t errors, warnings, entries;
 };
 
-/// Sorts the reports since `before` by their position in the source, which is compiled one component type after the
-/// other, and returns whether the compilation may continue.
+/// Sorts the reports since `before` by their position, because component types are compiled one after the other.
+/// Returns an error if the compilation must stop.
 Status judge(std::string_view what, Diagnostics& diagnostics, const Problems& before, bool strict) {
     diagnostics.sort_by_place(before.entries);
     const std::size_t errors = diagnostics.num_errors() - before.errors,
@@ -988,7 +985,7 @@ Status judge(std::string_view what, Diagnostics& diagnostics, const Problems& be
     return {};
 }
 
-/// `compose`: makes the composition with the given options.
+/// `compose(options)` makes the composition.
 template <class Compose>
 Result<CompiledSource> compile(std::string_view what, Compose&& compose, const ComponentRegistry& registry,
                                const CompileOptions& options, Diagnostics& diagnostics, bool makes_blob) {

@@ -1,12 +1,13 @@
 #pragma once
-// The order of entities in a blob, chosen so that a database copies runs of rows however a source mixes component
-// types: first roots, then their children, then the children of these, and so on. Each generation is sorted by zone,
-// then by component types, then as in the source.
+// The order of entities in a blob: all roots, then their children, and so on. Each generation is sorted by zone, then
+// by component types, then as in the source. A database can thus copy long runs of rows, even if the source mixes
+// component types.
 //
 //     source (a: position; b: position, light)     blob
 //     a1 { b2 a3 }  b4  a5 { a6 }                  a1 a5 | b4 | a3 a6 | b2
 //
-// Stores of trees need components depth first, in the order of depth_first(); other components follow the entities.
+// Stores of trees need their components in depth-first order, from depth_first(); other components have the order of
+// the entities.
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/base/string_id.h"
@@ -19,8 +20,8 @@
 
 namespace shoal {
 
-/// The order of the components of one type: the i-th component is component number order[i] in the source. Empty: the
-/// order of the source.
+/// The order of the components of one type: the i-th component is component number order[i] in the source. Empty: as in
+/// the source.
 using ComponentPermutation = std::vector<std::uint32_t>;
 
 class EntityOrder {
@@ -43,14 +44,15 @@ public:
         }
     }
 
-    /// The composed entities, in the order of the blob.
+    /// The indices of the composed entities, in the order of the blob.
     std::span<const std::uint32_t> composed() const { return composed_; }
     /// The index of a composed entity in the blob. kNoBlobEntity stays kNoBlobEntity.
     std::uint32_t blob_index(std::uint32_t composed) const {
         return composed == kNoBlobEntity ? kNoBlobEntity : blob_index_[composed];
     }
 
-    /// Shape: owners: composed entities, ascending; an entity with several components of the type is repeated.
+    /// Shape: owners: ascending indices of composed entities, repeated for an entity with several components of the
+    /// type.
     ComponentPermutation by_entity(std::span<const std::uint32_t> owners) const {
         return order_by_key(owners.size(), num_groups_, [&](std::size_t i) { return group_[owners[i]]; });
     }
@@ -61,15 +63,15 @@ public:
     }
 
 private:
-    /// The common properties of a group of entities. Groups are ordered by these properties.
+    /// The properties by which entities are grouped. Groups are sorted by them.
     struct GroupKey {
-        std::uint32_t generation = 0;  ///< the number of entities above an entity of the group
+        std::uint32_t generation = 0;  ///< number of ancestors
         std::uint32_t zone = 0;
-        std::uint32_t kind = 0;  ///< a number for the set of component types, in the order of first occurrence
+        std::uint32_t kind = 0;  ///< number of the set of component types, by first occurrence
         friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
     };
 
-    /// Returns the numbers below `count`, sorted by their keys; the sort is stable. Empty: they are already in order.
+    /// Returns the numbers below `count`, stably sorted by their keys; empty if they are already sorted.
     template <class KeyOf>
     static std::vector<std::uint32_t> order_by_key(std::size_t count, std::size_t num_keys, KeyOf&& key_of) {
         bool is_ordered = true;
@@ -82,8 +84,8 @@ private:
         return order;
     }
 
-    /// Finds the zone that the text names for an entity, or for the nearest entity above it that has one. Only the
-    /// order depends on these zones, so errors in the text are not reported here, but when the component is compiled.
+    /// Finds the zone that the text names for an entity or for its nearest ancestor. Since only the order depends on
+    /// it, errors in the text are not reported here, but when the component is compiled.
     class NamedZones {
     public:
         explicit NamedZones(const Composition& composition) {
@@ -116,10 +118,10 @@ private:
         }
 
         std::uint32_t type_ = 0;
-        std::vector<std::uint32_t> zones_;  // by composed entity; empty: the source names none
+        std::vector<std::uint32_t> zones_;  // by composed entity; empty: the source names no zones
     };
 
-    /// Numbers the sets of component types of entities.
+    /// Assigns numbers to sets of component types.
     class Kinds {
     public:
         std::uint32_t find(const MergedEntity& entity) {
@@ -141,13 +143,13 @@ private:
     private:
         std::vector<std::uint32_t> types_, last_types_;
         std::uint32_t last_ = 0;
-        std::vector<std::vector<std::uint32_t>> kinds_;  // sorted
+        std::vector<std::vector<std::uint32_t>> kinds_;  // each is sorted
         HashMap<std::uint64_t, std::uint32_t> by_hash_{Owner("compiler")};
     };
 
     void find_groups(const Composition& composition) {
         const std::span<const ComposedEntity> entities = composition.entities();
-        std::vector<GroupKey> keys;  // by group, in the order of their first entity
+        std::vector<GroupKey> keys;  // by group, in the order of first occurrence
         HashMap<std::uint64_t, std::uint32_t> by_hash{Owner("compiler")};
         std::vector<std::uint32_t> generation(entities.size());
         NamedZones zones(composition);
@@ -177,10 +179,10 @@ private:
         num_groups_ = static_cast<std::uint32_t>(keys.size());
     }
 
-    std::vector<std::uint32_t> group_;  // by composed entity: its generation, zone and component types
+    std::vector<std::uint32_t> group_;  // by composed entity: its group
     std::uint32_t num_groups_ = 0;      // in the order of the blob
     std::vector<std::uint32_t> composed_, blob_index_;
-    std::vector<std::uint32_t> root_;  // by composed entity: the root of its tree, in the blob
+    std::vector<std::uint32_t> root_;  // by composed entity: blob index of its root
     std::uint32_t num_roots_ = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Reads the bytes of one field from a node, and checks all that the field's declaration requires.
+// Reads the bytes of a field from a node, and checks all requirements of the field's declaration.
 
 #include "shoal/document/detail/document.h"
 #include "shoal/table/detail/schema.h"
@@ -15,11 +15,11 @@ class BlobWriter;
 struct FieldReader {
     Diagnostics& diagnostics;
     std::string_view component;  ///< for messages
-    BlobWriter* blob = nullptr;  ///< stores texts and arrays; nullptr: a default of a schema, which has neither
+    BlobWriter* blob = nullptr;  ///< stores texts and arrays; nullptr for schema defaults, which have neither
 
-    /// Writes the value of `node` to `value`, which holds the current value: `{ z = 3 }` keeps x and y of a vector. For
-    /// references, only the kind is checked; references are set when all entities are known.
-    /// Shape: field.size bytes. Errors: returns false after reporting the error; `value` may be half written.
+    /// Writes the value of `node` to `value`, which holds the current value: `{ z = 3 }` keeps x and y of a vector.
+    /// References are only checked for their kind, because they are set later, when all entities are known.
+    /// Shape: field.size bytes. Errors: returns false after reporting the error; `value` may be partly written.
     bool read(const Field& field, Node node, std::byte* value);
 
 private:

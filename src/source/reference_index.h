@@ -22,13 +22,14 @@ public:
 
     explicit ReferenceIndex(const Composition& composition) : entities_(composition.entities()) {}
 
-    /// Looks for `reference` as seen from `from`. Cost: O(depth x log(entities)); the first call builds the index.
+    /// Finds the entity that `reference` names as seen from the entity `from`. Cost: O(depth x log(entities)); the
+    /// first call builds the index.
     Found find(std::uint32_t from, std::string_view reference) const {
         if (has_upper_case_guid(reference)) {
             std::string lower(reference);
             lower_guids(lower);
             const Found found = find(from, lower);
-            if (found.entity != kNoBlobEntity) return found;  // otherwise it may be a name
+            if (found.entity != kNoBlobEntity) return found;  // otherwise, it may be a name
         }
         if (reference == "self") return {from};
         if (reference == "parent" || reference == "..") return {entities_[from].parent};
@@ -67,7 +68,7 @@ private:
         return path;
     }
 
-    /// Searches inside one entity, or everywhere (kNoBlobEntity).
+    /// Searches inside one entity; if it is kNoBlobEntity, everywhere.
     Found find_inside(std::uint32_t scope, std::string_view reference) const {
         const std::string path = path_of(scope) + std::string(reference);
         if (const std::uint32_t* const exact = by_guid_.find(hash_text(path))) return {*exact};
@@ -93,7 +94,7 @@ private:
     // The index is built by the first find(), because most sources have no references.
     mutable bool is_built_ = false;
     mutable HashMap<std::uint64_t, std::uint32_t> by_guid_{Owner("reference index")};
-    mutable std::vector<Named> names_;  // by hash, then entity
+    mutable std::vector<Named> names_;  // sorted by hash, then by entity
 };
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// The versions of component types for which the texts of a composition are written.
+// The versions of component types that the texts of a composition are written for.
 
 #include "shoal/base/text.h"
 #include "shoal/source/compiler.h"
@@ -9,11 +9,11 @@
 
 namespace shoal {
 
-/// A text is written for the versions that its file declares, and otherwise for the oldest versions that have schemas
-/// in the rules. Lifetime: the constructor's arguments outlive this object.
+/// A text is written for the versions that its file declares. For other component types, it is written for the oldest
+/// version whose schema the rules have. Lifetime: the constructor's arguments outlive this object.
 class SourceVersions {
 public:
-    /// Errors: a file declares a version that is not known; this is reported.
+    /// Errors: a file declares an unknown version; this is reported.
     SourceVersions(const Composition& composition, const ComponentRegistry& registry, const SourceRules& rules,
                    Diagnostics& diagnostics)
         : registry_(registry), rules_(rules) {
