@@ -17,9 +17,9 @@
 namespace shoal {
 namespace {
 
-/// The values of an entity's keys; no node for missing keys.
+/// The values of an entity's keys; none for missing keys.
 struct EntityText {
-    /// A key that stands for a field of a component.
+    /// A key that is an alias of a component's field.
     struct Field {
         Node node;
         std::string_view component, field;
@@ -27,8 +27,8 @@ struct EntityText {
 
     Node keys[std::size(kSourceKeys)];
     std::vector<Node> others;      ///< unknown keys to keep
-    std::vector<Field> fields;     ///< in the order of the text
-    std::vector<Node> components;  ///< in the short form of an entity, which has no `components` key
+    std::vector<Field> fields;     ///< in text order
+    std::vector<Node> components;  ///< components of an entity in the short form, without a `components` key
     Node operator[](SourceKey key) const { return keys[static_cast<std::size_t>(key)]; }
 };
 
@@ -36,14 +36,13 @@ constexpr std::string_view kHintForLinks =
     "give the folder that it leads to as a root, put the file into one, or follow links (--follow-links)";
 constexpr std::size_t kMaxComponentsPerEntity = 1024;
 constexpr std::uint16_t kMaxLayers = 1024;
-constexpr int kMostSuggestions = 100;  // in one source, because comparing a text with many others is slow
+constexpr int kMostSuggestions = 100;  // per source, because comparing a text with many others is slow
 
-/// The number of children that the searches for targets of changes may look at in one composition: a few times the
-/// limit on entities. The number is exceeded if many prefabs change descendants of large prefabs, all of which are
-/// searched.
+/// The maximum number of children that searches for the targets of changes may visit per composition: a few times the
+/// limit on entities. Compositions in which many prefabs change descendants of large prefabs exceed it.
 constexpr std::uint64_t kSearchStepsPerEntity = 8, kLeastSearchSteps = std::uint64_t(1) << 20;
 
-/// Sets the layer of a text that has no keys except fields, or is a value.
+/// Sets a layer whose text has only fields as keys, or is a value.
 void set_fields(ComponentLayer& layer, Node value) {
     layer.value = layer.fields = value;
     layer.consumed_keys = consumed_bit(SourceKey::kData);
@@ -66,7 +65,7 @@ bool is_only_name(Node editor) {
     return editor.is_mapping() && editor.size() == (editor.find("name") ? 1u : 0u);
 }
 
-/// Makes the mapping of a component whose fields have other names in the text.
+/// Makes the mapping of a component whose fields have aliases in the text.
 class RenamedFields {
 public:
     RenamedFields(SourcePosition position, Diagnostics& diagnostics) : diagnostics_(diagnostics) {
@@ -97,14 +96,14 @@ private:
     HashMap<std::string_view, Node> names_{Owner("composer")};
 };
 
-/// The folders to which resource names are relative.
+/// The folders that resource names are relative to.
 class SourceRoots {
 public:
     /// The location where a resource was found.
     struct FoundSource {
         std::string path;
         std::string name;     ///< see SourceDependency::name
-        std::string outside;  ///< the real location, if it is in no root; otherwise empty
+        std::string outside;  ///< the real location, if it is outside of all roots; otherwise empty
     };
 
     explicit SourceRoots(const ComposeOptions& options)
@@ -113,13 +112,13 @@ public:
           follow_links_(options.follow_links) {}
 
     SourceFiles& files() { return files_; }
-    /// A source without roots has its folder as root.
+    /// Sets the only root of a source for which no roots are given.
     void set_default(std::string root) {
         if (roots_.empty()) roots_.push_back(std::move(root));
     }
 
-    /// Returns the name of a source in dependencies. A path in a root is named as it is written, even if it is a link,
-    /// because the target of the link may be replaced.
+    /// Returns the name of a source in dependencies. A path inside a root keeps its name even if it is a link, because
+    /// the target of the link may change.
     std::string name_of(const std::string& path) const {
         for (std::size_t root = 0; root < roots_.size() && path.find("..") == std::string::npos; ++root) {
             const std::string probe = path_in_root(roots_[root], "_");
@@ -134,8 +133,8 @@ public:
         return std::string(last_part(path));
     }
 
-    /// Searches for a resource in every root, and records the files that were found and the ones that were missing.
-    /// Errors: there is no such resource; `hint` lists where it looked.
+    /// Searches for a resource in all roots, and records which files were found and which were missing. Errors: there
+    /// is no such resource; `hint` lists the places that were searched.
     std::optional<FoundSource> find(std::string_view name, std::vector<SourceDependency>& dependencies,
                                     std::string& hint) const {
         std::vector<std::string> tries;
@@ -163,7 +162,7 @@ public:
     }
 
 private:
-    /// Returns the part of a canonical path after a root; empty if the path is not inside the root.
+    /// Returns a canonical path relative to a root; empty if the path is not inside the root.
     std::string_view in_root(std::size_t root, std::string_view canonical) const {
         std::string folder = files_.canonical(roots_[root]);
         if (folder == ".") folder.clear();
@@ -172,18 +171,18 @@ private:
         return is_inside ? canonical.substr(folder.size()) : std::string_view();
     }
 
-    /// If a link leads out of all roots to a file, and such links are not followed, returns the real path of the file;
-    /// otherwise nothing.
+    /// Returns the real path of a file outside of all roots that a link leads to; empty if there is none, or if such
+    /// links are followed.
     std::string outside(const std::string& path) const {
         if (follow_links_) return {};
         std::string canonical = files_.canonical(path);
-        if (canonical == path) return {};  // there is no link, or it cannot be resolved
+        if (canonical == path) return {};  // there is no link, or its target cannot be found
         for (std::size_t root = 0; root < roots_.size(); ++root)
             if (!in_root(root, canonical).empty()) return {};
         return canonical;
     }
 
-    /// Returns a hint with the resource of the same folder that was probably meant; empty if there is none.
+    /// Returns a hint with a similar name of a resource in the same folder; empty if there is none.
     std::string did_you_mean(std::string_view name) const {
         if (++num_suggestions_ > kMostSuggestions) return {};
         const std::string_view folder = name.substr(0, name.size() - last_part(name).size());
@@ -269,7 +268,7 @@ public:
         return finish(root);
     }
 
-    /// Stores the dependencies in the place that the options give, even if there is no composition.
+    /// Stores the dependencies for the caller, even if there is no composition.
     std::optional<Composition> keep_dependencies(std::optional<Composition> composition) {
         if (options_.dependencies != nullptr)
             *options_.dependencies = composition ? composition->dependencies_ : std::move(result_.dependencies_);
@@ -281,25 +280,25 @@ private:
         enum class State : std::uint8_t { kComposing, kReady, kFailed };
         State state = State::kComposing;
         const MergedEntity* merged = nullptr;
-        std::string path;           ///< the path that the prefab was read from
-        std::uint64_t content = 0;  ///< hash
+        std::string path;           ///< the path from which the prefab was read
+        std::uint64_t content = 0;  ///< content_hash()
     };
-    /// A prefab being composed: its name, and the position of the name.
+    /// A use of a prefab that is being composed: the prefab's name, and the position of that name.
     struct Use {
         std::string name;
         SourcePosition position;
         const Prefab* prefab;
     };
-    /// The result of looking up a prefab's name. It is kept, so that each name is looked up once.
+    /// The cached result of looking up a prefab by its name.
     struct NamedPrefab {
         Prefab* prefab = nullptr;  ///< nullptr: not found
         std::string problem;
         std::string hint;
     };
-    /// The result of merging a prefab into an entity that is being written.
+    /// An entity that is being merged with its prefab.
     struct Draft {
-        ChildEditor* editor = nullptr;  ///< while its descendants are changed
-        bool base_failed = false;       ///< its prefab has errors: overrides without a target are not reported
+        ChildEditor* editor = nullptr;  ///< set while its descendants are changed
+        bool base_failed = false;       ///< the prefab has errors, so changes without a target are not reported
         std::string_view base_name;
     };
 
@@ -344,7 +343,8 @@ private:
         return std::move(result_);
     }
 
-    /// Warns about a source with content but without components. A level without entities may be new.
+    /// Warns about a source that has content but no components. A level without entities may be new, and is not
+    /// reported.
     void check_components(Node root, std::span<const MergedEntity* const> entities, std::size_t num_errors) {
         const bool is_new_level = entities.empty() && result_.other_keys_.empty();
         if (root.size() == 0 || is_new_level || diagnostics_.num_errors() != num_errors) return;
@@ -378,7 +378,7 @@ private:
         return found;
     }
 
-    /// Reads a file that `from` names; `what` is the hint if it cannot be read.
+    /// Reads a file that the text at `from` names; `what` is the hint for the error if it cannot be read.
     const Document* load(const SourceRoots::FoundSource& place, SourcePosition from, std::string_view what) {
         Result<std::string> text = roots_.files().read(place.path);
         result_.dependencies_.push_back(
@@ -392,12 +392,11 @@ private:
         return read(file);
     }
 
-    /// Returns the prefab in the file at `path`, which may already be known under another name. use_prefab() composes
-    /// the text of the prefab, because it knows the entity that uses the prefab.
+    /// Returns the prefab in the file at `path`, which may already be known under another name; otherwise composes it.
     Prefab* load_prefab(const std::string& path, std::string name) {
         Prefab*& prefab = prefab_by_path_[roots_.files().canonical(path)];
         if (prefab != nullptr) {
-            // A link may now lead to another file.
+            // The path may be a link, which may later lead to another file.
             if (prefab->path != path)
                 result_.dependencies_.push_back({DependencyKind::kSource, path, std::move(name), prefab->content});
             return prefab;
@@ -444,8 +443,8 @@ private:
             error.note(uses_[i].position, concat(quoted(uses_[i].name), " is used here"));
     }
 
-    /// Returns the merged prefab that `reference` names. Returns nullptr if `reference` is missing or null, or after
-    /// an error, which is then reported; only an error sets `failed`.
+    /// Returns the merged prefab that `reference` names; nullptr if `reference` is missing or null, or after reporting
+    /// an error. Sets `failed` only after an error.
     const MergedEntity* use_prefab(Node reference, bool& failed) {
         failed = false;
         if (!reference || reference.is_null()) return nullptr;
@@ -463,7 +462,7 @@ private:
         const NamedPrefab& found = find_prefab(name);
         uses_.pop_back();
         if (found.prefab == nullptr) {
-            // A name whose search is still in progress has no result yet, so this is also a cycle.
+            // A name has no result while its prefab is being composed, so this is a cycle, too.
             if (!found.problem.empty()) {
                 diagnostics_.error(reference.position(), found.problem, found.hint);
                 return nullptr;
@@ -546,7 +545,7 @@ private:
         add_guids();
     }
 
-    /// Reports two entities with the same GUID path.
+    /// Reports entities with the same GUID path.
     void add_guids() {
         const std::vector<ComposedEntity>& entities = result_.entities_;
         HashMap<std::uint64_t, std::uint32_t> by_guid{Owner("composer")};
@@ -584,7 +583,7 @@ private:
         if (text[SourceKey::kType] || text[SourceKey::kPlainType]) check_type(of_level, text);
     }
 
-    /// Reads a key that stands for another key. Returns false if that key has no meaning here.
+    /// Reads a key that is an alias of another key. Returns false if that key has no meaning here.
     bool read_renamed_key(std::size_t renamed, Node child, bool of_level, EntityText& text) {
         const auto& [from, to] = options_.renamed_keys[renamed];
         if (const std::size_t dot = to.find('.'); dot != std::string::npos) {
@@ -606,7 +605,7 @@ private:
         return true;
     }
 
-    /// Ignores, keeps or reports a key without a meaning.
+    /// Handles an unknown key: ignores, keeps or reports it.
     void unknown_key(Node child, bool of_level, EntityText& text) {
         const std::string_view key = child.key();
         if (contains(options_.ignored_keys, key) && !is_structural_key(key)) return;
@@ -656,7 +655,7 @@ private:
         }
     }
 
-    /// Keeps or reports the type of an entity that is not `entity`, or of a level that is not `level`.
+    /// Keeps or reports the type of an entity or level, unless it is `entity` or `level`.
     void check_type(bool of_level, EntityText& text) {
         for (const SourceKey key : kTypeKeys) {
             const Node type = text[key];
@@ -722,7 +721,7 @@ private:
 
     // --- entities ----------------------------------------------------------------------------------------------------
 
-    /// Merges the text `node` with its prefab, or into `modified` if it is an element of `modified_children`.
+    /// Merges the entity `node` with its prefab, or with `modified` if it is an element of `modified_children`.
     const MergedEntity* merge(Node node, const SourceEntry& entry, const MergedEntity* modified) {
         if (!node.is_mapping()) {
             diagnostics_.error(node.position(), concat("an entity is a mapping, this is ", kind_name(node.kind())),
@@ -768,7 +767,7 @@ private:
         return entity;
     }
 
-    /// Counts the subtree, and rejects it if there are too many entities, before anything is expanded.
+    /// Counts the entities and components of a subtree, before it is expanded. Reports an error if there are too many.
     void count(MergedEntity& entity) {
         if (too_large_) {
             entity.children = {};
@@ -782,7 +781,7 @@ private:
         entity.num_components = entity.components.size();
         entity.height = 1;
         for (const MergedEntity* child : entity.children) {
-            entity.num_entities += child->num_entities;  // no overflow, because each number is at most the limit
+            entity.num_entities += child->num_entities;  // cannot overflow, because each number is at most the limit
             entity.num_components += child->num_components;
             entity.height = std::max(entity.height, child->height + 1);
             if (entity.num_entities > options_.max_entities || entity.num_components > options_.max_components) break;
@@ -830,7 +829,7 @@ private:
             suggestion(entry.key, candidates).append("correct the key, or remove this"));
     }
 
-    /// Returns the beginning of a hint, with the candidate that was probably meant.
+    /// Returns the beginning of a hint with a similar candidate; empty if there is none.
     std::string suggestion(std::string_view text, const std::vector<std::string_view>& candidates) {
         constexpr std::size_t kMostCandidates = 4096;
         ++num_suggestions_;
@@ -841,7 +840,7 @@ private:
 
     // --- components --------------------------------------------------------------------------------------------------
 
-    /// Returns the current name of a component type. Lifetime: the composition's and the text's.
+    /// Returns the current name of a component type. Lifetime: as long as the composition and the text.
     std::string_view current_type(std::string_view name) {
         for (const RenamedKey& renamed : options_.old_words)
             if (renamed.from == name) return arena_.copy(std::string_view(renamed.to));
@@ -850,14 +849,14 @@ private:
         return name;
     }
 
-    /// The same, but reports an older name of a component type of shoal.
+    /// The same, but warns about an old name of a built-in component type.
     std::string_view current_type(std::string_view name, SourcePosition position) {
         const std::string_view now = current_type(name);
         warn_of_old_word(name, position, now);
         return now;
     }
 
-    /// Warns that `name` is an older name of shoal's component type `now`.
+    /// Warns if `name` is an old name of the built-in component type `now`.
     void warn_of_old_word(std::string_view name, SourcePosition position, std::string_view now) {
         for (const RenamedKey& renamed : options_.old_words)
             if (renamed.from == name && renamed.to == now)
@@ -877,7 +876,7 @@ private:
         return last_type_ = *at;
     }
 
-    /// Replaces a file name by the content of the file, if components of this type may be written as a file name.
+    /// Replaces a file name with the content of the file, if components of this type may be written as a file name.
     void read_from_file(std::string_view type, ComponentLayer& layer) {
         const std::vector<std::string>& types = options_.components_in_files;
         if (!layer.fields.is_string() || std::find(types.begin(), types.end(), type) == types.end()) return;
@@ -888,7 +887,7 @@ private:
             layer.fields = Node();
     }
 
-    /// Returns the file that `reference` names, or nullptr if an error was reported. Each file is read only once.
+    /// Returns the file that `reference` names, or nullptr after reporting an error. Each file is read only once.
     const Document* component_file(Node reference) {
         const std::string_view name = reference.as_string();
         const auto [at, is_new] = component_files_.try_emplace(std::string(name));
@@ -911,7 +910,8 @@ private:
         return at->second;
     }
 
-    /// Reads the text of one component: its layer and, if given, its type. Returns false if an error was reported.
+    /// Reads the layer of a component from its text, and its type if the text has one. Returns false after reporting an
+    /// error.
     bool read_component(Node value, bool declares, ComponentLayer& layer, Node& type) {
         layer.value = layer.fields = value;
         if (!value.is_mapping()) return true;
@@ -942,7 +942,7 @@ private:
         return wrong_kind(type, key_name(type_key), "the name of a component type"), false;
     }
 
-    /// Replaces the fields of a component by a mapping with the fields' own names.
+    /// Replaces the aliases of fields in a component with the names of the fields.
     void rename_fields(ComponentLayer& layer, std::string_view type) {
         if (options_.renamed_keys.empty() || !layer.fields || !layer.fields.is_mapping()) return;
         const auto name_of = [&](std::string_view key) {
@@ -963,7 +963,7 @@ private:
         layer.fields = result_.memory_->documents.back().root();
     }
 
-    /// Adds or changes the components whose fields are keys of the entity.
+    /// Adds or changes components whose fields are given as keys of the entity.
     void add_renamed_fields(const EntityText& text, const Draft& draft) {
         std::vector<bool> is_done(text.fields.size());
         for (std::size_t i = 0; i < text.fields.size(); ++i) {
@@ -992,13 +992,13 @@ private:
         int found = -1;
         for (std::size_t i = 0; i < components_.size(); ++i) {
             if (result_.types_[components_[i].type] != type) continue;
-            if (found >= 0) return -1;  // there are several of this type, so the name is ambiguous
+            if (found >= 0) return -1;  // ambiguous, because there are several of this type
             found = static_cast<int>(i);
         }
         return found;
     }
 
-    /// `has_only_fields`: the key is the type, and the value has no keys except fields.
+    /// `has_only_fields`: the key is the type, and the value has only fields.
     void add_component(const SourceEntry& entry, bool has_only_fields = false) {
         ComponentLayer layer;
         Node type;
@@ -1097,7 +1097,7 @@ private:
 
     void add_children(Node list, SourceKey key, std::vector<const MergedEntity*>& children) {
         if (!list) return;
-        std::vector<SourcePosition> keys;  // of the added children
+        std::vector<SourcePosition> keys;  // positions of the keys of added children
         keys.reserve(list.size());
         std::uint32_t place = 0;
         grammar_.each_entry(list, key, [&](const SourceEntry& found) {
@@ -1113,10 +1113,11 @@ private:
         refuse_same_keys(children, keys);
     }
 
-    /// Removes each of the last children, whose key positions are given, that has the key of an earlier child. A
-    /// separate loop lets the processor wait for several map entries at once: 80 ns less per entity of a large level.
+    /// Removes added children (the last ones, with their key positions in `keys`) that have the key of an earlier
+    /// child. This loop is separate, so that cache misses of the map overlap, which saves 80 ns per entity of a large
+    /// level.
     void refuse_same_keys(std::vector<const MergedEntity*>& children, std::span<const SourcePosition> keys) {
-        HashMap<std::uint64_t, std::uint32_t> by_key{Owner("composer")};  // the first child with this hash
+        HashMap<std::uint64_t, std::uint32_t> by_key{Owner("composer")};  // the first child by hash of its key
         by_key.reserve(children.size());
         const std::size_t num_before = children.size() - keys.size();
         std::size_t num_kept = 0;
@@ -1135,7 +1136,7 @@ private:
         children.resize(num_kept);
     }
 
-    /// Warns that a key also matches another descendant.
+    /// Warns that a key matches more than one descendant.
     void warn_of_other(const SourceEntry& entry, SourceKey key, const Draft& draft, std::uint32_t found) {
         ChildEditor& editor = *draft.editor;
         const std::string path = editor.path_of(found), other = editor.path_of(editor.other());
@@ -1213,24 +1214,24 @@ private:
     Arena& arena_;
 
     std::deque<Prefab> prefabs_;
-    std::unordered_map<std::string, Prefab*> prefab_by_path_;  // canonical path
+    std::unordered_map<std::string, Prefab*> prefab_by_path_;  // by canonical path
     std::unordered_map<std::string, NamedPrefab> prefab_by_name_;
-    std::unordered_map<std::string, const Document*> component_files_;  // by name; nullptr: reported
-    std::vector<SourcePosition> file_roots_;                            // the roots of sources and prefabs
-    std::vector<Use> uses_;                                             // from the source to the prefab being composed
+    std::unordered_map<std::string, const Document*> component_files_;  // by name; nullptr: an error was reported
+    std::vector<SourcePosition> file_roots_;                            // root positions of sources and prefabs
+    std::vector<Use> uses_;                                             // chain from the source to the current prefab
     std::string_view last_prefab_name_;
     const MergedEntity* last_prefab_ = nullptr;
 
     SourceGrammar grammar_;
-    std::vector<std::string_view> renamed_components_;  // by renamed key: copies in the composition
+    std::vector<std::string_view> renamed_components_;  // by renamed key: the composition's copy of its component
     HashMap<std::string_view, std::uint32_t> type_by_name_{Owner("composer")};
     std::uint32_t last_type_ = 0;
-    std::vector<MergedComponent> components_;  // of the entity being merged
+    std::vector<MergedComponent> components_;  // components of the entity that is being merged
     std::uint32_t depth_ = 0;
     std::uint32_t prefab_depth_ = 0;  // > 0: layers may be shared
     std::uint64_t search_steps_ = 0, max_search_steps_;
     int num_suggestions_ = 0;
-    bool too_large_ = false;  // reported
+    bool too_large_ = false;  // whether this was reported
 };
 
 // --- the composition -----------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ constexpr std::string_view kRoot = R"(
     else = { $ref = "#/$defs/entity" }
 )";
 
-/// The values of keys, by KeyValue; value_of() adds the parts that depend on the rules.
+/// The schemas of key values, by KeyValue; value_of() adds the parts that depend on the rules.
 constexpr std::string_view kValues[] = {
     R"(type = [string "null"]  description = "the name of another source, which this entity is made from")",
     R"($ref = "#/$defs/components")",
@@ -50,7 +50,8 @@ constexpr std::string_view kValues[] = {
 };
 static_assert(std::size(kValues) == static_cast<std::size_t>(KeyValue::kFields), "a value for each kind of entity key");
 
-/// A mapping by key, or a list; in a list, a change names its target.
+/// The schemas of entity lists, which are mappings by key or lists. In a list, a change must have the key of its
+/// target.
 constexpr std::string_view kEntries = R"(
     new_entities = {
         type = [object array "null"]
@@ -87,10 +88,10 @@ constexpr std::string_view kValueOfProperty = R"(
     }
 )";
 
-/// The forms of a component, which differ in the keys beside its fields.
+/// The places of a component, which differ in the keys that are allowed beside its fields.
 enum class Form : std::uint8_t {
-    kFields,    ///< only fields: in `data`, and in the short form of an entity
-    kDeclared,  ///< under `components`: may have a type
+    kFields,    ///< in `data`, or in the short form of an entity: only fields
+    kDeclared,  ///< under `components`: may also have a type
     kChange,    ///< under `modified_components`: `type` is a field
 };
 
@@ -111,7 +112,7 @@ public:
     }
 
 private:
-    /// Adds a key, unless the mapping already has it; so the first definition is kept.
+    /// Adds a key, unless the mapping already has it: the first definition is kept. Returns whether it was added.
     bool add_key(std::string_view key) {
         if (!keys_.back().insert(std::string(key)).second) return false;
         builder_.key(key);
@@ -136,7 +137,7 @@ private:
         builder_.end();
     }
     void string(std::string_view key, std::string_view text) { builder_.string(key, text); }
-    /// A subschema that refers to another schema.
+    /// Writes a reference to another schema.
     void refer(std::string_view name) { string("$ref", reference(name)); }
     void refer(std::string_view key, std::string_view name) {
         object(key, [&] { refer(name); });
@@ -157,7 +158,7 @@ private:
             builder_.number(value);
     }
 
-    /// The pointer to a definition is part of a URI: characters except letters and digits are escaped.
+    /// Returns the pointer to a definition. It is part of a URI, so special characters are escaped.
     static std::string reference(std::string_view name) {
         std::string result = "#/$defs/";
         for (const char c : name) {
@@ -192,7 +193,7 @@ private:
         for (const Node child : mapping)
             if (add_key(child.key())) add_value(child);
     }
-    /// Adds a copy, because the text does not exist as long as the schema.
+    /// Adds a copy, because the schema outlives the text.
     void add_value(Node node) {
         if (node.is_mapping()) return object([&] { add_members(node); });
         if (node.is_string()) return builder_.string(node.as_string());
@@ -228,7 +229,7 @@ private:
         unknown_keys(rules_.keep_unknown_fields);
     }
 
-    /// An entity without a key that marks the long form is in the short form.
+    /// Selects the schema of an entity: the short form, unless a key marks the long form.
     void entity() {
         string("type", "object");
         object("if", [&] {
@@ -243,7 +244,7 @@ private:
         refer("else", "long_entity");
     }
 
-    /// The keys of the entity or level, and the keys of schema files.
+    /// Writes the built-in keys of entities or levels, and the keys that schema files define.
     void own_keys(bool of_level, bool with_parts) {
         for (const KeyMeaning& key : kEntityKeys)
             if (has_meaning(key, of_level) && (with_parts || key.value >= KeyValue::kTypeName))
@@ -268,7 +269,7 @@ private:
             if (key != "editor") any(key);
     }
 
-    /// A key of an entity that stands for another key, or for a field of a component.
+    /// Writes a key that is an alias of another key, or of a component's field.
     void renamed_key(const RenamedKey& renamed, bool of_level) {
         const std::size_t point = renamed.to.find('.');
         const auto has_name = [&](const RegisteredComponent* c) { return c->name == renamed.to.substr(0, point); };
@@ -293,7 +294,7 @@ private:
         if (!keeps) builder_.boolean("additionalProperties", false);
     }
 
-    /// A key may have a # before it. This is rare, so the value of such a key is not checked.
+    /// Allows keys with a # before them. They are rare, so their values are not checked.
     void keys_with_hash() {
         object("patternProperties", [&] { any("^#"); });
     }
@@ -304,7 +305,7 @@ private:
         unknown_keys(rules_.keep_unknown_fields);
     }
 
-    /// The keys of the short form are component types.
+    /// Writes an entity in the short form, whose keys are component types.
     void entity_short() {
         string("type", "object");
         object("properties", [&] {
@@ -318,7 +319,7 @@ private:
 
     // --- components --------------------------------------------------------------------------------------------------
 
-    /// A key names a component type, unless its value has a key `type` or `_type`.
+    /// Writes `components`, whose keys are component types, unless the value has a key `type` or `_type`.
     void components() {
         add(R"(type = [object array "null"]  description = "the components that the entity gets")");
         object("properties", [&] {
@@ -335,7 +336,8 @@ private:
         refer("items", "typed");
     }
 
-    /// Only the prefab knows the meaning of a key that is not a component type.
+    /// Writes `modified_components`. Other keys than component types are allowed, because they may be keys of the
+    /// prefab's components.
     void changes() {
         add(R"(type = [object array "null"]  description = "changes of components that the prefab has")");
         object("properties", [&] {
@@ -345,7 +347,7 @@ private:
         add("items = { type = object  anyOf = [{ required = [_guid] } { required = [guid] } { required = [id] }] }");
     }
 
-    /// A component with a key for its type.
+    /// Writes a component with a key for its type.
     void typed() {
         string("type", "object");
         const auto names = [&](std::string_view key) {
@@ -380,7 +382,7 @@ private:
         });
     }
 
-    /// A component in one of its forms: null, a value, the name of a file, or a mapping.
+    /// Writes a component, which may be null, a value, the name of a file, or a mapping.
     void component(const RegisteredComponent& component, Form form) {
         if (component.schema != nullptr && form == Form::kFields) string("description", component.schema->to_text());
         list("anyOf", [&] {
@@ -400,7 +402,7 @@ private:
         });
     }
 
-    /// The values that are allowed in place of a mapping of fields.
+    /// Writes the values that are allowed instead of a mapping of fields.
     void values_of(const RegisteredComponent& component, bool is_in_file) {
         if (is_in_file) object([&] { string("type", "string"); });
         if (component.schema == nullptr) return object([] {});
@@ -415,7 +417,7 @@ private:
         });
     }
 
-    /// The fields are in `data`; the keys beside it describe the component.
+    /// Writes a component with its fields in `data`, and keys beside it that describe the component.
     void wrapped(const RegisteredComponent& component) {
         object("properties", [&] {
             object("data", [&] {
@@ -446,7 +448,7 @@ private:
         unknown_keys(rules_.keep_unknown_fields || has_own_text(component));
     }
 
-    /// The keys that a component may have beside its fields, unless a field has the same name.
+    /// Writes the keys that are allowed beside fields, unless a field has the same name.
     void beside_fields(const Schema* schema, Form form) {
         any("_guid");
         any("_type");
@@ -461,7 +463,8 @@ private:
             if (schema->find_field(key) < 0 && key != "type" && key != "_guid" && key != "_type") any(key);
     }
 
-    /// Writes the fields whose names begin with `prefix`: "aabbox.min", and `min` in the mapping `aabbox`.
+    /// Writes the fields whose names begin with `prefix`, in both forms: as "aabbox.min", and as `min` in the mapping
+    /// `aabbox`.
     void members(const RegisteredComponent& component, std::string_view prefix) {
         std::vector<std::string_view> groups;
         for (const Field& field : component.schema->fields()) {
@@ -512,7 +515,7 @@ private:
         return component.compile != nullptr && std::ranges::find(kKnown, component.name) == std::end(kKnown);
     }
 
-    /// The texts that the compile functions of built-in component types read.
+    /// Writes the schemas of texts that compile functions of built-in component types read.
     void known_functions() {
         Field vector, quaternion;
         vector.type = FieldType::kVec3;
@@ -542,7 +545,7 @@ private:
 
     // --- fields ------------------------------------------------------------------------------------------------------
 
-    /// A field accepts null, which resets it.
+    /// Writes a field. It accepts null, which resets it.
     void field(const RegisteredComponent& component, const Field& field) {
         if (component.compile != nullptr && component.name == "transform" && field.name == "scale")
             return refer("scale");
@@ -651,7 +654,7 @@ private:
         builder_.unsigned_integer("maxItems", count);
     }
 
-    /// A list of `count` numbers.
+    /// Writes a list of `count` numbers.
     void numbers(const Field& field, std::uint32_t count) {
         string("type", "array");
         object("items", [&] { real(field, false); });
@@ -721,7 +724,7 @@ private:
     const SourceRules& rules_;
     const ValueNames& names_;
     DocumentBuilder builder_;
-    std::vector<std::unordered_set<std::string>> keys_;   // the keys of the open mappings
+    std::vector<std::unordered_set<std::string>> keys_;   // keys of the open mappings
     std::vector<const RegisteredComponent*> components_;  // by name
 };
 

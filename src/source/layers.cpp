@@ -34,7 +34,7 @@ void merge_values(DocumentBuilder& builder, std::span<const Node> values) {
 
 namespace {
 
-/// Merges layers whose fields are mappings, without keys that are not fields.
+/// Merges layers whose fields are mappings. Keys that are not fields are left out.
 void merge_fields(DocumentBuilder& builder, std::span<const ComponentLayer* const> layers) {
     const auto field = [](const ComponentLayer* layer, std::string_view key) {
         return is_consumed(*layer, key) ? Node() : layer->fields.find(key);
@@ -62,7 +62,7 @@ Document merge_layers(const ComponentLayer& top) {
     for (const ComponentLayer* layer = &top; layer != nullptr; layer = layer->below) {
         if (!layer->fields || layer->fields.is_null()) continue;
         layers.push_back(layer);
-        if (!layer->fields.is_mapping()) break;  // a bare value replaces all layers below it
+        if (!layer->fields.is_mapping()) break;  // a value that is not a mapping replaces all layers below it
     }
     std::reverse(layers.begin(), layers.end());
     if (layers.size() > 1 && !layers.front()->fields.is_mapping()) layers.erase(layers.begin());

@@ -22,7 +22,7 @@ namespace {
 
 // --- parts that schema files are made of -----------------------------------------------------------------------------
 
-/// Every function that returns a bool returns false if it has reported an error.
+/// Functions that return a bool return false after reporting an error.
 class SchemaNodes {
 public:
     explicit SchemaNodes(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
@@ -33,7 +33,7 @@ public:
         return false;
     }
 
-    /// Reports a key that `owner` does not have.
+    /// Reports that `owner` does not have a key.
     void unknown_key(Node child, std::string_view owner, std::span<const std::string_view> known) {
         const int close = closest_text(child.key(), known.data(), known.size());
         std::string list;
@@ -73,7 +73,7 @@ public:
         return false;
     }
 
-    /// Reads `vec3`, or the `type` of a mapping.
+    /// Reads a type such as `vec3`, or the `type` of a mapping.
     bool read_type(Node node, FieldDefinition& field) {
         std::string_view name;
         if (!text(node, "the name of a field type, such as vec3", name)) return false;
@@ -97,11 +97,11 @@ private:
 
 // --- changes between versions ----------------------------------------------------------------------------------------
 
-/// The changes from one version to the next, which are applied in the order of the members.
+/// The changes from one version to the next. They are applied in the order of these members.
 struct DeclaredStep {
     std::uint32_t from = 0;
     std::vector<std::string> removed;
-    std::vector<std::pair<std::string, std::string>> renamed;  ///< old and new name
+    std::vector<std::pair<std::string, std::string>> renamed;  ///< old and new names
     std::vector<std::pair<std::string, ValueConversion>> converted;
     std::vector<std::pair<std::string, std::vector<std::string>>> split;
     std::vector<std::pair<std::string, std::vector<std::string>>> joined;  ///< the new name, then the old names
@@ -118,20 +118,20 @@ struct DeclaredStep {
     }
 };
 
-/// Reads the steps of one component type.
+/// Reads the migrations of a component type.
 class MigrationReader {
 public:
-    /// `schema`: the newest version.
+    /// `schema` has the newest version.
     MigrationReader(const Schema& schema, Diagnostics& diagnostics)
         : schema_(schema), diagnostics_(diagnostics), nodes_(diagnostics) {}
 
     // --- steps -------------------------------------------------------------------------------------------------------
 
-    /// Returns the steps by version. Errors are reported.
+    /// Returns the steps sorted by version. Reports errors.
     std::vector<DeclaredStep> read(Node list) {
         if (!nodes_.is_list(list, "[ { from = 1  rename = { old = new } } ]")) return {};
         for (const Node node : list) read_step(node);
-        // Names and values depend on later steps, in any order in the text.
+        // Names and values depend on later steps, which may come earlier in the text.
         for (std::size_t i = 0; i < steps_.size(); ++i) {
             check_names(nodes_of_steps_[i], steps_[i]);
             if (const Node set = nodes_of_steps_[i].find("set")) read_set(set, steps_[i]);
@@ -141,7 +141,7 @@ public:
     }
 
 private:
-    /// What becomes of a field with a new name in the newest version.
+    /// The name and state in the newest version of a field that a step has named.
     struct Fate {
         std::string name;
         bool is_gone = false;       ///< a later change removes the field
@@ -295,7 +295,7 @@ private:
                                concat("the type of ", quoted(node.key()), " is not known, because a later migration ",
                                       fate.is_gone ? "takes the field away" : "converts it"),
                                "write { type = float  value = 1.0 }");
-        return false;  // check_names() reports what else is wrong
+        return false;  // check_names() reports other errors
     }
 
     bool read_value(const Field& field, Node node, AnyValue& value) {
@@ -307,7 +307,7 @@ private:
             return false;
         }
         ValueType type = value_type_of(field);
-        type.enumerators = {};  // enumerators belong to a schema that may not outlive the value
+        type.enumerators = {};  // the value may outlive the schema with the enumerators
         value = AnyValue(type);
         const std::vector<std::byte> start = [&] {
             const int found = schema_.find_field(field.name);
@@ -350,7 +350,7 @@ private:
 
     // --- names -------------------------------------------------------------------------------------------------------
 
-    /// `is_early`: the name applies before the conversions of its own step.
+    /// `is_early`: the step's own conversions follow the naming.
     Fate fate_of(std::string_view name, const DeclaredStep& step, bool is_early) const {
         Fate fate{std::string(name)};
         const auto convert = [&](const DeclaredStep& later) {
@@ -378,7 +378,7 @@ private:
         return fate;
     }
 
-    /// Reports a new name that is neither in the newest version nor removed by a later change.
+    /// Reports a new name that is missing in the newest version, unless a later change removes it.
     void check_name(SourcePosition position, std::string_view name, const DeclaredStep& step, bool is_early) {
         const Fate fate = fate_of(name, step, is_early);
         if (fate.is_gone || schema_.find_field(fate.name) >= 0) return;
@@ -413,7 +413,7 @@ private:
 
 // --- names of component types ----------------------------------------------------------------------------------------
 
-/// Reads the old names of a component type: a text or a list of texts. Errors: reported.
+/// Reads the old names of a component type, which are a text or a list of texts. Reports errors.
 std::vector<std::string> read_old_names(Node node, std::string_view component, Diagnostics& diagnostics) {
     SchemaNodes nodes(diagnostics);
     std::vector<std::string> names;
@@ -437,7 +437,7 @@ std::vector<std::string> read_old_names(Node node, std::string_view component, D
 
 // --- schema files ----------------------------------------------------------------------------------------------------
 
-/// Whether a key is an older name of `word`. If so, a warning gives the new name.
+/// Returns whether a key is the old name of `word`. If so, warns with the new name.
 bool is_old_word(Node child, std::string_view old, std::string_view word, Diagnostics& diagnostics) {
     if (child.key() != old) return false;
     diagnostics.warning(child.key_position(), concat('`', old, "` is called `", word, "` now"),
@@ -445,7 +445,7 @@ bool is_old_word(Node child, std::string_view old, std::string_view word, Diagno
     return true;
 }
 
-/// Reads one schema file; nothing is registered unless the whole file is correct.
+/// Reads one schema file. Nothing is registered unless the whole file is correct.
 class SchemaReader {
 public:
     SchemaReader(ComponentRegistry& registry, SourceRules& rules, Diagnostics& diagnostics)
@@ -485,9 +485,9 @@ private:
         std::optional<std::int32_t> spawn_order;
         std::vector<DeclaredStep> steps;
         std::vector<std::string> old_names;
-        std::string migrations;  ///< the text of the migrations
+        std::string migrations;  ///< text of the migrations
     };
-    /// Properties of a component type besides its schema.
+    /// Properties of a component type that are not in its schema.
     struct Marks {
         std::optional<std::int32_t> spawn_order;
         Node migrations, renamed_from;
@@ -510,7 +510,7 @@ private:
         }
     }
 
-    /// Whether a key has no built-in meaning, so that a schema file may give it one.
+    /// Returns whether a schema file may define a key, because it has no built-in meaning. Reports an error if not.
     bool is_free(Node node, std::string_view key, std::string_view list) {
         if (!is_structural_key(key)) return true;
         diagnostics_.error(node.has_key() ? node.key_position() : node.position(),
@@ -642,7 +642,7 @@ private:
         }
     }
 
-    /// Rejects keys that do not fit the type of the field, and reports missing keys that the type needs.
+    /// Reports keys that do not fit the type of the field, and missing keys that the type requires.
     void check_keys(Node node, const FieldDefinition& field) {
         const std::string owner = concat("field ", quoted(field.name), " is of type ", field_type_name(field.type));
         const auto only_for = [&](std::string_view key, bool fits, std::string_view types) {
@@ -672,7 +672,7 @@ private:
         needed_for("of", is_array, "{ type = blob_array of = float }");
     }
 
-    /// Checks that the parts of a declaration are consistent.
+    /// Checks that the parts of a declaration fit together.
     void check_layout(Node node, const ComponentDefinition& definition) {
         for (const FieldDefinition& field : definition.fields) {
             if (definition.whole && field.split)
@@ -690,8 +690,7 @@ private:
         }
     }
 
-    /// Reads fields. The names of fields of a struct within the component begin with the struct's name: `group` is
-    /// "aabbox.".
+    /// Reads fields. The names of fields in a struct begin with `group`, such as "aabbox.".
     void read_fields(Node node, const std::string& group, ComponentDefinition& definition,
                      std::vector<Node>& defaults) {
         if (!nodes_.is_mapping(node, "`fields`")) return;
@@ -756,7 +755,8 @@ private:
         if (diagnostics_.num_errors() == errors) finish(std::move(definition), defaults, node, marks);
     }
 
-    /// Makes the schema. Then, when sizes are known, reads the defaults, and recreates the schema with these.
+    /// Makes the schema. Since defaults can only be read when sizes are known, it then reads them and makes the schema
+    /// again.
     void finish(ComponentDefinition definition, std::span<const Node> defaults, Node node, const Marks& marks) {
         const std::size_t errors = diagnostics_.num_errors();
         for (FieldDefinition& field : definition.fields) field.default_value = default_without_declaration(field);
@@ -822,7 +822,7 @@ private:
             if (declaration.component == schema.name()) error.note(declaration.position, "it is declared here");
     }
 
-    /// Reports an old name that another component type has, or had.
+    /// Reports old names that other component types have or had.
     void check_old_names() {
         const auto refuse = [&](const Read& component, std::string_view old_name, std::string_view other) {
             diagnostics_.error(
@@ -849,7 +849,7 @@ private:
             }
     }
 
-    /// Adds the changes to the registry, unless another schema file has already added the same changes.
+    /// Adds the migrations to the registry, unless another schema file has already added the same ones.
     void add_migrations(const Read& component) {
         if (component.migrations.empty()) return;
         const std::string& name = component.schema.name();

@@ -111,12 +111,12 @@ private:
     }
 
     const ValueNames& names_;
-    Diagnostics diagnostics_;  // for the migrations
+    Diagnostics diagnostics_;  // for reading migrations
     std::vector<Document> documents_;
     DocumentBuilder builder_;
 };
 
-/// Returns why a field cannot be declared by text, or nothing.
+/// Returns the reason why a field cannot be declared by text; empty if it can.
 std::string_view why_not_text(const Schema& schema, const Field& field, const ValueNames& names) {
     if (field.type == FieldType::kOpaque) return " is of a C++ type that no source can write";
     if (field.type != FieldType::kStringId && field.type != FieldType::kResourceId) return {};
@@ -128,7 +128,7 @@ std::string_view why_not_text(const Schema& schema, const Field& field, const Va
     return {};
 }
 
-/// Reads the text back and compares: this finds values that text cannot represent, such as a default that is NaN.
+/// Reads the text back and compares the schemas, to find values that text cannot represent, such as a NaN default.
 Status check_text(const std::string& text, std::span<const SchemaDeclaration> declarations) {
     Diagnostics diagnostics;
     ComponentRegistry registry;

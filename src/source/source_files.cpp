@@ -15,9 +15,9 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kMaxResourceName = 1024;
-constexpr std::size_t kMostListed = 4096;  // number of names from which a hint is chosen
+constexpr std::size_t kMostListed = 4096;  // maximum number of names from which a hint is chosen
 
-/// Returns the start of the first line from `begin` on that is the conflict mark `mark`; npos if there is none.
+/// Returns the start of the first line at or after `begin` that is the conflict mark `mark`; npos if there is none.
 std::size_t find_mark(std::string_view text, std::string_view mark, std::size_t begin) {
     for (std::size_t at = text.find(mark, begin); at != std::string_view::npos; at = text.find(mark, at + 1)) {
         const std::size_t end = at + mark.size();
@@ -27,7 +27,7 @@ std::size_t find_mark(std::string_view text, std::string_view mark, std::size_t 
     return std::string_view::npos;
 }
 
-/// Reads a file without looking for conflict marks, because a string of several lines may contain such lines.
+/// Reads a file without looking for conflict marks, which may be valid lines of a multi-line string.
 Result<Document> read_in_format(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
     switch (source_format(diagnostics.name(file))) {
         case SourceFormat::kYaml:
@@ -40,8 +40,8 @@ Result<Document> read_in_format(std::uint32_t file, Diagnostics& diagnostics, co
     return read_sjson(file, diagnostics, options);
 }
 
-/// Returns whether a file of `diagnostics` has conflict marks of git and cannot be read because of them. Reports such a
-/// file, because the errors of a reader would not mention git.
+/// Returns whether git's conflict marks make a file of `diagnostics` unreadable. Reports an error, because the errors
+/// of the reader would not mention git.
 bool refuse_conflict_marks(std::uint32_t file, const ReadOptions& options, Diagnostics& diagnostics) {
     const std::string_view text = diagnostics.text(file);
     const std::size_t begin = find_mark(text, "<<<<<<<", 0);
@@ -79,7 +79,7 @@ std::vector<std::string> DiskFiles::list(const std::string& folder) const {
         if (names.size() == kMostListed) break;
         names.push_back(at->path().filename().string());
     }
-    std::sort(names.begin(), names.end());  // folders are not sorted
+    std::sort(names.begin(), names.end());  // folder listings are not sorted
     return names;
 }
 

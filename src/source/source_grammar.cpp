@@ -33,8 +33,8 @@ SourceGrammar::SourceGrammar(GrammarUser& user, std::span<const RenamedKey> rena
       keys_(names_of(kSourceKeys, renamed_keys)),
       component_keys_(names_of(kComponentKeys, {})) {}
 
-/// A key that the short form does not allow makes an entity the long form, so that a misspelled key is reported. Each
-/// distinct word is checked once.
+/// An entity with a key that the short form does not allow is in the long form, so that misspelled keys are reported.
+/// Each key is checked only once.
 bool SourceGrammar::is_short_form(Node entity) {
     return std::all_of(entity.begin(), entity.end(), [&](Node child) {
         const auto [may_have, is_new] = is_short_.insert(child.key(), false);

@@ -21,7 +21,7 @@ constexpr std::string_view kHintForDocuments =
     "first, a line `-` in place of each `---`, and two spaces before all other lines";
 constexpr std::string_view kCoreTag = "tag:yaml.org,2002:";
 
-/// An event of the parser, which it frees.
+/// A parser event, freed by the destructor.
 struct Event {
     yaml_event_t event{};
     Event() = default;
@@ -34,7 +34,7 @@ std::string_view text_of(const yaml_char_t* text) {
     return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text));
 }
 
-/// Converts the parser's marks, which count code points, to offsets. Marks mostly come in text order.
+/// Converts the parser's marks, which count code points, to byte offsets. Fast if the marks are mostly in text order.
 class MarkCursor {
 public:
     explicit MarkCursor(std::string_view text) : text_(text) {}
@@ -59,7 +59,7 @@ private:
     std::size_t code_point_ = 0;
 };
 
-/// A message of the parser about a mistake, and the hint for it.
+/// An error message of the parser, and our hint for it.
 struct Hint {
     std::string_view problem, hint;
 };
@@ -83,7 +83,7 @@ std::size_t line_break_bytes(std::string_view text) {
     return 0;
 }
 
-/// What is between the tokens: the parser does not give comments.
+/// The syntax of the text between tokens, which is scanned for comments because the parser drops them.
 struct GapSyntax {
     static std::size_t line_end_bytes(std::string_view text, std::size_t at) {
         return line_break_bytes(text.substr(at));
@@ -95,8 +95,8 @@ struct GapSyntax {
     }
 };
 
-/// Returns the length of the anchor or tag at the start of a text; 0: there is none. Names of anchors only have
-/// letters, digits, _ and -.
+/// Returns the length of the anchor or tag at the start of a text, or 0. Anchor names consist of letters, digits, _ and
+/// -.
 std::size_t property_bytes(std::string_view text) {
     constexpr std::string_view kName = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-";
     if (text.empty() || (text[0] != '&' && text[0] != '!')) return 0;
@@ -104,7 +104,7 @@ std::size_t property_bytes(std::string_view text) {
     return std::min(end, text.size());
 }
 
-/// Returns the length of the anchor, the tag and the blanks after them on their line.
+/// Returns the length of the anchor and the tag, including the blanks after them on the same line.
 std::size_t properties_bytes(std::string_view text) {
     std::size_t at = 0;
     while (const std::size_t num_bytes = property_bytes(text.substr(at)))
@@ -112,7 +112,7 @@ std::size_t properties_bytes(std::string_view text) {
     return at;
 }
 
-/// Reads one text, event by event.
+/// Reads a text event by event.
 class YamlReader {
 public:
     YamlReader(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options)
@@ -149,11 +149,11 @@ private:
         bool expects_key = false;  ///< in a mapping
         std::uint32_t num_children = 0;
         std::uint32_t node = 0;
-        std::uint32_t height = 1;  ///< levels of nested lists and mappings, including this one
+        std::uint32_t height = 1;  ///< number of nested lists and mappings, including this one
         SourcePosition position;
         std::string anchor;
     };
-    /// A value that aliases can repeat.
+    /// A value with an anchor, which aliases can repeat.
     struct Anchored {
         std::uint32_t node = 0;
         std::uint32_t num_nodes = 0;
@@ -173,7 +173,7 @@ private:
                         is_nul ? "there is a NUL byte in the text" : "this is not UTF-8",
                         is_nul ? "is this a text file?" : "save the file as UTF-8");
         }
-        // The parser compares each directive with all earlier ones.
+        // Limited, because the parser compares each directive with all earlier ones.
         std::uint32_t num_directives = 0;
         for (std::size_t line = bom_bytes_; line < text_.size();) {
             const std::size_t sign = text_.find_first_not_of(" \t", line);
@@ -208,7 +208,7 @@ private:
         return true;
     }
 
-    /// Requires: the event is not processed yet.
+    /// Records the token of an event. Requires: read_event() has not processed it yet.
     void note_token(const yaml_event_t& event) {
         const bool is_key = !open_.empty() && open_.back().is_mapping && open_.back().expects_key;
         const auto add = [&](TokenKind kind, bool is_unmarked) {
@@ -240,7 +240,7 @@ private:
         }
     }
 
-    /// A comment may follow the sign that begins a text of several lines.
+    /// Records a comment after the sign that begins a block scalar.
     void note_comment_of_block(const yaml_event_t& event) {
         const yaml_scalar_style_t style = event.data.scalar.style;
         if (style != YAML_LITERAL_SCALAR_STYLE && style != YAML_FOLDED_SCALAR_STYLE) return;
@@ -250,7 +250,7 @@ private:
         if (comment != std::string_view::npos) tokens_.add_inside(token.value + comment + 1);
     }
 
-    /// Returns false if the rest would be misread.
+    /// Returns false if reading must stop.
     bool read_event(const yaml_event_t& event) {
         switch (event.type) {
             case YAML_STREAM_END_EVENT:
@@ -278,7 +278,7 @@ private:
         }
     }
 
-    /// Text after the document is not parsed, so it must be empty.
+    /// Checks that there is no text after the document, because it would not be parsed.
     void end_document(const yaml_event_t& event) {
         has_ended_ = true;
         std::size_t line = at(event.end_mark).offset;
@@ -322,7 +322,7 @@ private:
 
     // --- lists and mappings ------------------------------------------------------------------------------------------
 
-    /// Checks that a value is allowed here. Returns false if the value is in the place of a key.
+    /// Checks that a value is allowed here. Returns false if a key is expected instead.
     bool check_place(SourcePosition position, std::string_view what, bool is_mapping) {
         if (open_.empty()) return true;
         Open& parent = open_.back();
@@ -473,7 +473,7 @@ private:
         builder_.null(position);
     }
 
-    /// Adds the value of the core schema, which must match `tag` if there is one.
+    /// Adds a plain scalar as its core schema value, which must match `tag` if there is a tag.
     void plain_value(std::string_view text, std::string_view tag, SourcePosition position) {
         const YamlScalar scalar = read_yaml_scalar(text);
         const YamlMeaning meaning = scalar.meaning;

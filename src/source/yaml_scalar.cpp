@@ -33,7 +33,7 @@ YamlScalar read_based(std::string_view digits, int base) {
     return result;
 }
 
-/// Reads a number in the syntax of JSON.
+/// Reads a number in JSON syntax.
 YamlScalar read_json_number(std::string_view text) {
     const ParsedNumber parsed = parse_number(text.data(), text.data() + text.size());
     YamlScalar result = plain(parsed.form == NumberForm::kInteger        ? YamlMeaning::kInteger
