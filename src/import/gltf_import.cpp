@@ -123,7 +123,7 @@ public:
 private:
     /// The conversion of a node.
     struct NodePlan {
-        std::vector<std::uint32_t> children;  // entities
+        std::vector<std::uint32_t> children;  // child entities
         std::uint32_t joint = kNoGltf;        // the joint that the entity is attached to
         std::uint32_t skin = kNoGltf;         // the skin that the node is a joint of
         bool is_reachable = false;
@@ -542,7 +542,7 @@ private:
         for (const Node value : values) keep_property(value, std::string(value.key()), paths, kept);
         if (kept.empty()) return;
         builder_.begin_mapping("properties");
-        builder_.begin_mapping("data");  // a value may have the name of a component key
+        builder_.begin_mapping("data");  // in `data`, because values may have names of component keys
         for (const auto& [path, value] : kept) {
             builder_.key(path, value.key_position());
             write_value(value);

@@ -137,8 +137,8 @@ struct ThreadedExecutor::Threads {
         }
     }
 
-    /// Runs on a requested thread. All threads of oneTBB may be busy for long, even with the chunk that destroys the
-    /// executor, so the executor does not wait for requested threads that have not arrived.
+    /// Runs on a requested thread. All threads of oneTBB may be busy for a long time, perhaps with the chunk that
+    /// destroys the executor, so the executor does not wait for requested threads that have not arrived.
     static void come(std::uint64_t called_by) {
         Threads* executor;
         {

@@ -11,7 +11,7 @@
 
 namespace shoal {
 
-/// Gives the other hardware thread of the core a chance while this thread spins.
+/// Lets the other hardware thread of the core run while this thread spins.
 inline void pause_briefly() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -113,7 +113,7 @@ public:
     bool none_in_use() const;
 
 private:
-    static constexpr std::uint32_t kMost = 64;  // open loops, at all depths; one bit for each
+    static constexpr std::uint32_t kMost = 64;  // maximum number of open loops, at all depths; one bit each
 
     std::size_t memory_bytes() const { return kMost * sizeof(Loop) + 3 * kCacheLineBytes; }
 
@@ -163,7 +163,7 @@ public:
 private:
     const std::uint32_t most_;
     std::atomic<std::uint32_t> num_called_{0};  // requested threads that have not left
-    std::atomic<std::uint32_t> num_idle_{0};    // those of them that are idle
+    std::atomic<std::uint32_t> num_idle_{0};    // how many of them are idle
 };
 
 }  // namespace shoal

@@ -81,7 +81,7 @@ void Guest::remove(GuestQuery& query) {
 
 namespace {
 
-/// Adapts a pass to a schedule.
+/// Adapts a pass to the interface of the schedule.
 struct GuestRows {
     const GuestPass* pass;
 

@@ -1,5 +1,4 @@
-// The functions that plugins call for entities, rows, commands, events, observers and everything without a file of its
-// own.
+// Functions that plugins call: for entities, rows, commands, events and observers, and those that have no other file.
 
 #include "plugin/host.h"
 

@@ -159,7 +159,7 @@ struct PluginType {
     const shoal_component& component;
     Schema schema;
     bool is_defined = false;
-    bool has_entry = false;  // whether to remove an entry from the world's registry with the type
+    bool has_entry = false;  // whether the world's registry has an entry to remove with the type
     shoal_component_definition definition{};
     std::vector<PluginMigration> migrations;
 

@@ -1,4 +1,4 @@
-// Functions that compile functions of plugins use: to read parts of a source, and to write their output.
+// Functions for the compile functions of plugins, which read parts of a source and write the output.
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"

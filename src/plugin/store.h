@@ -22,7 +22,7 @@ public:
     std::uint64_t num_rows() const { return rows_.num_rows(); }
     /// Updates the table with the plugin's current rows. Errors: the rows are invalid; the store then has no rows.
     Status refresh();
-    /// Returns the context to the plugin, so that its function `end` is not called.
+    /// Gives the context back to the plugin: its function `end` is then not called.
     void let_go() { given_.end = nullptr; }
     /// Marks all rows as written.
     void mark_all() { rows_.table().stamp_rows({0, rows_.num_rows()}); }
@@ -30,7 +30,7 @@ public:
     Status save(Array<std::byte>& bytes) const;
     Status load(const SavedStore& saved);
 
-    // Store
+    // Overrides of Store.
     std::string_view kind() const override { return kind_; }
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
     OwnedColumns find_columns(const Schema& component) override;

@@ -58,7 +58,7 @@ private:
     const SourceItem* moved_from(const SourceItem& after) const {
         return keys_after_.find(after) == &after ? other_place(after, keys_before_) : nullptr;
     }
-    /// Returns the entity in the other text, unless it was added or removed together with its parent.
+    /// Returns the same entity in the other text, unless it was added or removed together with its parent.
     const SourceItem* other_place(const SourceItem& item, const UniqueEntities& others) const {
         const SourceItem* const other = others.find(item);
         return other != nullptr && is_compared(*other) && is_compared(item) ? other : nullptr;

@@ -22,7 +22,7 @@ namespace {
 /// The origin of an item of a merged tree.
 struct MergedFrom {
     const SourceItem* other = nullptr;  ///< the same item in the other text, if it exists
-    bool is_same = false;               ///< the item is as in its text
+    bool is_same = false;               ///< the item is unchanged
 };
 
 struct MergedTree {
@@ -279,8 +279,8 @@ private:
 
 SourcePosition place_of(Node node) { return node ? node.position() : SourcePosition(); }
 
-/// Writes a merged tree. Unchanged items are copied node by node, with their positions and comments. The lists and
-/// mappings around them get the positions of those that they replace.
+/// Writes a merged tree. Unchanged items are copied node by node, with their positions and comments. Lists and mappings
+/// around them get the positions of the ones that they replace.
 class MergedWriter {
 public:
     explicit MergedWriter(MergedTree& tree) : tree_(tree) {}
@@ -295,7 +295,7 @@ public:
     }
 
 private:
-    /// Writes an item with its key. `number`: the index of an element without a key among such elements of its list.
+    /// Writes an item with its key. `number`: the index of an element without a key, counting only such elements.
     void write_entry(const SourceItem& item, ItemForm form, std::size_t number = 0) {
         const bool is_element = form == ItemForm::kElement;
         const bool needs_guid = is_element && !says_key(item, number);
@@ -673,7 +673,7 @@ private:
 
     void report_if_lost(const Comment& comment, std::unordered_map<std::string, Counts>& counts) {
         const bool of_a = comment.position.file == file_of(trees_.a);
-        if (!of_a && comment.position.file != file_of(trees_.b)) return;  // from the base, or from no text of the merge
+        if (!of_a && comment.position.file != file_of(trees_.b)) return;  // from the base or an unrelated text
         bool is_lost = false;
         each_line(comment, [&](const std::string& line) {
             Counts of_line = counts[line];
@@ -681,7 +681,7 @@ private:
             if (!has_b_) of_line.b = of_line.base;
             if (!of_line.is_lost(of_a)) return;
             is_lost = true;
-            ++counts[line].merged;  // reports each loss of a line once
+            ++counts[line].merged;  // so that each lost line is reported only once
         });
         if (!is_lost) return;
         diagnostics_
@@ -694,7 +694,7 @@ private:
     const MergedTrees& trees_;
     SourceComments& comments_;
     Diagnostics& diagnostics_;
-    const bool has_a_, has_b_;  // whether a text can have comments: JSON cannot
+    const bool has_a_, has_b_;  // whether the texts can have comments; false for JSON
     Comments before_;           // all comments of the three texts
 };
 

@@ -205,7 +205,7 @@ public:
     }
     std::string_view text_of(Node value) const { return text_at(value.position(), is_container(value)); }
 
-    /// Returns the anchor (`sign` is &) or the tag (!) of a YAML value, with its sign; otherwise an empty text.
+    /// Returns the anchor or tag of a YAML value, including its sign (& or !); otherwise an empty text.
     std::string_view property_of(Node value, char sign) const {
         const SourcePosition position = value.position();
         const TextToken* const token = find(position, is_container(value));
@@ -527,7 +527,7 @@ private:
             if (const int commas = commas_in_text(node); commas >= 0) return static_cast<void>(commas_ = commas != 0);
     }
 
-    /// Returns the first key with a `:` or `=` in the text, searching only along the first values.
+    /// Returns the first key with a `:` or `=` in the text. Searches the root and, level by level, its first children.
     Node first_with_sign(Node root) const {
         for (Node node = root; is_container(node) && node.size() > 0; node = *node.begin())
             for (const Node child : node)
@@ -789,7 +789,7 @@ private:
         return anchor.substr(anchor.empty() ? 0 : 1);
     }
 
-    /// Other tags are redundant.
+    /// Returns the tag of a list, unless it is redundant.
     std::string_view tag_to_keep(Node node) const {
         const std::string_view tag = node.is_list() ? origins_.property_of(node, '!') : std::string_view();
         return tag == "!!pairs" || tag == "!!omap" ? tag : std::string_view();
@@ -1023,7 +1023,7 @@ private:
     std::string out_;
     bool is_block_start_ = true;  // at the start of the text or of a block, where empty lines are dropped
     std::vector<std::pair<std::string, Node>> anchors_;
-    HashMap<std::uint64_t, bool> written_{Owner("source writer")};  // comments, by position
+    HashMap<std::uint64_t, bool> written_{Owner("source writer")};  // written comments, by position
 };
 
 }  // namespace

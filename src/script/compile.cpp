@@ -247,7 +247,7 @@ bool compile_by_script(void* context, const CompileInput& input, CompileOutput& 
 
 Status DeclaredType::add_to(ComponentRegistry& registry) const {
     const RegisteredComponent* const known = registry.find(schema.id());
-    if (compile == LUA_NOREF && known != nullptr && known->schema != nullptr) return {};  // its fields may differ
+    if (compile == LUA_NOREF && known != nullptr && known->schema != nullptr) return {};  // it may have other fields
     if (Status status = registry.add(schema); !status) return status;
     if (compile == LUA_NOREF && spawn_order == 0) return {};
     return registry.set_compile_function(schema.name(), compile == LUA_NOREF ? nullptr : compile_by_script,

@@ -409,7 +409,8 @@ bool add_text(lua_State* lua, State& state, const Matcher& matcher, const char* 
     return true;
 }
 
-/// Pushes the replacement for a match from a table or a function. The function counts against the script's budget.
+/// Pushes the replacement for a match from a table or a function. Steps of the function count against the script's
+/// budget.
 bool push_replacement(lua_State* lua, State& state, const Matcher& matcher, const char* first, const char* last) {
     if (lua_type(lua, 3) == LUA_TTABLE) {
         if (!push_capture(lua, matcher, 0, first, last))

@@ -127,7 +127,7 @@ void share_kept_table(const Script& older, const Script& newer) {
     lua_pop(lua, 2);
 }
 
-/// Removes a script that will not return: other passes forget their order relative to its passes.
+/// Removes a script permanently: other passes forget their order relative to its passes.
 void forget_script(Script* script) {
     State& state = script->state();
     const Array<std::string> passes = script->pass_names();

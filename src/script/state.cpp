@@ -144,7 +144,7 @@ int refuse_in_compilation(State& state) {
 
 void State::begin_call() {
     if (num_calls != 0) return;
-    // LuaJIT does not collect garbage when an allocation fails.
+    // Needed because LuaJIT does not collect garbage when an allocation fails.
     if (memory_used > options.memory_bytes - options.memory_bytes / 4) lua_gc(lua, LUA_GCCOLLECT, 0);
     begin_budget(lua, reset, options.steps);
     forget_paths();
@@ -166,8 +166,8 @@ void State::forget_paths() {
 
 bool State::rows_are_held() const { return num_loops != 0 || WorkScope::current() != nullptr; }
 
-/// While passes run, other threads may read the world's texts, so new texts are kept here until later. They can be read
-/// immediately, because scripts see texts instead of ids.
+/// While passes run, other threads may read the world's texts, so new texts of scripts are first stored here. Scripts
+/// must be able to read them immediately, because they use texts instead of ids.
 Status State::keep_text(std::string_view text) {
     StringTable& strings = world.strings();
     if (!rows_are_held()) return strings.intern_until_unused(text).status();
@@ -276,7 +276,7 @@ int entity_text(lua_State* lua, State&) {
 void make_tokens(State& state) {
     lua_State* const lua = state.lua;
     lua_newtable(lua);
-    add_functions(lua, methods_of(kNumTokenKinds));  // metamethods such as index and set
+    add_functions(lua, methods_of(kNumTokenKinds));  // functions such as index and set
     lua_getfield(lua, -1, "index");
     lua_setfield(lua, -2, "__index");
     lua_getfield(lua, -1, "set");
@@ -433,7 +433,7 @@ Status read_texts(lua_State* lua, int table, const char* field, Array<std::strin
     return status;
 }
 
-/// Calls take() with a field of a table on top of the stack, if the field exists. Errors: the field has another type.
+/// Pushes a field of a table and calls take(), if the field exists. Errors: the field has another type.
 template <class Take>
 static Status take_field(lua_State* lua, int table, const char* field, int wanted, std::string_view name, Take&& take) {
     const int type = push_field(lua, table, field);

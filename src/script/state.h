@@ -111,7 +111,7 @@ struct State : GuestHost {
     std::uint32_t num_slots = 0;                                 // slots in use by batches
     std::uint32_t last_serial = 0;                               // serials of batches, queries and channels
     HashMap<std::uint64_t, FieldPath*> paths{Owner("scripts")};  // by hash of the name; cleared when stores may change
-    // The running call.
+    // State of the running call.
     Script* script = nullptr;
     PassEntry* pass = nullptr;
     Commands* commands = nullptr;             // commands of the chunk
@@ -283,8 +283,8 @@ void push_list(lua_State* lua, std::size_t count, Push&& push) {
 inline void push_list(lua_State* lua, std::span<const Entity> entities) {
     push_list(lua, entities.size(), [&](std::size_t i) { push_entity(lua, entities[i]); });
 }
-/// Calls visit() for each pair of the table at `table`, with the key below the value at the top. Errors: the same as
-/// visit().
+/// Calls visit() for each pair of the table at `table`, with the value on top of the stack and the key below it.
+/// Errors: the same as visit().
 template <class Visit>
 Status each_pair(lua_State* lua, int table, Visit&& visit) {
     lua_pushnil(lua);

@@ -105,7 +105,7 @@ private:
     static constexpr std::uint32_t kLargeLevel = 8;  // number of children; smaller levels are searched linearly
     static constexpr std::uint32_t kRoot = 0;
     static constexpr std::uint32_t kMostBehind =
-        64;  // descendants that are checked to find out whether a search is ambiguous
+        64;  // number of descendants that are checked to find out whether a search is ambiguous
 
     static std::uint64_t place_key(std::uint32_t parent, std::uint64_t key_hash) {
         return key_hash ^ hash_key(std::uint64_t(parent) + 1);

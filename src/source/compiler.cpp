@@ -158,8 +158,8 @@ public:
           references_(composition),
           shared_(composition.num_shared_layers()) {}
 
-    /// Makes the image of a component, and keeps its unknown fields as text. Returns false if an error, which is then
-    /// reported, prevents it. Lifetime of the image: until the next call.
+    /// Makes the image of a component, and keeps its unknown fields as text. Returns false after reporting an error
+    /// that prevents this. Lifetime of the image: until the next call.
     bool make(TypePlan& plan, const TypePlan::Row& row, std::span<const std::byte>& image) {
         const std::size_t num_bytes = plan.schema->struct_bytes();
         if (!plan.older.empty() && is_of_older_version(plan, row)) {
@@ -665,7 +665,7 @@ std::uint32_t num_line_ends(std::string_view text) {
         std::uint64_t word;
         std::memcpy(&word, text.data() + i, 8);
         word ^= kOnes * '\n';
-        const std::uint64_t others = ((word & kLow) + kLow) | word | kLow;  // upper bit: not a line end
+        const std::uint64_t others = ((word & kLow) + kLow) | word | kLow;  // upper bit set: not a line end
         count += static_cast<std::uint32_t>(((~others >> 7) * kOnes) >> 56);
     }
     for (; i < text.size(); ++i) count += text[i] == '\n';

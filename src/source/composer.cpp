@@ -171,8 +171,8 @@ private:
         return is_inside ? canonical.substr(folder.size()) : std::string_view();
     }
 
-    /// Returns the real path of a file outside of all roots that a link leads to; empty if there is none, or if such
-    /// links are followed.
+    /// Returns the real path of a file if a link leads to it out of all roots; empty otherwise, or if such links are
+    /// followed.
     std::string outside(const std::string& path) const {
         if (follow_links_) return {};
         std::string canonical = files_.canonical(path);
@@ -1223,7 +1223,7 @@ private:
     const MergedEntity* last_prefab_ = nullptr;
 
     SourceGrammar grammar_;
-    std::vector<std::string_view> renamed_components_;  // by renamed key: the composition's copy of its component
+    std::vector<std::string_view> renamed_components_;  // by renamed key: component name, copied to the composition
     HashMap<std::string_view, std::uint32_t> type_by_name_{Owner("composer")};
     std::uint32_t last_type_ = 0;
     std::vector<MergedComponent> components_;  // components of the entity that is being merged
@@ -1231,7 +1231,7 @@ private:
     std::uint32_t prefab_depth_ = 0;  // > 0: layers may be shared
     std::uint64_t search_steps_ = 0, max_search_steps_;
     int num_suggestions_ = 0;
-    bool too_large_ = false;  // whether this was reported
+    bool too_large_ = false;  // an error was reported
 };
 
 // --- the composition -----------------------------------------------------------------------------------------------

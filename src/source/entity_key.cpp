@@ -25,7 +25,7 @@ bool is_guid(std::string_view text) {
 
 bool is_upper_case(char c) { return c >= 'A' && c <= 'Z'; }
 
-/// Calls visit(part) for the parts of a path until it returns true. Returns whether it has returned true.
+/// Calls visit(part) for the parts of a path until it returns true. Returns whether visit() has returned true.
 template <class Visit>
 bool any_part(std::string_view path, Visit&& visit) {
     for (std::size_t start = 0; start <= path.size();) {

@@ -57,7 +57,7 @@ public:
         return order_by_key(owners.size(), num_groups_, [&](std::size_t i) { return group_[owners[i]]; });
     }
 
-    /// The same, but each tree keeps the order of the source, at the position of its root in the blob.
+    /// The same, but trees are ordered by their roots in the blob, and each tree keeps the order of the source.
     ComponentPermutation depth_first(std::span<const std::uint32_t> owners) const {
         return order_by_key(owners.size(), num_roots_, [&](std::size_t i) { return root_[owners[i]]; });
     }
@@ -67,7 +67,7 @@ private:
     struct GroupKey {
         std::uint32_t generation = 0;  ///< number of ancestors
         std::uint32_t zone = 0;
-        std::uint32_t kind = 0;  ///< number of the set of component types, by first occurrence
+        std::uint32_t kind = 0;  ///< number of the set of component types, in order of first occurrence
         friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
     };
 
@@ -180,7 +180,7 @@ private:
     }
 
     std::vector<std::uint32_t> group_;  // by composed entity: its group
-    std::uint32_t num_groups_ = 0;      // in the order of the blob
+    std::uint32_t num_groups_ = 0;      // groups are numbered in the order of the blob
     std::vector<std::uint32_t> composed_, blob_index_;
     std::vector<std::uint32_t> root_;  // by composed entity: blob index of its root
     std::uint32_t num_roots_ = 0;

@@ -141,7 +141,7 @@ public:
     }
 
 private:
-    /// The name and state in the newest version of a field that a step has named.
+    /// A field of a step in the newest version: its current name, and whether it was removed or converted.
     struct Fate {
         std::string name;
         bool is_gone = false;       ///< a later change removes the field

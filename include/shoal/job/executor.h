@@ -11,7 +11,7 @@
 // Threads may join a loop late or never. The waiting thread runs all chunks that no other thread has begun, so a
 // missing thread only costs time: at worst, a schedule runs all passes on one thread. The waiting thread waits for
 // chunks that have begun, however long they take. In that time, the other chunks of the loop run, and free threads run
-// passes that do not depend on this one. An executor does not begin chunks of a loop after wait() has returned.
+// passes that do not depend on the loop. An executor does not begin chunks of a loop after wait() has returned.
 //
 // Thread: start() and wait() may be called by one thread at a time outside of the executor, and by any chunk. The
 // thread that starts a loop waits for it. Chunk functions do not throw; loops of queries and for_rows() catch the
@@ -36,7 +36,7 @@ public:
     /// Requires: the loop was waited for.
     ~Fence() { SHOAL_ASSERT(loop_ == nullptr, "a fence was destroyed before its loop was waited for; call wait()"); }
 
-    /// For executors: the executor's data of the loop from start() to wait(); otherwise nullptr.
+    /// For executors: their own data between start() and wait(); otherwise nullptr.
     void* loop() const { return loop_; }
     void set_loop(void* loop) { loop_ = loop; }
 
@@ -85,7 +85,7 @@ public:
 /// (tbb::global_control) takes precedence. An executor may be created and destroyed inside chunks of another executor.
 class SHOAL_API ThreadedExecutor final : public Executor {
 public:
-    /// 0 workers: one per hardware thread. The calling thread is one of them.
+    /// 0: one worker per hardware thread. The calling thread is one of them.
     explicit ThreadedExecutor(std::uint32_t num_workers = 0);
     /// Requires: all of its loops were waited for.
     ~ThreadedExecutor() override;

@@ -17,8 +17,8 @@
 
 namespace shoal {
 
-inline constexpr std::uint32_t kByteGranularity = 64;  ///< rows of one cache line of the narrowest column
-inline constexpr std::uint32_t kBitGranularity = 512;  ///< rows of one cache line of a column of bits
+inline constexpr std::uint32_t kByteGranularity = 64;  ///< rows in a cache line of the narrowest column
+inline constexpr std::uint32_t kBitGranularity = 512;  ///< rows in a cache line of a column of bits
 
 /// The cuts of a loop over rows.
 struct RowCuts {
@@ -72,7 +72,7 @@ private:
 };
 
 /// Calls function(RowRange, worker) for every chunk of `cuts` and returns when all have finished. If chunks throw, the
-/// others still run, and then the exception of the first chunk that threw is thrown.
+/// others still run; then the exception of the chunk with the lowest number is rethrown.
 template <class Function>
 void for_rows(Executor& executor, const RowCuts& cuts, Function&& function) {
     if (cuts.num_chunks == 0) return;

@@ -63,8 +63,8 @@ public:
     /// the reason; the world is unchanged.
     SHOAL_API Status load(const std::string& path);
     /// Errors: there is no such plugin; another plugin depends on it; a pass of the program, or another plugin, uses
-    /// one of its stores. Nothing changes then. On success, the log lists the data that is lost with the plugin's
-    /// stores.
+    /// one of its stores. Nothing changes on an error. On success, the log lists the data that is lost with the
+    /// plugin's stores.
     SHOAL_API Status unload(std::string_view name);
     /// Replaces a plugin with the current version of its file. Errors: the same as load(); the old version then
     /// continues to run. If the old version cannot be loaded again, the plugin is removed, and the message says so.

@@ -4,8 +4,8 @@
 // everything that is removed when a plugin is unloaded.
 //
 // Each struct begins with its size, which is set by the side that fills in the struct. Later versions append fields and
-// functions and never change existing ones, so a plugin built with this header runs in later hosts. A host sees from
-// the size which fields a plugin does not have.
+// functions and never change existing ones, so a plugin built with this header runs in later hosts. A host checks the
+// size to find out which fields a plugin has.
 // Calls that can fail return 1 or a pointer on success. On failure, they return 0 or NULL, change nothing, and write
 // the reason to `error`, which may be NULL, or to the log. They fail if a world, a component, a text or a function is
 // NULL. Texts are NUL-terminated and are copied.
@@ -55,7 +55,7 @@ typedef struct shoal_enumerator {
 } shoal_enumerator;
 typedef struct shoal_field {
     uint32_t size, type;       /* SHOAL_FLOAT, ... */
-    const char *name, *unit;   /* the name of a field in a struct is "box.low"; unit NULL: none */
+    const char *name, *unit;   /* name: "box.low" for a field in a struct; unit: NULL for none */
     const void* default_value; /* max(array_length, 1) values; NULL: zero */
     uint32_t array_length;     /* 0: one value */
     uint32_t value_bytes;      /* size of a fixed string or an enum (1, 2, 4, 8); otherwise 0 */
@@ -93,7 +93,7 @@ typedef struct shoal_migration { /* converts num_rows values of each field; a na
     uint32_t num_olds, num_news;
     void (*migrate)(const void* const* olds, void* const* news, size_t num_rows); /* NULL: one field is renamed */
 } shoal_migration;
-typedef struct shoal_component_definition { /* functions for a component type of the plugin; * may be NULL */
+typedef struct shoal_component_definition { /* functions for a component type of the plugin; those with * may be NULL */
     uint32_t size;
     int32_t spawn_order; /* lower numbers are spawned first */
     void* context;
@@ -114,27 +114,27 @@ typedef struct shoal_memory {
     uint32_t size, reserved;
     uint64_t row_bytes, index_bytes;
 } shoal_memory;
-/* * may be NULL. A function that returns an int fills in the error, returns 0 and changes nothing if it fails. `create`
- * sets the values of entities that already have a row, unless the flag is MANY. Rows move only during these calls, and
- * before calls of rows_moved. If `get` is set, queries show only entities. */
+/* Functions with * may be NULL. If a function that returns an int fails, it fills in the error, returns 0 and changes
+ * nothing. `create` sets the values of entities that already have a row, unless the flag is MANY. Rows may move only
+ * during these calls, or before a call of rows_moved. If `get` is set, queries show only entities. */
 typedef struct shoal_store {
     uint32_t size, reserved;
     void* context; /* the first argument of each function */
     int (*create)(void*, const shoal_entity*, uint32_t count, const void* images, size_t stride, shoal_error*);
-    uint32_t (*destroy)(void*, const shoal_entity*, uint32_t count); /* returns how many; ignores others */
+    uint32_t (*destroy)(void*, const shoal_entity*, uint32_t count); /* returns the number of entities with rows */
     void (*show)(void*, shoal_rows*);                                /* fills in the current rows */
     uint32_t (*first)(void*, shoal_entity);                          /* the row of an entity, or SHOAL_NO_ROW */
     uint32_t (*next)(void*, uint32_t row);                           /* * for SHOAL_MANY: the next row of the entity */
     int (*spawn)(void*, const shoal_spawn*, shoal_error*);           /* * NULL: create is called */
     void (*set_parents)(void*, const shoal_entity* children, const shoal_entity* parents, uint32_t count); /* * */
-    int (*after_spawn)(void*, const shoal_entity*, uint32_t count, shoal_error*); /* * after all types of the blob */
-    void (*drop_dead)(void*, const shoal_entity*, uint32_t count);                /* * NULL: destroy is called */
-    void (*get)(void*, uint32_t row, uint32_t field, void* value);                /* * NULL: read columns */
+    int (*after_spawn)(void*, const shoal_entity*, uint32_t count, shoal_error*);     /* * after all types of a blob */
+    void (*drop_dead)(void*, const shoal_entity*, uint32_t count);                    /* * NULL: destroy is called */
+    void (*get)(void*, uint32_t row, uint32_t field, void* value);                    /* * NULL: read columns */
     int (*set)(void*, uint32_t row, uint32_t field, const void* value, shoal_error*); /* * NULL: write columns */
-    void (*written)(void*, const uint32_t* rows, uint32_t count);                     /* * a query has written them */
+    void (*written)(void*, const uint32_t* rows, uint32_t count);                     /* * after writes of a query */
     void (*memory)(void*, shoal_memory*);                                             /* * for reports */
     int (*save)(void*, shoal_writer*, shoal_error*); /* * NULL: the data is lost when the plugin is replaced */
-    int (*load)(void*, const void* bytes, size_t num_bytes, uint32_t version, shoal_error*); /* * the saved version */
+    int (*load)(void*, const void* bytes, size_t num_bytes, uint32_t version, shoal_error*); /* * schema version */
     void (*end)(void*);                                                                      /* * the last call */
 } shoal_store;
 
@@ -182,7 +182,7 @@ typedef struct shoal_pass_definition {
     uint32_t flags; /* SHOAL_NO_COMMANDS: the pass records no commands, so calls are faster */
     shoal_pass_function run;
     void* context;
-    float every_seconds; /* 0: use every_frames; else, run in each frame in which time reaches a multiple */
+    float every_seconds; /* 0: use every_frames; otherwise, run when the time passes a multiple of it */
     uint32_t reserved;
 } shoal_pass_definition;
 enum { SHOAL_NO_COMMANDS = 1, SHOAL_ON_ADD = 0, SHOAL_ON_REMOVE = 1, SHOAL_ON_CHANGE = 2 };
@@ -219,7 +219,7 @@ typedef struct shoal_host {
     uint32_t size, abi_version;
     void (*log)(shoal_world*, uint32_t level, const char* text); /* passes */
     int (*create_entities)(shoal_world*, shoal_entity* entities, uint32_t count, shoal_error*);
-    uint32_t (*destroy_entities)(shoal_world*, const shoal_entity* entities, uint32_t count); /* how many lived */
+    uint32_t (*destroy_entities)(shoal_world*, const shoal_entity* entities, uint32_t count); /* how many were alive */
     int (*is_alive)(const shoal_world*, shoal_entity);                                        /* passes */
     /* Makes the table of a component type, or changes the fields of an existing type; rows keep the values that
      * match by name and type. */
@@ -240,11 +240,11 @@ typedef struct shoal_host {
     /* Adds a store for a component type that no other store keeps, and loads the data that it had before the plugin was
      * replaced. */
     const shoal_component* (*add_store)(shoal_world*, const shoal_schema*, const shoal_store*, shoal_error*);
-    int (*rows_moved)(shoal_world*, const shoal_component*, shoal_error*);  /* own stores only; all count as written */
+    int (*rows_moved)(shoal_world*, const shoal_component*, shoal_error*);  /* own stores only; marks all as written */
     int (*write_bytes)(shoal_writer*, const void* bytes, size_t num_bytes); /* only in save() */
     shoal_query* (*make_query)(shoal_world*, const char* text, const char* const* columns, uint32_t, shoal_error*);
     int (*destroy_query)(shoal_world*, shoal_query*, shoal_error*);
-    uint64_t (*num_rows)(const shoal_world*, const shoal_query*); /* an upper bound of the rows that a loop visits */
+    uint64_t (*num_rows)(const shoal_world*, const shoal_query*); /* an upper bound for the rows that a loop visits */
     /* Calls run(context, pass, batch) with dt 0, and with commands that are carried out at the next settle. */
     int (*for_each_batch)(shoal_world*, const shoal_query*, int all_workers, shoal_pass_function, void*, shoal_error*);
     int (*add_pass)(shoal_world*, const shoal_pass_definition*, shoal_error*);
@@ -294,7 +294,7 @@ typedef struct shoal_host {
     int (*compile_entity)(shoal_compilation*, uint32_t offset_bytes, const char* reference); /* must exist */
     int (*compile_array)(shoal_compilation*, uint32_t offset_bytes, const void* values, uint32_t count);
     int (*compile_error)(shoal_compilation*, shoal_node at, const char* message); /* always returns 0 */
-    /* As spawn_blob(), with values that override the resource's and are checked before anything is spawned. */
+    /* Like spawn_blob(), with values that override the resource's. They are checked before anything is spawned. */
     uint32_t (*spawn_overridden)(shoal_world*, const void* bytes, size_t num_bytes, const shoal_override* overrides,
                                  uint32_t num_overrides, shoal_entity* first, shoal_error*);
     uint64_t (*node_unsigned)(shoal_node); /* in compile functions; 0 if it has a fraction, or is negative */

@@ -12,7 +12,7 @@
 //     > a5 was at left/a5
 //
 // The order of entities, components and fields is ignored. A list is one value. An entity counts as moved if its key is
-// unique in both texts and its parents differ.
+// unique in both texts and it has another parent.
 // Thread: any thread.
 
 #include "shoal/rewrite/detail/source_tree.h"

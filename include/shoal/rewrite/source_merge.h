@@ -22,16 +22,16 @@
 namespace shoal {
 
 /// Merges the changes from `base` to `a` and from `base` to `b`. All three must have been read with `diagnostics`.
-/// Errors: returns nothing, and `diagnostics` has each conflict with both positions. It is a conflict if both change a
-/// value differently, both add a key with different values, one removes an item that the other changes, or both move an
-/// entity.
+/// Errors: returns nothing, and `diagnostics` has each conflict with both positions. There is a conflict if both sides
+/// change a value differently, both add a key with different values, one removes an item that the other changes, or
+/// both move an entity.
 /// Lifetime: the document refers to the texts of the trees.
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics);
-/// The same with the comments of the three texts: a comment that only one side has changed is changed in the result. If
-/// both sides have changed a comment, or one side has changed a comment and the other its item, the comment of `a` is
-/// kept, and a warning reports the position of the dropped comment. A JSON text has no comments, which does not count
-/// as removing them.
+/// The same, and also merges the comments of the three texts: if only one side has changed a comment, so does the
+/// result. If both sides have changed a comment, or one side has changed a comment and the other its item, the comment
+/// of `a` is kept, and a warning reports the position of the dropped comment. A JSON text has no comments, which does
+/// not count as removing them.
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics, SourceComments& comments);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Runs Lua scripts in a world: they can add passes, queries, commands, events, observers and component types.
+// Runs Lua scripts in a world, with passes, queries, commands, events, observers and component types.
 //
 //     Scripts scripts(world);
 //     if (Status status = scripts.load(path); !status) return status;        // file, line, why, and a traceback
@@ -81,8 +81,8 @@ public:
     /// Runs a text in the script `name`, which is created if missing. Errors: as above; objects that the text has made
     /// in an existing script remain.
     SHOAL_API Status run(std::string_view text, std::string_view name);
-    /// Replaces a script with the current version of its file; its table `keep` is kept. Errors: the same as load(),
-    /// and the old version continues to run; there is no such script; the script has no file.
+    /// Replaces a script with the current version of its file; its table `keep` is kept. Errors: the same as load();
+    /// there is no such script; the script has no file. The old version then continues to run.
     SHOAL_API Status reload(std::string_view name);
     /// Removes passes, queries, observers, stores and channels of a script. Errors: there is no such script.
     SHOAL_API Status unload(std::string_view name);
@@ -103,7 +103,7 @@ public:
     SHOAL_API const Status& last_failure() const;
     /// The number of such failures.
     SHOAL_API std::uint64_t num_failures() const;
-    /// The bytes that Lua uses now.
+    /// The number of bytes that Lua currently uses.
     SHOAL_API std::size_t memory_used() const;
     /// Returns "LuaJIT 2.1" or "Lua 5.4".
     SHOAL_API static std::string_view version();

@@ -60,7 +60,7 @@ SHOAL_API std::uint64_t rules_hash(const SourceRules& rules);
 SHOAL_API std::uint64_t type_hash(const ComponentRegistry& registry, std::string_view name);
 
 /// Returns the inputs that a blob was made from. `roots` are the folders that the blob was compiled with. Errors: the
-/// blob does not name its inputs, or was compiled with another number of roots.
+/// blob does not name its inputs, or was compiled with a different number of roots.
 SHOAL_API Result<SourceInputs> inputs_of_blob(const Blob& blob, const std::vector<std::string>& roots);
 /// Sets the path of each file from its name and `roots`. If `source` is not empty, it is the path of the first file
 /// that was read. Errors: a name refers to a root that `roots` does not have.
@@ -73,8 +73,8 @@ public:
     /// Lifetime: `files` outlives this object.
     explicit InputFiles(SourceFiles& files) : files_(files) {}
 
-    /// Sets the hash of a file's content at a stamp. Requires: the stamp is_older_than() the time at which the file was
-    /// known to have this content, such as the start of the compilation that read it.
+    /// Sets the content hash of a file with this stamp. Requires: the stamp is_older_than() the time at which the file
+    /// was known to have this content, such as the start of the compilation that read it.
     SHOAL_API void know(const std::string& path, const FileStamp& stamp, std::uint64_t hash);
     /// Returns content_hash() of a file; 0 if it cannot be read.
     SHOAL_API std::uint64_t hash(const std::string& path);
@@ -85,7 +85,7 @@ public:
     /// From now on, files are checked again. Known hashes stay valid for files with the same stamp.
     SHOAL_API void look_again();
 
-    /// The number of files read.
+    /// The number of files that were read.
     std::uint64_t num_reads() const { return num_reads_; }
     SourceFiles& files() { return files_; }
 

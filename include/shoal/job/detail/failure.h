@@ -3,9 +3,9 @@
 //
 //     chunks    0  1  2  3      1 and 3 throw: all four are run, and the exception of 1 is kept, in any order
 //
-// The library is built without exceptions. Its loops call functions of the program from templates, which are compiled
-// with the program: these catch an exception, and the call that waits for the loop rethrows it. Thread: guard() from
-// any thread; the rest from one thread, after all calls of guard() have returned.
+// The library is built without exceptions. Its loops call the program's functions from templates, which are compiled
+// with the program and can catch exceptions. The call that waits for a loop rethrows them. Thread: any thread may call
+// guard(). One thread may call the other functions, after all calls of guard() have returned.
 
 #include "shoal/base/status.h"
 
@@ -37,7 +37,7 @@ public:
         static_cast<void>(place), function();
 #endif
     }
-    /// Keeps a status. It is a failure only if it is an error.
+    /// Keeps a status, which is a failure only if it is an error.
     void keep(Status status) { status_ = std::move(status); }
     /// Replaces this failure with the other one, which becomes empty.
     SHOAL_API void take(Failure& other);

@@ -21,8 +21,8 @@ namespace shoal {
 class Executor;
 
 struct WorkPosition {
-    static constexpr std::uint32_t kMostSteps = 4;        ///< one for each nested loop, and one for the work in it
-    static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< chunk number of the work after a loop
+    static constexpr std::uint32_t kMostSteps = 4;        ///< one per nested loop, and one for the work in the last
+    static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< chunk number for work between loops
 
     struct Step {
         std::uint64_t loop = 0;  ///< 1, 2, ... in the order in which loops start; 0: before the first loop
@@ -30,7 +30,7 @@ struct WorkPosition {
     };
 
     std::uint32_t pass = 0;
-    std::uint32_t num_steps = 0;  ///< more than kMostSteps: too deep to distinguish
+    std::uint32_t num_steps = 0;  ///< more than kMostSteps: the position is not exact
     Step steps[kMostSteps] = {};
 
     bool is_exact() const { return num_steps <= kMostSteps; }

@@ -85,7 +85,7 @@ protected:
     /// Finds the columns in `query`. Errors: a column is missing, or the language cannot represent it.
     virtual Status find_columns() = 0;
     virtual void forget_columns() {}
-    /// For find_columns(): of the components that the text writes, loops then write only `columns`.
+    /// For find_columns(): loops then write only `columns`, not whole components.
     void limit_writes();
 };
 
@@ -230,7 +230,7 @@ SHOAL_API void read_columns(const Schema& schema, std::span<const std::byte* con
                             std::byte* image);
 /// The same from a table of one component type.
 SHOAL_API void read_image(const Table& table, const Schema& schema, std::uint32_t row, std::byte* image);
-/// Returns the dead entities of `entities` that have a row: for OwnedRowsOptions::remove_dead.
+/// Returns the dead entities among `entities` that have a row, for OwnedRowsOptions::remove_dead.
 SHOAL_API Array<Entity> dead_owners(const OwnedRows& rows, std::span<const Entity> entities);
 
 /// Copies a component of an entity from any store to a struct image, except fields with C++ types.
@@ -240,8 +240,8 @@ SHOAL_API Status read_component(const World& world, const KeptComponent& kept, E
 /// Words for messages about the guests of a language.
 struct GuestWords {
     const char* guest;           ///< "plugin"
-    const char* how_to_declare;  ///< advice if no store keeps a component type
-    const char* how_to_open;     ///< advice if the guest has not opened a channel
+    const char* how_to_declare;  ///< advice for a component type without a store
+    const char* how_to_open;     ///< advice for a channel that the guest has not opened
 };
 
 /// All guests of one language in a world.
@@ -268,7 +268,7 @@ struct SHOAL_API GuestHost : WorldService {
     /// Returns a guest that uses a component type in queries, passes or observers, or nullptr. Ignores the guest `but`.
     const Guest* find_user(const Schema& component, const Store& store, const Guest* but = nullptr) const;
     Guest* find_guest(std::string_view name) const;
-    /// Ends the program if a pass or a function of a guest is running: for calls that load and unload guests.
+    /// Ends the program if a pass or a function of a guest is running. For functions that load or unload guests.
     void require_idle() const;
 
     World& world;

@@ -54,7 +54,7 @@ struct SourceItem {
     const SourceItem* parent = nullptr;
     std::string_view key;       ///< GUID or name, in the composer's form; empty for a level
     std::string_view type;      ///< type of a component; empty in a change that does not name the type
-    std::string_view key_name;  ///< which of `_guid`, `guid` and `id` has `key` as its value; empty: none
+    std::string_view key_name;  ///< the member that holds `key`: `_guid`, `guid` or `id`; empty: none
     ItemKind kind = ItemKind::kMember;
     ItemRole place = ItemRole::kMember;
     ItemForm form = ItemForm::kByKey;

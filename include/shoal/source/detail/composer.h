@@ -32,8 +32,8 @@
 
 namespace shoal {
 
-/// A file that the result depends on: it was read, was found by a search and must exist, or was tried before and must
-/// not exist.
+/// A file that the result depends on: one that was read, one that a search found and that must exist, or one that the
+/// search tried before and that must not exist.
 struct SourceDependency {
     DependencyKind kind;
     std::string path;        ///< as it was opened
@@ -89,7 +89,7 @@ struct ComponentLayer {
     Node fields;  ///< the mapping of fields: `value` or its `data`; not a mapping if the component is a value
     std::uint32_t shared_index = kNotShared;  ///< index among the layers of prefabs, which many entities may share
     std::uint16_t height = 1;                 ///< number of layers, including this one
-    std::uint8_t consumed_keys = 0;           ///< keys of `value` that are not fields: consumed_bit()
+    std::uint8_t consumed_keys = 0;           ///< bits of the keys of `value` that are not fields
     bool has_other_keys = false;              ///< whether there are keys besides `data`
 
     static constexpr std::uint32_t kNotShared = 0xFFFFFFFF;
@@ -117,7 +117,7 @@ struct MergedEntity {
     std::uint32_t height = 1;
 };
 
-/// The version of a component type that a file declares to be written for.
+/// A file's declaration that it is written for a version of a component type.
 struct SourceVersion {
     std::string_view type;  ///< as written in the file
     std::uint32_t version = 0;

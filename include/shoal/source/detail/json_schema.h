@@ -5,10 +5,10 @@
 //     const Document schema = json_schema(registry, rules);
 //     const std::string text = write_source_text(schema.root(), SourceFormat::kJson, Diagnostics(), SourceComments());
 //
-// It declares draft 2020-12, but uses only draft 7 and `$defs`. Every source that compiles is valid, in any form. A
-// valid source may still have errors, because the schema does not check prefabs, references, or whether the component
-// that a change names exists in the prefab. The fields of component types with a compile function of the program are
-// not checked.
+// It declares draft 2020-12, but uses only draft 7 and `$defs`. Every source that compiles is valid against the schema,
+// in whatever form it is written. A valid source may still have errors, because the schema does not check prefabs,
+// references, or whether the component that a change names exists in the prefab. The fields of component types with a
+// compile function of the program are not checked.
 // Thread: any.
 
 #include "shoal/document/detail/document.h"

@@ -1,6 +1,6 @@
 #pragma once
 // Finds a key in a small set of names. Texts written by programs repeat the same keys in the same order, so the name
-// that followed the previous name last time is tried first, and one comparison is usually enough.
+// that last followed the previous key is tried first, and one comparison is usually enough.
 
 #include "shoal/base/detail/config.h"
 
@@ -51,7 +51,7 @@ public:
 
 private:
     std::vector<std::string_view> names_;
-    std::vector<std::uint16_t> after_;  // name + 1 -> the name that followed this name last
+    std::vector<std::uint16_t> after_;  // name + 1 -> the name that last followed it
 };
 
 }  // namespace shoal

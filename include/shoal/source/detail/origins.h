@@ -24,7 +24,7 @@ struct LayerOrigin {
     std::string file;  ///< the path in its root, as in blobs
     std::uint32_t line = 0;
     bool declares = false;            ///< true: the text adds the component; false: it changes an existing one
-    std::vector<std::string> fields;  ///< fields that the text sets, by their names in the text
+    std::vector<std::string> fields;  ///< fields that the text sets, as named in the text
 };
 
 /// Returns the layers of an entity's components, component by component; the layer that declares a component comes

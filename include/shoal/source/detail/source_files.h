@@ -6,8 +6,8 @@
 //                                 root 2: reef/coral.sjson                        was read (found)
 //
 // A name whose last part has a dot is first tried unchanged. Names are relative to the roots, with parts separated by
-// `/`. Absolute names, and names with the parts `.` and `..` or with empty parts, are errors. Links that lead out of
-// the roots are errors, too. A text therefore cannot reach files outside of the roots.
+// `/`. They must not be absolute or have special parts (`..`, `.`, empty), and links must not lead out of the roots, so
+// a text cannot reach files outside of the roots.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/detail/memory.h"

@@ -39,10 +39,10 @@ enum class ItemForm : std::uint8_t {
 /// A member or element of a list of entities, components or deletions.
 struct SourceEntry {
     std::string_view key;     ///< normalized GUID or name; empty in an element without a key
-    SourcePosition position;  ///< position of the key; of the element if it has no key
+    SourcePosition position;  ///< position of the key, or of an element without a key
     Node text;
     ItemForm form = ItemForm::kByKey;
-    std::string_view key_name{};  ///< which of `_guid`, `guid` and `id` has it in an element; empty: none
+    std::string_view key_name{};  ///< in an element, the member that holds it: `_guid`, `guid` or `id`; empty: none
 
     bool has_key() const { return form != ItemForm::kElement || !key.empty(); }
 };
@@ -88,7 +88,8 @@ public:
     /// Lifetime: `user`, `renamed_keys` and the keys of all nodes that are read outlive this object.
     SHOAL_API explicit SourceGrammar(GrammarUser& user, std::span<const RenamedKey> renamed_keys = {});
 
-    /// Calls visit(child, use, row) for each key of a level or entity. `row`: its row in the table for that KeyUse.
+    /// Calls visit(child, use, row) for each key of a level or entity. `row`: the key's row in the table for its
+    /// KeyUse.
     template <class Visit>
     void each_key(Node node, bool of_level, Visit&& visit) {
         const bool is_short = !of_level && is_short_form(node);
@@ -135,7 +136,7 @@ private:
     std::span<const RenamedKey> renamed_keys_;
     KeyPredictor keys_;                                                  // kSourceKeys, then the renamed keys
     KeyPredictor component_keys_;                                        // kComponentKeys
-    HashMap<std::string_view, bool> is_short_{Owner("source grammar")};  // whether the short form may have a key
+    HashMap<std::string_view, bool> is_short_{Owner("source grammar")};  // by key: whether the short form allows it
 };
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// The meaning of a plain YAML scalar, by the core schema of YAML 1.2.
+// The meaning of a plain YAML scalar in the core schema of YAML 1.2.
 // Thread: any thread.
 
 #include "shoal/base/detail/config.h"
