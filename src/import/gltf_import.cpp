@@ -620,10 +620,10 @@ private:
     Diagnostics& diagnostics_;
     DocumentBuilder builder_;
     ImportedGltf result_;
-    std::vector<NodePlan> places_;                                    // by node
+    std::vector<NodePlan> places_;                                    // indexed by node
     std::vector<std::uint32_t> order_;                                // the nodes of the scene, parents first
     std::vector<std::uint32_t> roots_;                                // root entities
-    std::vector<std::uint32_t> hosts_;                                // by skin: see find_hosts()
+    std::vector<std::uint32_t> hosts_;                                // indexed by skin: see find_hosts()
     HashMap<std::uint64_t, std::string> joint_names_{Owner("gltf")};  // by skin and joint
     const std::size_t num_errors_ = diagnostics_.num_errors();
     std::uint64_t num_joints_ = 0;        // joints in all model poses

@@ -70,7 +70,7 @@ private:
     ChunkFunction function_ = nullptr;
     void* context_ = nullptr;
     void* memory_ = nullptr;
-    Share* shares_ = nullptr;  // by worker; in memory_
+    Share* shares_ = nullptr;  // indexed by worker; in memory_
     std::uint32_t num_workers_;
     std::atomic<std::uint32_t> num_users_{0};  // the fence, and each helping thread
     std::atomic<std::uint32_t> num_unfinished_{0};

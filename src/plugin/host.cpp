@@ -1,4 +1,4 @@
-// Functions that plugins call: for entities, rows, commands, events and observers, and those that have no other file.
+// Functions of the plugin table for entities, rows, commands, events and observers, and various others.
 
 #include "plugin/host.h"
 

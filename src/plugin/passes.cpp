@@ -1,5 +1,5 @@
-// Queries and passes of plugins: makes queries from texts, plain pointers from their columns, and passes of the
-// schedule from functions of plugins.
+// Queries and passes of plugins. A query is made from a text, and its columns become plain pointers. A pass calls a
+// function of the plugin.
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"

@@ -27,7 +27,7 @@ struct MergedFrom {
 
 struct MergedTree {
     SourceTreeBuilder builder;
-    HashMap<std::uint64_t, MergedFrom> from{Owner("source merge")};  // by address of the item
+    HashMap<std::uint64_t, MergedFrom> from{Owner("source merge")};  // by the item's address
 
     SourceItem& add(SourceItem& parent, const SourceItem& layout, MergedFrom where) {
         SourceItem item = layout;
@@ -138,7 +138,7 @@ private:
                 if (is_counted(*child) && !std::exchange(is_asked[place], true))
                     takes_b[place] = takes_counted_of_b(base, a, b, child->place);
             }
-        HashMap<std::uint64_t, std::vector<const SourceItem*>> after{Owner("source merge")};  // by the item before them
+        HashMap<std::uint64_t, std::vector<const SourceItem*>> after{Owner("source merge")};  // by the preceding item
         std::uint64_t anchors[16] = {};
         for (std::size_t i = 0; i < std::size(anchors); ++i) anchors[i] = i;
         for (const SourceItem* child : b.children) {
@@ -316,7 +316,7 @@ private:
         }
     }
 
-    /// Returns whether a list element needs no other key: its key is written in it, or is its number or type.
+    /// Returns whether the text of a list element shows its key: as a member, or as the element's number or type.
     static bool says_key(const SourceItem& item, std::size_t number) {
         if (item.kind == ItemKind::kDeletion) return true;
         if (item.form != ItemForm::kElement) return false;

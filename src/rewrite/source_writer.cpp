@@ -19,7 +19,7 @@ namespace {
 /// The context of a YAML scalar: inside brackets, or in block style, where a text may have several lines.
 struct YamlContext {
     bool is_flow = true;
-    std::size_t indent = 0;  ///< of the lines of a multi-line text
+    std::size_t indent = 0;  ///< indentation of the lines of a multi-line text
     std::size_t step = 0;    ///< the indentation relative to the enclosing list or mapping
 };
 
@@ -615,8 +615,8 @@ private:
         return around != nullptr && (has_new(around->before) || has_new(around->after));
     }
 
-    /// Returns whether a list that does not fit on one line gets several values per line, because its text has, or
-    /// because all values are numbers.
+    /// Returns whether a list that does not fit on one line gets several values per line: if its text has several, or
+    /// if all values are numbers.
     bool takes_rows(Node node) const {
         if (!node.is_list() || std::any_of(node.begin(), node.end(), is_container)) return false;
         const bool has_lines = shape_of(node) == Shape::kLines;
@@ -824,7 +824,7 @@ private:
         out_ += concat('\n', std::string(indent, ' '), ':');
     }
 
-    /// Writes the comments of an element's first node above the line of the dash, because the node is on that line.
+    /// Writes the comments of an element's first node, which is on the line of the dash, above that line.
     void yaml_first_comments(Node node, std::size_t depth) {
         while (is_container(node) && node.size() > 0 && anchor_of(node).empty() && tag_to_keep(node).empty()) {
             if (const NodeComments* const inside = comments_.inside(node)) lines(inside->at_start, depth);
@@ -928,8 +928,8 @@ private:
 
     // --- the text ----------------------------------------------------------------------------------------------------
 
-    /// Returns the first node inside `child`, or `child` if the root has brackets, if it starts an indented line;
-    /// otherwise none.
+    /// Returns the node that shows the width of a level: `child` if the root has brackets, otherwise its first child.
+    /// Returns none if that node does not start a line.
     Node first_indented(Node child, bool has_bracket) const {
         const bool is_block = is_container(child) && child.size() > 0 && shape_of(child) == Shape::kLines;
         if (!has_bracket && !is_block) return {};

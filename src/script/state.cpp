@@ -52,8 +52,8 @@ void hide_own_functions(lua_State* lua) {
     if (shown.size() != text.size()) push_text(lua, shown);
 }
 
-/// Pushes the message with the last calls. Unlike luaL_traceback(), which is quadratic in the depth of the stack, it is
-/// fast for thousands of calls.
+/// Pushes the message with the last calls. Unlike luaL_traceback(), whose time is quadratic in the depth of the stack,
+/// this is fast for thousands of calls.
 void push_last_calls(lua_State* lua) {
     std::string text = lua_tostring(lua, -1);
     text += kTraceback;
@@ -342,7 +342,7 @@ static bool is_wide(lua_State* lua, int index) {
 
 const char* type_of(lua_State* lua, int index) {
     constexpr const char* kNames[] = {"missing", "nil",     "a boolean",  "", "a number",
-                                      "a text",  "a table", "a function", "", "a coroutine"};  // by type + 1
+                                      "a text",  "a table", "a function", "", "a coroutine"};  // indexed by type + 1
     const int type = lua_type(lua, index);
     if (type == LUA_TLIGHTUSERDATA) return is_entity(lua, index) ? "an entity" : "a light userdata";
     if (type <= LUA_TTHREAD && type != LUA_TUSERDATA) return kNames[type + 1];

@@ -101,7 +101,7 @@ struct State : GuestHost {
     lua_State* lua = nullptr;
     lua_State* running = nullptr;  // the coroutine that called into C++, or `lua`
     std::size_t memory_used = 0;
-    std::uint32_t num_unlimited = 1;  // while not 0, no allocation fails
+    std::uint32_t num_unlimited = 1;  // while not 0, allocations do not fail
     int enter = LUA_NOREF;            // prelude function that calls a function with a batch's columns
     int reset = LUA_NOREF;            // prelude function that starts a budget
     int frame = LUA_NOREF;            // table that pass functions receive

@@ -264,7 +264,7 @@ private:
                            "write a mapping of fields");
     }
 
-    /// Returns whether a component is written as the value of a single field: as anything but a mapping, or as a
+    /// Returns whether a component is written as the value of a single field: as anything except a mapping, or as a
     /// mapping of pairs.
     bool is_value(const TypePlan& plan, Node fields) const {
         if (!fields.is_mapping()) return true;
@@ -445,7 +445,7 @@ private:
     /// Keeps all unknown fields of the component in one text.
     void keep_fields(TypePlan& plan, std::uint32_t entity) {
         HashMap<std::string_view, std::uint32_t> group_of{Owner("compiler")};
-        std::vector<std::pair<KeptField, std::vector<Node>>> groups;  // by name, lowest layer first
+        std::vector<std::pair<KeptField, std::vector<Node>>> groups;  // a group per name; lowest layer first
         for (const KeptField& kept : kept_) {
             const auto [group, is_new] = group_of.insert(kept.name, static_cast<std::uint32_t>(groups.size()));
             if (is_new) groups.push_back({kept, {}});
@@ -644,7 +644,7 @@ private:
     BlobWriter& blob_;
     ReferenceIndex references_;
     Arena arena_;
-    std::vector<SharedImage> shared_;  // by ComponentLayer::shared_index
+    std::vector<SharedImage> shared_;  // indexed by ComponentLayer::shared_index
     std::size_t shared_bytes_ = 0;
     // State of the component that is being made.
     std::vector<std::byte> image_;
@@ -935,7 +935,7 @@ private:
     EntityOrder order_;
     SourceVersions versions_;
     ComponentImages images_;
-    std::vector<TypePlan> plans_;  // by index into Composition::types()
+    std::vector<TypePlan> plans_;  // parallel to Composition::types()
     KeptCounts kept_keys_;
     std::unordered_set<const ComponentLayer*> doubles_;  // reported duplicates
     std::uint64_t num_rows_ = 0, num_compiled_rows_ = 0;

@@ -1223,7 +1223,7 @@ private:
     const MergedEntity* last_prefab_ = nullptr;
 
     SourceGrammar grammar_;
-    std::vector<std::string_view> renamed_components_;  // by renamed key: component name, copied to the composition
+    std::vector<std::string_view> renamed_components_;  // per renamed key: its component, copied to the composition
     HashMap<std::string_view, std::uint32_t> type_by_name_{Owner("composer")};
     std::uint32_t last_type_ = 0;
     std::vector<MergedComponent> components_;  // components of the entity that is being merged

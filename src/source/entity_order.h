@@ -118,7 +118,7 @@ private:
         }
 
         std::uint32_t type_ = 0;
-        std::vector<std::uint32_t> zones_;  // by composed entity; empty: the source names no zones
+        std::vector<std::uint32_t> zones_;  // zone of each composed entity; empty: the source names no zones
     };
 
     /// Assigns numbers to sets of component types.
@@ -149,7 +149,7 @@ private:
 
     void find_groups(const Composition& composition) {
         const std::span<const ComposedEntity> entities = composition.entities();
-        std::vector<GroupKey> keys;  // by group, in the order of first occurrence
+        std::vector<GroupKey> keys;  // keys of the groups, in the order of first occurrence
         HashMap<std::uint64_t, std::uint32_t> by_hash{Owner("compiler")};
         std::vector<std::uint32_t> generation(entities.size());
         NamedZones zones(composition);
@@ -179,10 +179,10 @@ private:
         num_groups_ = static_cast<std::uint32_t>(keys.size());
     }
 
-    std::vector<std::uint32_t> group_;  // by composed entity: its group
+    std::vector<std::uint32_t> group_;  // group of each composed entity
     std::uint32_t num_groups_ = 0;      // groups are numbered in the order of the blob
     std::vector<std::uint32_t> composed_, blob_index_;
-    std::vector<std::uint32_t> root_;  // by composed entity: blob index of its root
+    std::vector<std::uint32_t> root_;  // for each composed entity, the blob index of its root
     std::uint32_t num_roots_ = 0;
 };
 

@@ -336,7 +336,7 @@ private:
         refer("items", "typed");
     }
 
-    /// Writes `modified_components`. Other keys than component types are allowed, because they may be keys of the
+    /// Writes `modified_components`. Keys other than component types are allowed, because they may be keys of the
     /// prefab's components.
     void changes() {
         add(R"(type = [object array "null"]  description = "changes of components that the prefab has")");
@@ -725,7 +725,7 @@ private:
     const ValueNames& names_;
     DocumentBuilder builder_;
     std::vector<std::unordered_set<std::string>> keys_;   // keys of the open mappings
-    std::vector<const RegisteredComponent*> components_;  // by name
+    std::vector<const RegisteredComponent*> components_;  // sorted by name
 };
 
 }  // namespace

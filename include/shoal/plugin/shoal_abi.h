@@ -107,7 +107,7 @@ typedef struct shoal_component_definition { /* functions for a component type of
 /* --- stores: one component type in a form of its own --- */
 typedef struct shoal_rows {
     uint32_t size, num_rows;
-    shoal_entity* entities; /* by row */
+    shoal_entity* entities; /* the owner of each row */
     void* const* columns;   /* arrays: one per field, one per x, y, ... of a split field, or one of images (WHOLE); */
 } shoal_rows;               /* the memory of each begins and ends at multiples of 64 bytes */
 typedef struct shoal_memory {
@@ -132,7 +132,7 @@ typedef struct shoal_store {
     void (*get)(void*, uint32_t row, uint32_t field, void* value);                    /* * NULL: read columns */
     int (*set)(void*, uint32_t row, uint32_t field, const void* value, shoal_error*); /* * NULL: write columns */
     void (*written)(void*, const uint32_t* rows, uint32_t count);                     /* * after writes of a query */
-    void (*memory)(void*, shoal_memory*);                                             /* * for reports */
+    void (*memory)(void*, shoal_memory*);                                             /* * memory use, for reports */
     int (*save)(void*, shoal_writer*, shoal_error*); /* * NULL: the data is lost when the plugin is replaced */
     int (*load)(void*, const void* bytes, size_t num_bytes, uint32_t version, shoal_error*); /* * schema version */
     void (*end)(void*);                                                                      /* * the last call */

@@ -28,10 +28,10 @@ namespace shoal {
 /// Lifetime: the document refers to the texts of the trees.
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics);
-/// The same, and also merges the comments of the three texts: if only one side has changed a comment, so does the
-/// result. If both sides have changed a comment, or one side has changed a comment and the other its item, the comment
-/// of `a` is kept, and a warning reports the position of the dropped comment. A JSON text has no comments, which does
-/// not count as removing them.
+/// The same, and also merges the comments of the three texts. A comment that only one side has changed is also changed
+/// in the result. If both sides have changed a comment, or one side has changed a comment and the other its item, the
+/// comment of `a` is kept, and a warning reports the position of the dropped comment. A JSON text has no comments,
+/// which does not count as removing them.
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics, SourceComments& comments);
 

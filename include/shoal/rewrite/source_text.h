@@ -52,8 +52,8 @@ SHOAL_API std::vector<std::string> lines_of(const Comment& comment);
 struct NodeComments {
     std::vector<Comment> before;    ///< above it
     std::vector<Comment> after;     ///< at the end of its line
-    std::vector<Comment> at_start;  ///< of a list or mapping: at the end of its opening line
-    std::vector<Comment> at_end;    ///< of a list or mapping: before it closes
+    std::vector<Comment> at_start;  ///< for a list or mapping: at the end of its opening line
+    std::vector<Comment> at_end;    ///< for a list or mapping: before it closes
     bool after_blank_line = false;  ///< an empty line precedes it
 };
 
@@ -82,9 +82,9 @@ private:
     NodeComments& change(std::uint64_t place);
     const NodeComments* find(std::uint64_t place) const;
 
-    HashMap<std::uint64_t, std::uint32_t> indices_{Owner("source comments")};  // by position: index into entries_
+    HashMap<std::uint64_t, std::uint32_t> indices_{Owner("source comments")};  // position -> index into entries_
     std::vector<NodeComments> entries_;
-    std::vector<std::vector<TextToken>> tokens_;  // by file
+    std::vector<std::vector<TextToken>> tokens_;  // indexed by file
 };
 
 /// Reads a file of `diagnostics` in the format of its name, and adds its comments and tokens.

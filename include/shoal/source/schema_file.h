@@ -55,8 +55,9 @@ struct SchemaDeclaration {
 };
 /// Returns the text of a schema file that declares component types completely, with defaults, ranges, units and marks.
 /// Reading it gives the same layout. `names` has the texts of string ids in defaults.
-/// Errors: a component type cannot be declared by text. It has a field of a C++ type of the program, a default that is
-/// not finite, or a string id with an unknown text as a default, or it is `whole` and has members between its fields.
+/// Errors: a component type cannot be declared by text, because it has a field of a C++ type of the program, a default
+/// that is not finite, or a string id default with an unknown text, or because it is `whole` and has other members
+/// between its fields.
 SHOAL_API Result<std::string> write_schema_text(std::span<const SchemaDeclaration> declarations,
                                                 const ValueNames& names = PlainNames());
 /// Writes a schema file of all component types in the stores of `world`, sorted by name. Component types with fields of

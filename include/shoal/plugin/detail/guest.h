@@ -59,7 +59,7 @@ struct GuestColumn {
     ValueType type{};
     std::size_t component = 0;  ///< index in TextQuery::components()
     std::uint32_t column = 0;   ///< index in Schema::columns()
-    std::uint32_t offset = 0;   ///< in bytes, in each element of the column
+    std::uint32_t offset = 0;   ///< byte offset in each element of the column
 };
 inline constexpr std::size_t kMostGuestColumns = 64;
 
@@ -124,7 +124,7 @@ struct SHOAL_API GuestPass : GuestPart {
 
     const std::string name;
     GuestQuery* query = nullptr;  ///< owned by this pass; nullptr: run() does not visit rows
-    Array<std::string> reads{Owner("guests")}, writes{Owner("guests")};          ///< in addition to the query's
+    Array<std::string> reads{Owner("guests")}, writes{Owner("guests")};          ///< besides the query's components
     Array<std::string> reads_from{Owner("guests")}, writes_to{Owner("guests")};  ///< event channels
     Array<std::string> after{Owner("guests")}, before{Owner("guests")};          ///< names of passes
     std::uint32_t every_frames = 0;                                              ///< 0: runs in every frame

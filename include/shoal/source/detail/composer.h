@@ -13,7 +13,8 @@
 // Nothing is copied: a component is a chain of layers, and each layer is a node of its text, so every value keeps its
 // position. A prefab is read and merged only once, even if it is used often. See docs/formats/source.md for the rules.
 // Errors are reported to Diagnostics. Everything that is valid is composed anyway, so that the compiler can find more
-// errors. Against hostile texts, depth is limited, and entities are counted before they are expanded.
+// errors. Depth is limited, and entities are counted before they are expanded, so that hostile texts cannot exhaust
+// memory.
 // Lifetime: a Composition refers to the texts that the Diagnostics keeps.
 // Thread: one thread at a time per Diagnostics; a Composition does not change.
 
@@ -32,8 +33,8 @@
 
 namespace shoal {
 
-/// A file that the result depends on: one that was read, one that a search found and that must exist, or one that the
-/// search tried before and that must not exist.
+/// A file that the result depends on, because it was read, found by a search (so it must exist), or missing in a search
+/// (so it must not exist).
 struct SourceDependency {
     DependencyKind kind;
     std::string path;        ///< as it was opened

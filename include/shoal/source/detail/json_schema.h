@@ -7,8 +7,8 @@
 //
 // It declares draft 2020-12, but uses only draft 7 and `$defs`. Every source that compiles is valid against the schema,
 // in whatever form it is written. A valid source may still have errors, because the schema does not check prefabs,
-// references, or whether the component that a change names exists in the prefab. The fields of component types with a
-// compile function of the program are not checked.
+// references, or whether a change names a component that the prefab has. The fields of component types with a compile
+// function of the program are not checked.
 // Thread: any.
 
 #include "shoal/document/detail/document.h"

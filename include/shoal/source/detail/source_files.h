@@ -75,7 +75,7 @@ public:
 private:
     const std::string* find(const std::string& path) const;
 
-    std::vector<std::pair<std::string, std::string>> texts_;  // by path
+    std::vector<std::pair<std::string, std::string>> texts_;  // sorted by path
     std::size_t num_reads_ = 0;
 };
 
