@@ -100,7 +100,7 @@ Status LuaStore::add(Entity entity, const std::byte* image) {
     Array<std::byte> kept(schema().struct_bytes(), std::byte(0), Owner("scripts"));
     Status status = read_back(entity, kept.data());
     if (status) status = rows_.add_values(schema(), {&entity, 1}, {.images = kept.data()}).status();
-    if (!has(entity) || (!status && !had)) {  // add() destroyed the entity, or the values were refused
+    if (!has(entity) || (!status && !had)) {  // the entity was destroyed, or the values were refused
         rows_.remove({&entity, 1});
         if (const Status removed = call(remove_, entity, nullptr); !removed) report(removed);
     }
