@@ -45,9 +45,9 @@ constexpr Route kRoutes[] = {
     {"/metrics", false, false, show_metrics},
 };
 
-// An answer that took t to make is reused for 100 t, so that watching costs the world little.
+// An answer that took a time t to compute is reused for 100 t, so that watching costs the world little.
 constexpr std::int64_t kKeptFor = 100;
-constexpr std::int64_t kLongestKeptNs = 5'000'000'000;  // the session stops recordings that are not asked for
+constexpr std::int64_t kLongestKeptNs = 5'000'000'000;  // less than kWatchedNs, after which the session stops recording
 constexpr std::size_t kMostKeptAnswers = 32;
 
 const Route* find_route(std::string_view path, bool is_post) {
@@ -64,7 +64,7 @@ std::string_view type_of(std::string_view path) {
     return "application/json";
 }
 
-/// Reads a file of the page from a folder, if the library also has a file with that name; no other file is read.
+/// Reads a file of the page from a folder. Only files that the library also contains are read.
 std::optional<Response> find_file(std::string_view path, std::string_view folder) {
     const std::string_view wanted = path == "/" ? "/index.html" : path == "/api/openapi.json" ? "/openapi.json" : path;
     for (const PageFile& file : page_files()) {

@@ -1,6 +1,5 @@
 #pragma once
-// The inspector's answers to requests. Each path has a function, in the file of its subject; answers.cpp lists all of
-// them.
+// The inspector's answers to requests. One function answers each path; answers.cpp lists them all.
 // Thread: as for the world, except answer_without_world().
 
 #include "inspector/http.h"
@@ -14,8 +13,8 @@
 namespace shoal::inspect {
 
 /// Answers requests that do not need the world: files of the page, errors in the address, the description of the
-/// interface. Returns nothing if the world is needed. `page_folder`: where to read the page's files from; empty: the
-/// files in the library are used. Thread: any.
+/// interface. Returns nothing if the world is needed. `page_folder`: the folder to read the page's files from; empty:
+/// the files in the library are used. Thread: any.
 std::optional<Response> answer_without_world(const Request& request, std::string_view page_folder);
 /// Requires: answer_without_world() has returned nothing.
 Response answer_of_world(Session& session, const Request& request);
@@ -53,7 +52,7 @@ Response show_points(Session& session, const Request& request);
 
 // --- shared helpers --------------------------------------------------------------------------------------------------
 
-/// The JSON of a request. Errors: `refusal` says where it is not valid JSON, or that it is not an object.
+/// The JSON body of a request. Errors: it is not valid JSON, or not an object; `refusal` is the response to send.
 struct RequestBody {
     explicit RequestBody(const Request& request);
     Diagnostics diagnostics;

@@ -48,7 +48,7 @@ void write_relative(const EntityWriter& writer, Entity entity, std::string_view 
     json.builder.end();
 }
 
-/// Lists the entities below an entity in the trees of stores: the entities that it owns, or its children, each once.
+/// Lists the entities that an entity owns, or its children, each once.
 void write_below(const World& world, const EntityWriter& writer, Entity entity, bool owned, JsonText& json) {
     std::vector<Entity> below;
     for_each_component(world, entity, [&](const Store&, const Schema& schema, const ComponentRow& at) {
@@ -80,7 +80,7 @@ void write_referrers(const World& world, const EntityWriter& writer, Entity enti
     json.builder.end();
 }
 
-/// Writes the prefabs that an entity is made from, the innermost first, and the changes that texts make to them.
+/// Writes the prefabs that an entity is made from, the innermost first, and the fields that other sources change.
 void write_origins(const std::vector<LayerOrigin>& origins, std::string_view own_file, JsonText& json) {
     std::vector<std::string_view> named;
     json.builder.begin_list("prefabs");
@@ -106,7 +106,7 @@ void write_origins(const std::vector<LayerOrigin>& origins, std::string_view own
     json.builder.end();
 }
 
-/// Writes the entity's position in the level, if it was spawned while the inspector ran.
+/// Writes the source file and the line of an entity, if it was spawned while the inspector ran.
 void write_source(const Session& session, Entity entity, JsonText& json) {
     json.builder.key("source");
     for (const SpawnRecord& spawn : session.spawns) {
@@ -126,7 +126,7 @@ void write_source(const Session& session, Entity entity, JsonText& json) {
     json.builder.null();
 }
 
-/// Whether the name or the id of an entity contains this text.
+/// Whether a text is the id of an entity, or a part of its name.
 bool is_called(const EntityWriter& writer, Entity entity, std::string_view text) {
     return entity_text(entity) == text || writer.name_of(entity).find(text) != std::string_view::npos;
 }
@@ -146,7 +146,7 @@ Response show_edit(const Session& session, const Edit* edit, const AnyValue& val
     return {200, "application/json", json.finish()};
 }
 
-/// Sets the older or the newer value of the last edit of `from`, which then moves to `to`.
+/// Sets the old or the new value of the last edit in `from`, and moves the edit to `to`.
 Response take_back(Session& session, std::vector<Edit>& from, std::vector<Edit>& to, bool older) {
     if (from.empty()) return refuse(400, older ? "there is no edit to take back" : "there is no edit to make again");
     Edit edit = std::move(from.back());

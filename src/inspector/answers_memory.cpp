@@ -70,7 +70,7 @@ void write_point(std::string_view key, const Bounds* box, Vec3 Bounds::* corner,
     builder.end();
 }
 
-/// An upper bound of the number of rows in a zone that have all of these component types.
+/// An upper bound on the number of rows in a zone that have all of these component types.
 std::uint64_t rows_with(const ZoneReport& zone, const std::set<std::string>& components) {
     std::uint64_t least = ~std::uint64_t(0);
     for (const std::string& name : components) {
@@ -92,7 +92,7 @@ std::set<std::string> components_of(const PassNode& pass, const Database& databa
     return names;
 }
 
-/// Estimates the time of the last frame by zone, from the accesses that passes declare. The time of each pass is
+/// Estimates the time of each zone in the last frame, from the accesses that passes declare. The time of each pass is
 /// divided among the zones in proportion to its rows there, because passes are only timed as a whole. Units: ns.
 std::vector<double> share_time(Schedule& schedule, const Database& database, std::span<const ZoneReport> zones) {
     std::vector<double> times(zones.size());

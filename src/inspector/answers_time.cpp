@@ -132,7 +132,7 @@ Response show_journal(Session& session, const Request& request) {
     json.builder.boolean("complete", journal.is_complete);
     json.builder.begin_list("entries");
     for (const JournalEntry& entry : journal.entries) {
-        // The stamp of a record is from after its settle.
+        // The stamp of a record is taken after the frame has settled.
         const auto frame =
             std::upper_bound(first, session.records.end(), entry.stamp,
                              [](std::uint64_t stamp, const FrameRecord& one) { return stamp < one.stamp; });

@@ -1,11 +1,11 @@
 #pragma once
-// All values of a world at one moment, to be compared with later values.
+// A copy of all values of a world, for comparison with a later state.
 //
 //     const FrameValues before(world);
 //     ...
 //     before.compare(world, [](const ValueDifference& difference) { ... });  // in the order of stores, types and rows
 //
-// Cost: a copy of all fields; comparing looks each entity up. With `many`, only the first component is compared.
+// Cost: a copy of all fields; comparing looks up each entity. With `many`, only the first component is compared.
 // Thread: const calls on the world, between passes.
 
 #include "shoal/table/detail/value_text.h"
@@ -30,7 +30,7 @@ class FrameValues {
 public:
     explicit FrameValues(const World& world);
 
-    /// Calls visit(difference) for each value that is different in `now`, and each component that was added or removed.
+    /// Calls visit(difference) for each value that differs in `now`, and each component that was added or removed.
     template <class Visit>
     void compare(const World& now, Visit&& visit) const {
         const FrameValues other(now);

@@ -100,8 +100,8 @@ struct HttpServer::Body {
     std::mutex mutex;                    // guards the members below
     std::map<const mg_connection*, std::unique_ptr<Stream>> streams;
 
-    /// Whether the host in the request is an address of this server, and not a forged name that
-    /// resolves to it. With a token, any name is allowed.
+    /// Whether the Host header is an address of this server, which prevents DNS rebinding. With a token, any host is
+    /// allowed.
     bool is_host_known(const mg_connection* connection) const {
         const std::string_view host = text_or_empty(mg_get_header(connection, "Host"));
         for (const std::string_view name : {"localhost", "127.0.0.1", "[::1]"})
@@ -116,7 +116,7 @@ struct HttpServer::Body {
         if (site == "cross-site" || site == "same-site") return false;
         return origin.empty() || origin == concat("http://", host);
     }
-    /// Cookies belong to a host, whatever the port, so the name contains the port.
+    /// Browsers share cookies between the ports of a host, so the name contains the port.
     std::string cookie_name() const { return concat("shoal_token_", port.load()); }
     bool has_token(const mg_connection* connection, std::string_view query) const {
         if (options.token.empty()) return true;
@@ -190,7 +190,7 @@ struct HttpServer::Body {
             further =
                 concat("Set-Cookie: ", cookie_name(), '=', options.token, "; Path=/; HttpOnly; SameSite=Strict\r\n");
         if (response.status == 405) further = "Allow: GET, HEAD, POST\r\n";
-        // The unread part of the body would be parsed as the next request.
+        // Otherwise, the unread part of the body would be parsed as the next request.
         if (response.status >= 400) further += "Connection: close\r\n", mg_disable_connection_keep_alive(connection);
         send(connection, response, std::string_view(info.request_method) != "HEAD", further);
         return response.status;
@@ -237,7 +237,7 @@ HttpServer::HttpServer() : body_(std::make_unique<Body>()) {}
 
 HttpServer::~HttpServer() {
     if (body_->context != nullptr) {
-        // civetweb checks every 2 seconds, or at a connection, whether to stop.
+        // civetweb checks whether to stop only every 2 seconds, and when a client connects.
         std::atomic<bool> has_stopped{false};
         std::thread visitor([&] {
             while (!has_stopped) {

@@ -2,7 +2,7 @@
 // HTTP and WebSocket over civetweb: requests are checked here, and passed to a Listener on threads of the server.
 //
 //     request --> Host, Origin, token, method, size --> Listener::answer() --> response
-//                 a page of another site, a name that was made to point here, a body that is too large: refused
+//                 refused: pages of other sites, forged host names, bodies that are too large
 //
 // Thread: the structural thread; Listener is called from threads of the server.
 
@@ -18,7 +18,7 @@ namespace shoal::inspect {
 inline constexpr std::size_t kMostBodyBytes = 64 * 1024;
 inline constexpr std::size_t kMostStreams = 8;
 inline constexpr std::size_t kMostWatched = 16;
-inline constexpr double kMostRate = 10;  // messages of a stream per second and path
+inline constexpr double kMostRate = 10;  // messages per second for each path of a stream
 
 struct Request {
     bool is_post = false;
@@ -36,7 +36,7 @@ struct Response {
     std::string body;
 };
 
-/// Returns a response with a message, and with a position in the text that was sent. `line` 0: no position.
+/// Returns a response with an error message, and a position in the text of the request. `line` 0: no position.
 Response refuse(int status, std::string_view message, std::uint32_t line = 0, std::uint32_t column = 0);
 
 /// Answers requests.

@@ -1,5 +1,5 @@
 #pragma once
-// JSON that is written to a text while it is built.
+// A JSON document that is written into a string while it is built.
 //
 //     JsonText json;
 //     json.builder.begin_mapping();
@@ -22,7 +22,7 @@ struct JsonText {
     JsonText(const JsonText&) = delete;
     JsonText& operator=(const JsonText&) = delete;
 
-    /// Adds a text with arbitrary content: bytes that are not UTF-8 are escaped visibly.
+    /// Adds any text; bytes that are not UTF-8 are escaped visibly.
     void text(std::string_view value) {
         if (find_invalid_byte(value) == std::string_view::npos) return builder.string(value);
         std::string visible;
@@ -33,7 +33,7 @@ struct JsonText {
         builder.key(key);
         text(value);
     }
-    /// Requires: every list and mapping was ended.
+    /// Requires: every list and mapping has been ended.
     std::string finish() {
         builder.finish();
         return std::move(written_);

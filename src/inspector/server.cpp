@@ -16,7 +16,7 @@
 namespace shoal::inspect {
 namespace {
 
-constexpr double kLongestWait = 0.1;  // seconds between checks for whether a paused world should stop, at most
+constexpr double kLongestWait = 0.1;  // seconds; a paused world checks this often whether to stop
 
 /// Whether a text is four numbers from 0 to 255, or `localhost`.
 bool is_ipv4(std::string_view text) {
@@ -127,7 +127,7 @@ public:
     bool waits_for_more() const { return session->control.is_paused && session->control.num_steps == 0; }
     bool is_over() const { return session->options.host != nullptr && session->options.host->is_stopped(); }
 
-    std::optional<Session> session;  // empty: the world has ended
+    std::optional<Session> session;  // empty: the world was destroyed
     WorldQueue queue;
     std::unique_ptr<HttpServer> http;
     Status status;

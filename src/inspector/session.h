@@ -1,6 +1,6 @@
 #pragma once
-// The inspector's state besides the world itself: whether it is paused, edits, the sources of entities, the results of
-// the last frames. The answers to requests (answers.h) read and change it.
+// The state of the inspector: whether the world is paused, edits, the sources of entities, the results of the last
+// frames. The answers to requests (answers.h) read and change this state.
 // Thread: as for the world.
 
 #include "inspector/http.h"
@@ -26,12 +26,12 @@ struct Edit {
     AnyValue before, after;
 };
 
-/// Whether and how fast frames follow each other.
+/// Whether the world runs, and how fast.
 struct Control {
     bool is_paused = false;
     std::uint64_t num_steps = 0;          ///< frames to run before the next pause, while paused
-    std::optional<std::uint64_t> run_to;  ///< pause when World::frame() reaches this
-    double speed = 1;                     ///< below 1: frames wait to take proportionally longer
+    std::optional<std::uint64_t> run_to;  ///< the world pauses when World::frame() reaches this
+    double speed = 1;                     ///< below 1: frames are delayed, to take proportionally longer
 };
 
 /// The changes of a frame, for the journal.
@@ -85,29 +85,29 @@ public:
 
     /// Called before commands are carried out.
     void note_commands();
-    /// Called at the end of a frame. pause_ended() is called before the next frame begins: the time in between belongs
-    /// to neither frame.
+    /// Called at the end of a frame. pause_ended() is called before the next frame begins, so the time between the two
+    /// is not counted.
     void note_frame();
     void pause_ended() { frame_began_ns_ = monotonic_ns(); }
     void note_spawn(const Blob& blob, const Spawned& spawned);
     /// Called when stores or fields have changed: earlier edits cannot be undone.
     void forget_edits() { undo.clear(), redo.clear(); }
 
-    /// Returns the kept frames, which are the program's or the inspector's; nullptr if none are kept.
+    /// Returns the frames that the program or the inspector keeps; nullptr if none are kept.
     Frames* frames();
     void keep_frames(std::uint32_t max_frames);
     /// The trace of the last frames: the program's trace, or a trace that the inspector starts now.
     const Trace& trace();
-    /// From now on, records the changes of frames, and the journal of the world.
+    /// Starts to record the changes of frames and the journal of the world.
     void watch_journal();
 
     World& world;
     const ServerOptions options;
     Control control;
     std::vector<Edit> undo, redo;
-    std::deque<FrameRecord> records;  ///< the oldest first, while the journal is watched
+    std::deque<FrameRecord> records;  ///< oldest first; recorded while the journal is watched
     std::vector<SpawnRecord> spawns;
-    bool has_unkept_edits = false;                             ///< since the last frame, so no kept frame has them
+    bool has_unkept_edits = false;                             ///< after the last frame, so no kept frame has them
     std::int64_t frame_ns = 0;                                 ///< duration of the last frame without the inspector
     std::unique_ptr<sql::Connection> sql;                      ///< nullptr: not used yet
     std::unordered_map<std::string, KeptAnswer> kept_answers;  ///< by path and query
@@ -115,13 +115,13 @@ public:
 private:
     std::shared_ptr<const SpawnSource> source_of(const Blob& blob);
 
-    std::size_t next_sweep_ = 16;  // number of spawns at which to remove dead ones
+    std::size_t next_sweep_ = 16;  // number of records at which to remove those without living entities
     std::optional<Frames> own_frames_;
     std::optional<Trace> own_trace_;
     std::vector<FrameRecord::PassCount> commands_;            // in this frame, while the journal is watched
     std::int64_t journal_asked_ns_ = 0, trace_asked_ns_ = 0;  // 0: not watched
     std::int64_t frame_began_ns_ = 0;
-    bool keeps_journal_ = false;  // the inspector keeps the world's journal
+    bool keeps_journal_ = false;  // the inspector has switched the journal on
 };
 
 }  // namespace shoal::inspect

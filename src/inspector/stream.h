@@ -2,7 +2,7 @@
 // A stream: a WebSocket that repeatedly sends a page the data that it watches.
 //
 //     {"watch": ["/api/world", "/api/passes"], "rate": 4}       from the client; again to change it
-//     {"path": "/api/world", "status": 200, "body": {...}}      to it, for each path, at that rate
+//     {"path": "/api/world", "status": 200, "body": {...}}      to the client, for each path, at that rate
 //
 // Each stream asks the world on its own thread, so a slow client only delays its own stream.
 

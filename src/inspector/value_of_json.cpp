@@ -32,7 +32,7 @@ bool write_exactly(FieldType type, Node given, std::byte* value) {
     return (is_real || number == std::trunc(number)) && write_number(type, number, value);
 }
 
-/// Writes numbers that are given one by one or, as for matrices, in lists with the size of a lane.
+/// Writes a number, or the numbers of a list, which may contain lists, such as the rows of a matrix.
 bool write_numbers(Node given, FieldType type, std::uint32_t bytes, std::byte*& at, const std::byte* end) {
     if (given.is_list()) {
         for (const Node one : given)
@@ -70,7 +70,7 @@ Result<AnyValue> value_of_json(Node given, const FieldPath& path) {
     const ValueType& type = path.type();
     if (type.type == FieldType::kOpaque || type.type == FieldType::kBlobArray)
         return Status::error(concat('"', path.name(), "\" cannot be edited: it is ", type.to_text()));
-    if (given.is_string()) return AnyValue(given.as_string());  // the world converts the text, and keeps texts of ids
+    if (given.is_string()) return AnyValue(given.as_string());  // the world converts it, and keeps texts of string ids
     if (given.is_null() && type.type == FieldType::kEntity) return AnyValue(Entity());
     const FieldType lane = type.type == FieldType::kMatrix3x4 ? FieldType::kFloat : lane_type(type.type);
     if (lane != FieldType::kBool && !is_number(lane)) return unfit(path);

@@ -6,8 +6,8 @@
 
 namespace shoal::inspect {
 
-/// Returns a value for a field, or a part of one. Errors: the value does not fit, or is outside of the range in the
-/// schema; the message says what is allowed.
+/// Returns a value for a field, or for a part of a field. Errors: the value does not fit, or is outside of the range in
+/// the schema; the message says what is allowed.
 Result<AnyValue> value_of_json(Node given, const FieldPath& path);
 
 }  // namespace shoal::inspect

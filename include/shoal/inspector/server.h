@@ -1,5 +1,5 @@
 #pragma once
-// The live inspector: shows a running world in a browser, and answers requests of programs.
+// The live inspector: shows a running world in a browser, and answers requests from programs.
 //
 //     inspect::Server server(world, {.port = 0});
 //     if (!server.status()) return server.status();
@@ -7,17 +7,17 @@
 //     while (is_running) world.step(1.0f / 60);
 //
 //     browser --HTTP--> server's threads --request--> [ waits ] --between two frames--> world's thread, which answers
-//                                                        pause: the world's thread stays here until it is to go on
+//                                                        pause: the world's thread waits here until the pause ends
 //
 // The server is a service of the world: at the end of a frame, it answers the requests that came during the frame.
-// Programs may send the page's requests: docs/formats/inspector.md lists them, and GET /api/openapi.json describes them
-// to tools. By default, the page is served on 127.0.0.1. To serve on another address, set a token, which every request
-// must then have. Requests from other pages in the browser are refused. Fields of entities can be edited through their
-// stores, as by World::set(); `allow_edits` disables this.
+// Programs may send the same requests as the page: docs/formats/inspector.md lists them, and GET /api/openapi.json
+// describes them to tools. By default, the page is served on 127.0.0.1. To serve on another address, set a token, which
+// every request must then have. Requests from other pages in the browser are refused. Fields of entities can be edited
+// through their stores, as by World::set(); `allow_edits` disables this.
 //
-// Cost: one reading of the clock in each frame, and 4 bytes of memory for each spawned entity; while the page is open,
-// at most one percent of the time for each thing that the page watches. Thread: as for the world. A world has at most
-// one server at a time; the server may end before or after the world.
+// Cost: one clock read per frame and 4 bytes of memory per spawned entity; while the page is open, also at most one
+// percent of the time for each path that the page watches. Thread: as for the world. A world has at most one server at
+// a time; the server may be destroyed before or after the world.
 
 #include "shoal/react/service.h"
 
@@ -33,14 +33,14 @@ struct LayerOrigin;
 
 namespace shoal::inspect {
 
-/// What a server needs from the program.
+/// Callbacks from a server to the program.
 class ServerHost {
 public:
-    /// Called about ten times a second while the world is paused. Once it returns true, the pause ends and the world
-    /// is not paused again.
+    /// Called about ten times a second while the world is paused. If it returns true, the pause ends, and the world is
+    /// not paused again.
     virtual bool is_stopped() { return false; }
-    /// Returns the texts that an entity's values come from (see source/origins.h), given the name of the entity's
-    /// resource and its GUID path; empty: unknown. Called while the world waits, when an entity with a source is shown.
+    /// Returns the source layers that set an entity's values (see source/detail/origins.h), given its resource and its
+    /// GUID path; empty: unknown. Called between frames, when an entity with a source is shown.
     SHOAL_API virtual std::vector<LayerOrigin> origins(std::string_view resource, std::uint64_t guid);
 
 protected:
@@ -52,16 +52,16 @@ struct ServerOptions {
     std::string address = "127.0.0.1";  ///< an address of this machine; any other than 127.0.0.1 requires a token
     std::string token{};                ///< if not empty, requests must have it
     std::string name = "world";         ///< the name of the world on the page
-    bool allow_edits = true;            ///< edits of fields and passes, and going back; pausing is always allowed
-    std::uint32_t keep_frames = 0;      ///< frames kept for going back; 0: none until the page asks for some
+    bool allow_edits = true;            ///< allows editing fields and passes, and going back; pausing is always allowed
+    std::uint32_t keep_frames = 0;      ///< frames kept for going back; 0: none until the page requests some
     bool begin_paused = false;          ///< pauses at the end of the first frame
     ServerHost* host = nullptr;         ///< Lifetime: as long as the server
-    std::string page_folder{};          ///< for development: where to read the page's files from
+    std::string page_folder{};          ///< for development: the folder to read the page's files from
 };
 
 class Server final : public WorldService {
 public:
-    /// Starts to listen. Requires: the world has no other server; no passes run.
+    /// Starts to listen. Requires: the world has no other server; no pass is running.
     SHOAL_API explicit Server(World& world, const ServerOptions& options = {});
     /// Stops answering; waiting requests are refused.
     SHOAL_API ~Server() override;
@@ -71,13 +71,13 @@ public:
     /// The address of the page, with the token if there is one. Empty if nothing is served.
     SHOAL_API const std::string& url() const;
 
-    /// Answers waiting requests, for programs that do not step all the time. Goes on for `seconds`, or answers once if
-    /// that is 0, and goes on for as long as the world is paused. Ends early when ServerHost::is_stopped() returns
-    /// true. Requires: the world is at rest.
+    /// Answers waiting requests, for programs that do not step continuously: once, or for `seconds` if that is not 0,
+    /// and then until the end of a pause. Returns early if ServerHost::is_stopped() returns true. Requires: the world
+    /// is at rest.
     SHOAL_API void answer(double seconds = 0);
     /// For programs that step in real time: waits until the next frame is due, and answers requests while it waits. A
     /// frame is due `seconds` after the last due time, or later if the page slows the world down. Time spent in a pause
-    /// is not made up for. Waits at most `most_seconds`. Returns whether the frame is due. Requires: the same as
+    /// is not made up for. Waits for at most `most_seconds`. Returns whether the frame is due. Requires: the same as
     /// answer().
     SHOAL_API bool wait_for_frame(double seconds, double most_seconds = 3600);
 

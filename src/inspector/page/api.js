@@ -2,7 +2,7 @@
 
 import { request_path } from "./route.js";
 
-/// An error answer of the server. `line` and `column` are set for texts of queries and SQL.
+/// An error response of the server. `line` and `column` are set for errors in queries and SQL.
 export class ApiError extends Error {
     constructor(message, status, { line = null, column = null } = {}) {
         super(message);
@@ -50,7 +50,7 @@ const kRate = 4; // per second
 const kMaxPaths = 16;
 const kRetries_ms = [500, 1000, 2000, 4000];
 
-/// The WebSocket of the server: watched data is sent several times a second, while frames run.
+/// The WebSocket of the server: the server sends watched data several times a second while frames run.
 /// Reconnects when the connection is lost; `on_state` is called with "live" and "gone".
 export class Live {
     constructor(on_state) {
@@ -100,7 +100,7 @@ export class Live {
         };
     }
 
-    // Views are closed and opened together, so one message tells the server.
+    // Several views may open and close at once; one message tells the server.
     send_soon() {
         if (this.is_sending_soon) return;
         this.is_sending_soon = true;

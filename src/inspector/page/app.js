@@ -72,7 +72,7 @@ const context = {
 };
 context.pins = new Pins(context);
 
-/// Runs a function that may fail, and shows the error. Returns undefined then.
+/// Runs a function. If it fails, shows the error and returns undefined.
 async function attempt(action) {
     try {
         return await action();
@@ -249,7 +249,7 @@ function key_pressed(event) {
 
 // --- start ----------------------------------------------------------------------------------------------------------
 
-// A token in the first address is sent to the server once, which keeps it in a cookie; the address then drops it.
+// Sends a token in the first address to the server, which sets a cookie, and removes the token from the address.
 async function give_token() {
     const token = new URLSearchParams(location.search).get("token");
     if (!token) return;

@@ -5,7 +5,7 @@ import { recalled, remember } from "./memo.js";
 import { next_order, sorted_rows } from "./sorting.js";
 
 /// columns: [{key, title, hint, is_number, value(row), text(row), draw(cell, row)}]
-///   value: for sorting; default: row[key]. text: to show. draw: makes the content, if it is more than text.
+///   value: for sorting; default: row[key]. text: to show. draw: makes the content, if it is not only text.
 /// options: {name: for remembering the order, label, key_of(row), on_row(row), order, empty}
 export class DataTable {
     constructor(columns, options) {

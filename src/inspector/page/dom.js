@@ -154,7 +154,7 @@ addEventListener("pointerup", () => (presses = false), true);
 addEventListener("pointercancel", () => (presses = false), true);
 addEventListener("blur", () => (presses = false)); // of the window: it does not bubble
 
-/// Whether a button is held down. A pressed element must not be redrawn meanwhile, or the click would miss it.
+/// Whether a button is held down. A pressed element must not be redrawn, or the click would miss it.
 export function is_pressed() {
     return presses;
 }

@@ -140,7 +140,7 @@ class EntitiesView {
         document.addEventListener("shoal-components", () => this.components_came());
     }
 
-    // A text that was taken for a name may be a component.
+    // A text that was taken for the name of an entity may be the name of a component.
     components_came() {
         const { kind } = kind_of_search(this.box.text, this.context.components);
         if (this.has_searched && kind === "query" && this.kind.textContent !== kKindTexts.query)

@@ -163,7 +163,7 @@ export class EntityDetails {
         );
     }
 
-    // Of several components of one type, a path names only the first: the others are read-only.
+    // A path names only the first of several components of a type, so the others are read-only.
     field_line(component_name, field, field_name, row) {
         const path = `${component_name}.${field_name}`;
         const value = new FieldValue(

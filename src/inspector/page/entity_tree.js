@@ -1,4 +1,4 @@
-// The relatives of an entity, as a tree that opens: parent, owner, children, owned entities, links, and referrers.
+// The relatives of an entity, as an expandable tree: parent, owner, children, owned entities, links, and referrers.
 
 import { get } from "./api.js";
 import { entity_link, fill, h } from "./dom.js";

@@ -96,7 +96,7 @@ export class FieldValue {
         if (event.key === "Escape") this.close(true);
     }
 
-    // A box left without Enter is cancelled; one with an error stays open, so that the error can be read.
+    // Leaving a box without Enter cancels the edit. A box with an error stays open, so that the error can be read.
     left() {
         if (this.editor && !this.is_setting && this.error.hidden) this.close(false);
     }

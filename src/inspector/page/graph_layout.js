@@ -105,7 +105,7 @@ export function waiting_chain(timeline) {
 }
 
 /// The accesses of each field: {fields, passes, cells}; cells is a Map of "field pass" to "R", "W" or "RW".
-/// "*" is everything, and comes first.
+/// "*" means everything, and is first.
 export function access_matrix(passes) {
     const cells = new Map();
     const fields = new Set();

@@ -1,4 +1,4 @@
-// Settings that the page keeps in the browser over reloads. Without storage (a private window), nothing is kept.
+// Settings that the page keeps in the browser across reloads. Without storage (a private window), nothing is kept.
 
 const kPrefix = "shoal.";
 
@@ -15,6 +15,6 @@ export function remember(key, value) {
     try {
         localStorage.setItem(kPrefix + key, JSON.stringify(value));
     } catch {
-        // Full or forbidden: the page works without it.
+        // The storage is full or forbidden: the page works without it.
     }
 }

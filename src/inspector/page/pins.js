@@ -1,4 +1,4 @@
-// Pinned fields: watched over time in every view, kept over reloads, each with a small chart.
+// Pinned fields: watched over time in every view, kept across reloads, each with a small chart.
 
 import { entity_link, fill, h, icon_button, notice, set_text, svg } from "./dom.js";
 import { value_of_field } from "./entity_data.js";

@@ -71,7 +71,7 @@ class WebGlPainter {
         this.count = points.count;
         let num_selected = 0;
         for (let i = 0; i < points.count; ++i) num_selected += points.selected[i];
-        this.growth = num_selected * kFew < points.count ? 0.8 : 0; // enlarges few points, so that they are visible
+        this.growth = num_selected * kFew < points.count ? 0.8 : 0; // enlarges a small selection, so that it is visible
         [points.x, points.y, slots, points.selected].forEach((data, i) => {
             gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[i]);
             gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);

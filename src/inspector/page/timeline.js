@@ -1,4 +1,4 @@
-// Draws the last frame: a lane per worker, a bar per part of a pass, and the chain of waits behind the frame's time.
+// Draws the last frame: a lane per worker, a bar per part of a pass, and the waits that determine the frame's time.
 
 import { fill, h, notice, svg } from "./dom.js";
 import { count_text, ms_digits, ms_text } from "./format.js";

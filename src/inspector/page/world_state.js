@@ -17,7 +17,7 @@ export class WorldState {
         return performance.now() / 1000;
     }
 
-    /// Handles an answer, of the stream or of a request.
+    /// Handles an answer from the stream or from a request.
     hear(world) {
         const is_new_frame = !this.last || this.last.frame !== world.frame;
         this.last = world;

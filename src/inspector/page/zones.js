@@ -1,4 +1,4 @@
-// Zones: a map coloured by their content, the unloaded ones, and a table.
+// Zones: a map coloured by their content, the unloaded zones, and a table.
 
 import { ramp_color, text_on_ramp } from "./colors.js";
 import { DataTable, draw_bar } from "./data_table.js";
