@@ -1,5 +1,5 @@
 // The loops that compute world poses, block by block: first the local poses of a block, with many rows in one vector,
-// and then the product of each row with its parent, with a matrix in as few vectors as possible.
+// and then the product of each row with its parent, with each matrix in as few vectors as possible.
 //
 // Highway includes this file once for each instruction set.
 
@@ -44,7 +44,7 @@ struct Source {
 
 // --- local poses -----------------------------------------------------------------------------------------------------
 
-/// Computes the local poses of as many rows as `d` has lanes, from row i on, with the operations of local_matrix().
+/// Computes the local poses of one row per lane of `d`, starting at row i, with the operations of local_matrix().
 template <class D>
 HWY_INLINE void compute_locals(D d, const Source& source, std::size_t i, Locals& out) {
     using V = hn::Vec<D>;
@@ -85,8 +85,8 @@ HWY_INLINE void compute_locals(const Source& source, std::uint32_t num_rows, Loc
 
 // --- products --------------------------------------------------------------------------------------------------------
 
-/// Returns some rows of the product of a parent, whose rows are `p`, and local pose `i`, with the operations of
-/// product().
+/// Returns some rows of the product of a parent's matrix, which has the rows `p`, and local pose `i`, with the
+/// operations of product().
 template <class D>
 HWY_INLINE hn::Vec<D> product_rows(D d, hn::Vec<D> p, const Locals& locals, std::uint32_t i) {
     alignas(16) static constexpr std::uint32_t kLastLane[4] = {0, 0, 0, 0xFFFFFFFF};
@@ -98,8 +98,8 @@ HWY_INLINE hn::Vec<D> product_rows(D d, hn::Vec<D> p, const Locals& locals, std:
                    hn::Add(hn::Mul(hn::Broadcast<2>(p), l2), hn::And(p, last_lane)));
 }
 
-// Poses are loaded in the pieces in which they are stored, so that the processor can forward a parent that was just
-// stored to its children.
+// Poses are loaded in the same pieces in which they are stored, so that the processor can forward a stored parent to
+// the loads of its children.
 #if HWY_MAX_BYTES >= 64
 using Eight = hn::FixedTag<float, 8>;
 
@@ -150,8 +150,8 @@ HWY_INLINE Pose product(const Pose& p, const Locals& locals, std::uint32_t i) {
 
 HWY_INLINE float* floats_of(Matrix3x4* pose) { return &pose->row[0].x; }
 
-/// Returns the world pose of the parent, or the identity for a root, without a branch, because roots cannot be
-/// predicted.
+/// Returns the world pose of the parent, or the identity for a root. There is no branch, because it would often be
+/// mispredicted.
 HWY_INLINE Pose load_parent(const PoseColumns& columns, std::uint32_t parent) {
     static constexpr Matrix3x4 kIdentity;
     const auto world = reinterpret_cast<std::uintptr_t>(columns.world + parent);
@@ -172,7 +172,7 @@ HWY_INLINE bool is_chain(const std::uint32_t* parent, std::uint32_t first, std::
     return hn::AllTrue(d, hn::Eq(differences, hn::Zero(d)));
 }
 
-/// Keeps the parent in registers, so that a row costs the latency of a product, without a store and a load.
+/// Keeps the parent in registers, so that a row costs the latency of a product, but not of a store and a load.
 HWY_INLINE void compute_chain(const PoseColumns& columns, std::uint32_t first, const Locals& locals) {
     Pose pose = load_parent(columns, columns.parent[first]);
     for (std::uint32_t i = 0; i < kBlockRows; ++i) {
@@ -196,7 +196,7 @@ HWY_INLINE void compute_block(const PoseColumns& columns, std::uint32_t first, s
         compute_worlds(columns, first, num_rows, locals);
 }
 
-/// Full blocks have a loop of their own, in which the number of rows is a constant.
+/// Full blocks have a separate loop with a constant number of rows.
 HWY_ATTR void compute_range(PoseColumns columns, RowRange rows) {
     Locals locals;
     std::uint32_t first = rows.begin;

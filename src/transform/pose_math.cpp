@@ -74,7 +74,7 @@ Axes nearest_rotation(Axes axes) {
 
 Quaternion to_quaternion(const Axes& axes) {
     const auto m = [&](int row, int column) { return axes.column[column][row]; };
-    // Of the four formulas, take the one with the largest divisor.
+    // Of the four equivalent formulas, the one with the largest divisor is the most precise.
     double q[4];
     const double trace = m(0, 0) + m(1, 1) + m(2, 2);
     if (trace > 0) {
@@ -103,8 +103,8 @@ double split_axes(const Axes& axes, Axes& rotation, double* scale) {
         scale[i] = (i == 0 ? sign : 1) * std::sqrt(dot(axes.column[i], axes.column[i]));
         largest = std::fmax(largest, std::fabs(scale[i]));
     }
-    // For a fixed scale, the nearest rotation is that of axes x scale; for a fixed rotation, the nearest scale is the
-    // length of each axis along its column. Without shear, the first round finds both.
+    // For a fixed scale, the best rotation is the one nearest to axes x scale; for a fixed rotation, the best scale is
+    // the length of each axis along its column. Without shear, the first round finds both.
     double error = 0;
     for (int step = 0; step < kMaxSteps; ++step) {
         Axes turned;

@@ -2,7 +2,7 @@
 // A plan lists which world poses to compute, and in what order:
 //
 //     spine     rows whose subtrees are not one range: one by one, parents first, before the ranges
-//     ranges    whole subtrees side by side, whose parents are up to date then: in any order, on any thread
+//     ranges    adjacent whole subtrees, whose parents are then up to date: in any order, on any thread
 //
 // Thread: one thread fills the plan; compute() shares the ranges among the workers of an executor.
 
@@ -47,7 +47,7 @@ private:
     std::uint64_t num_rows_ = 0;
     Array<std::uint32_t> spine_{Owner("transform manager")};
     Array<RowRange> ranges_{Owner("transform manager")};
-    // While workers share the ranges: pieces made of whole subtrees, and where the pieces of each chunk end.
+    // Used while workers share the ranges: pieces made of whole subtrees, and the end of each chunk in `pieces_`.
     Array<RowRange> pieces_{Owner("transform manager")};
     Array<std::uint32_t> chunk_ends_{Owner("transform manager")};
     std::uint32_t chunk_rows_ = 0;

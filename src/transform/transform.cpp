@@ -18,7 +18,7 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kRemovalDistance = 32;  // distance in entities between a removal and its prefetch
-constexpr std::uint32_t kBlockRows = 256;     // their local and world poses fit into the innermost cache
+constexpr std::uint32_t kBlockRows = 256;     // the local and world poses of a block fit into the L1 cache
 
 FieldDefinition extra_field(const char* name, FieldType type) {
     FieldDefinition field;
@@ -221,7 +221,7 @@ Result<AddCounts> TransformManager::Work::add(std::span<const Entity> added, std
     const RowRange rows{num_rows() - static_cast<std::uint32_t>(entities.size()), num_rows()};
     admit(rows);
     if (link_new(rows, parents)) {
-        // The loop goes block by block, because writing costs most once the rows exceed the cache.
+        // Works in blocks, so that the local poses are still in the cache when the world poses are computed.
         for (std::uint32_t row = rows.begin; row < rows.end; row += kBlockRows) {
             const RowRange block{row, std::min(row + kBlockRows, rows.end)};
             write_locals(block, locals.size() == 1 ? locals : locals.subspan(row - rows.begin, block.size()));
@@ -291,7 +291,7 @@ Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entit
         note(places[i]);
     }
     // Children are linked by entity, because linking may move rows, and in reverse order, because the child that is
-    // linked last becomes the first.
+    // linked last becomes the first child.
     Array<std::pair<Entity, Entity>> links{Owner("transform manager")};
     for (std::uint32_t i = rows.size(); i-- > 0;)
         if (above_new[i] != kNilRow) links.push_back({owner(first + i), owner(above_new[i])});
@@ -305,8 +305,8 @@ Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entit
 
 std::uint32_t TransformManager::remove(std::span<const Entity> entities) { return work_->remove(entities, false); }
 
-/// Makes the children of a row roots and lists them in `freed`. Children that stay get their poses back when the rows
-/// have been removed.
+/// Makes the children of a row roots and lists them in `freed`. remove() restores the world poses of children that are
+/// not removed.
 void TransformManager::Work::free_children(std::uint32_t row, Array<Entity>& freed) {
     for (std::uint32_t child = first_children()[row]; child != kNilRow; child = first_children()[row]) {
         freed.push_back(owner(child));
@@ -336,7 +336,7 @@ std::uint32_t TransformManager::Work::remove(std::span<const Entity> removed, bo
         remove_row(row);
         ++num_removed;
     }
-    // No pose was computed since then, so the world poses of these children are still the old ones.
+    // No pose has been computed since the links changed, so the world poses of these children are still the old ones.
     for (const Entity entity : freed)
         if (const std::uint32_t row = row_of(entity); row != kNilRow) set_world(row, Matrix3x4(worlds()[row]), false);
     end_batch(nullptr);
@@ -447,7 +447,7 @@ Status TransformManager::Work::find_parents(const SpawnBatch& batch, Array<std::
     return {};
 }
 
-/// A blob may be forged, so this checks the same things as the source compiler.
+/// Checks the same things as the source compiler, because a blob may be forged.
 Status TransformManager::Work::check_poses(const SpawnBatch& batch) {
     const auto values = [&]<class T>(std::uint32_t column, const T&) {
         return std::span(reinterpret_cast<const T*>(batch.columns[column]), batch.entity_index.size());

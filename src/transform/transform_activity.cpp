@@ -12,7 +12,7 @@ void TransformManager::Work::follow_activity() {
     });
 }
 
-/// Updates whether an entity is inactive because of its parent, and does the same for its descendants.
+/// Updates whether an entity is inactive because of its parent, and passes a change on to its descendants.
 void TransformManager::Work::follow_parent(std::uint32_t row) {
     const Entity entity = owner(row);
     if (!entities_.alive(entity)) return;
@@ -22,7 +22,7 @@ void TransformManager::Work::follow_parent(std::uint32_t row) {
     if (entities_.inactive().set_from_above(this, entity, is_inactive)) pass_activity_on(row);
 }
 
-/// Descends from `root` only as far as something changes. Stops at dead entities, because they do not make other
+/// Descends from `root` only where the state changes. Stops at dead entities, because they do not make other
 /// entities inactive.
 void TransformManager::Work::pass_activity_on(std::uint32_t root) {
     InactiveEntities& inactive = entities_.inactive();

@@ -8,9 +8,9 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kSortShare = 32;  // a list of at least a 32nd of all rows is sorted with one bit per row
+constexpr std::size_t kSortShare = 32;  // a list of at least 1/32 of all rows is sorted as a bit set
 constexpr std::size_t kFewParts = 16;
-// Starting a part costs as much as this many rows of a pass over all rows, because its first rows are not prefetched.
+// Starting a part of a plan costs as much as computing this many rows, because its first rows are not prefetched.
 constexpr std::uint64_t kPartRows = 8, kFarPartRows = 32;
 constexpr std::uint32_t kCachedRows = 1u << 18;  // larger tables do not fit into the cache
 
@@ -20,10 +20,10 @@ bool ascend(std::span<const std::uint32_t> rows) {
     return num_falls == 0;
 }
 
-/// Returns the first of strictly ascending rows that is not below `row`.
+/// Returns the first row in a strictly ascending list that is not below `row`.
 SHOAL_INLINE const std::uint32_t* skip_below(const std::uint32_t* next, const std::uint32_t* end, std::uint32_t row) {
     if (next == end || *next >= row) return next;
-    // At most this many rows are below `row`; exactly this many if everything moves.
+    // At most this many rows are below `row`; exactly this many if every row is on the list.
     const std::ptrdiff_t most = std::min<std::ptrdiff_t>(end - next, row - *next);
     return next[most - 1] < row ? next + most : std::lower_bound(next, next + most, row);
 }
@@ -172,11 +172,11 @@ void TransformManager::Work::plan_broken(PosePlan& plan, std::uint32_t root, std
 /// list in the previous frame are chosen for the suffix.
 bool TransformManager::Work::plan_moved(std::uint32_t end_row, bool enters) {
     const bool in_order = sort_moved();
-    // In ascending order, the range of a pending ancestor covers its descendants.
+    // If the list ascends, descendants of a pending row are skipped with its range.
     const bool may_be_below = !(in_order && all_known_);
     const std::uint32_t* const mark = marks();
     const std::uint32_t* const extent = extents();
-    RowRange run;  // of subtrees side by side
+    RowRange run;  // adjacent subtrees
     for (const std::uint32_t *next = moved_.data(), *const end = next + moved_.size(); next != end;) {
         const std::uint32_t row = *next++;
         if (in_order && row >= end_row) break;
@@ -205,7 +205,7 @@ void TransformManager::Work::plan_suffix(bool in_order) {
     const std::uint32_t* const mark = marks();
     const std::uint32_t begin = manager_.num_clean_, end = table_.num_rows();
     const bool clean_moved = !plan_.is_empty();
-    // If the list is in order, it has the subtrees that move as a whole, which are most of the suffix.
+    // If the list is in order, it has the roots of all subtrees that move as a whole, which fill most of the suffix.
     const bool follows_list = in_order && all_known_ && !repeats_;
     const std::uint32_t *const list = moved_.data(), *const list_end = list + moved_.size();
     const std::uint32_t* listed = follows_list ? std::lower_bound(list, list_end, begin) : list_end;
@@ -216,7 +216,7 @@ void TransformManager::Work::plan_suffix(bool in_order) {
                 if (run.size() != 0) suffix_plan_.add_range(run);
                 run.begin = row;
             }
-            // Following the list avoids waiting for one extent in order to find the next.
+            // The next root comes from the list, so the loads of extents do not depend on each other.
             do {
                 row = *listed + extent[*listed];
                 listed = skip_below(listed + 1, list_end, row);
@@ -292,9 +292,9 @@ void TransformManager::Work::compute_plan(PosePlan& plan, Executor* executor) {
     num_loose_ += plan.spine().size();
 }
 
-/// Returns whether one pass over all rows is possible and cheaper than the plans. This choice decides when the order is
-/// restored, which changes the state, so it must not depend on the number of workers. If several workers share a pass,
-/// it is divided between subtrees, whose extents must be known.
+/// Returns whether one pass over all rows is possible and cheaper than the plans. This choice affects when the order is
+/// restored, and thus the state, so it must not depend on the number of workers. Workers share a pass by cutting it
+/// between subtrees, so all extents must be known.
 bool TransformManager::Work::prefers_full_pass() {
     const std::uint64_t num_planned = plan_.num_rows() + suffix_plan_.num_rows();
     const std::size_t num_parts = plan_.num_parts() + suffix_plan_.num_parts();
@@ -343,7 +343,7 @@ void TransformManager::Work::end_frame(Executor* executor) {
     begin_frame();
     for (const Entity entity : leaving_) leave(row_of(entity));
     leaving_.clear();
-    // This goes from the last to the first, so that no subtree is among the rows with which another subtree is swapped.
+    // Enter in descending order, so that no subtree is swapped with rows of another subtree that enters.
     std::sort(entering_.begin(), entering_.end(), [&](Entity a, Entity b) { return row_of(a) > row_of(b); });
     for (const Entity entity : entering_) enter(row_of(entity));
     entering_.clear();

@@ -106,8 +106,7 @@ void TransformManager::Work::swap_rows(std::uint32_t a, std::uint32_t b) {
     list_again(b);
 }
 
-/// Moves a block of rows to `to`. The same number of rows from there moves to the place of the block. If the two ranges
-/// overlap, only the rows in between move there.
+/// Swaps a block of rows with the same number of rows at `to`. If the two ranges overlap, rotates their rows instead.
 void TransformManager::Work::exchange(RowRange block, std::uint32_t to) {
     if (block.begin == to) return;
     const std::uint32_t low = std::min(block.begin, to), high = std::max(block.begin, to);
@@ -132,7 +131,7 @@ void TransformManager::Work::exchange(RowRange block, std::uint32_t to) {
     }
 }
 
-/// Gathers the owners of those rows of a subtree that are in `rows`, in depth-first order. Returns whether all rows of
+/// Gathers the owners of the rows of a subtree that are in `rows`, in depth-first order. Returns whether all rows of
 /// the subtree are in `rows`.
 bool TransformManager::Work::gather_subtree(std::uint32_t root, RowRange rows) {
     bool is_whole = true;
@@ -145,7 +144,7 @@ bool TransformManager::Work::gather_subtree(std::uint32_t root, RowRange rows) {
     return is_whole;
 }
 
-/// Moves the gathered rows, one by one, to `to` and the rows that follow.
+/// Moves the gathered rows, one by one, to `to` and the rows after it.
 void TransformManager::Work::move_gathered(std::uint32_t to, bool is_whole) {
     const RowRange rows{to, to + static_cast<std::uint32_t>(subtree_.size())};
     for (const Entity entity : subtree_) {
@@ -211,7 +210,7 @@ std::uint32_t TransformManager::Work::link(std::uint32_t child, std::uint32_t pa
     return child;
 }
 
-/// If the last row of a region has many children, swaps it with a row halfway down. Otherwise that row would move
+/// If the last row of a region has many children, swaps it with a row in the middle. Otherwise that row would move
 /// whenever a row before it is removed, and a move costs a step per child. Returns the row of `hole` afterwards.
 std::uint32_t TransformManager::Work::move_parent_down(std::uint32_t last, std::uint32_t first, std::uint32_t hole) {
     std::uint32_t num_children = 0;
@@ -234,7 +233,7 @@ void TransformManager::Work::remove_row(std::uint32_t row) {
     const std::uint32_t last = table_.num_rows() - 1;
     const bool is_clean = row < clean;
     if (is_clean && clean <= last) {
-        // The last clean row takes its place, and the hole becomes the first row of the suffix.
+        // The last clean row takes the place of the removed row, and the hole becomes the first row of the suffix.
         row = move_parent_down(clean - 1, 0, row);
         if (row != clean - 1) {
             uproot(clean - 1);

@@ -18,9 +18,9 @@ constexpr std::size_t kFetchDistance = 96;  // how many entities ahead index ent
                                             // half as far ahead
 constexpr std::size_t kFoundAtOnce = 2048;  // few enough that prefetched rows stay in the cache until they are written
 constexpr std::size_t kCloseStep = 32;      // if the mean distance between rows is at most this, nothing is prefetched
-constexpr std::size_t kRunRows = 32;        // rows that are tested together for being consecutive
+constexpr std::size_t kRunRows = 32;        // number of rows that are tested together
 
-// The lambdas that prefetch are always inline: g++ drops calls of functions in which it sees no effect.
+// The lambdas that prefetch are always inlined, because g++ removes calls of functions that only prefetch.
 
 std::size_t fetch_distance(std::span<const Entity> entities) {
     return entities.size() >= kFetchFrom ? kFetchDistance : 0;
@@ -77,7 +77,7 @@ std::size_t TransformManager::Work::set_each(std::span<const Entity> entities, s
         };
         rows_.index().find_each(
             some, is_far ? kFetchDistance : 0, [&](std::size_t i, std::uint32_t row) { found[i] = row; }, fetch_row);
-        // Entities may be close while their rows are not.
+        // Entities that are close together may have rows that are far apart.
         if (fetches && !is_far && !are_close(rows.size(), [&](std::size_t i) { return rows[i]; }))
             for (const std::uint32_t row : rows)
                 if (row != kNilRow) fetch_row(row);
@@ -120,7 +120,7 @@ bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world
     const std::uint32_t parent = parents()[row];
     if (parent != kNilRow) refresh(parent);
     NearestPose nearest = parent == kNilRow ? nearest_pose(world) : nearest_relative_pose(worlds()[parent], world);
-    // There is no local pose for an infinite pose, or for a pose under a flat parent; the old local pose is then kept.
+    // An infinite pose, or a pose under a flat parent, has no local pose; the old local pose is then kept.
     if (!is_sound_position(nearest.pose.position) || !is_sound_position(nearest.pose.scale))
         nearest = {manager_.local({row}), false};
     const Transform& local = nearest.pose;
@@ -128,7 +128,7 @@ bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world
     write_local(row, local);
     const Matrix3x4 computed = product(parent == kNilRow ? Matrix3x4{} : worlds()[parent],
                                        local_matrix(local.position, local.rotation, local.scale));
-    // If the world pose stays the same, bit for bit, nothing below the row moves.
+    // If the world pose stays the same, bit for bit, no descendant moves.
     if (is_stale || std::memcmp(&computed, &worlds()[row], sizeof computed) != 0) touch(row);
     return nearest.is_exact;
 }

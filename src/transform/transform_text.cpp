@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::string_view kMoreKeys[] = {"euler_degrees"};
 constexpr std::int32_t kSpawnOrder = -100;
-constexpr double kRounding = 1e-3, kSlip = 1e-2;  // of a quaternion's length
+constexpr double kRounding = 1e-3, kSlip = 1e-2;  // largest errors of a quaternion's length
 
 constexpr std::string_view kRotationIs = "component \"transform\", field \"rotation\": ";
 
 std::string where(std::string_view field) { return concat("component \"transform\", field ", quoted(field), ": "); }
 
-/// Reads one layer of a source over the values of the layers below.
+/// Reads one layer of a source on top of the values of the lower layers.
 class TransformReader {
 public:
     TransformReader(const CompileInput& in, CompileOutput& out) : in_(in), out_(out) {}

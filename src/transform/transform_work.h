@@ -4,16 +4,16 @@
 // Besides the fields of Transform, a row has a world pose, the entity of its parent (kept equal to the link, for
 // queries), an extent and a mark. An extent of 0 means that the extent is unknown. If an extent is known, the extents
 // of all descendants are known, so marking the extents of a row's ancestors as unknown stops at the first unknown
-// extent. A mark is a tick, which counts computations so that nothing has to be reset, and a code:
+// extent. A mark contains a code and a tick. The tick counts computations, so that old marks need not be reset. Codes:
 //
 //     set         the local pose was set in this tick: the row is on the list, and its subtree is pending
-//     set again   the same, and it was set in the frame before too
+//     set again   the same, and it was also set in the previous frame
 //     under       seen in this tick on the way up from a row on the list: an ancestor is pending
 //     clear       the same, but no ancestor is pending
 //
 // The list may name a row twice, or name rows that were removed or have moved; the marks decide. A pending row that
-// moves is put on the list again. The rows of a span in ascending order, outside of a batch, are not marked: the call
-// computes the list before it returns.
+// moves is put on the list again. Ascending rows that are set by one call outside of a batch are not marked, because
+// the call computes the list before it returns.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/job/executor.h"
@@ -23,7 +23,7 @@
 
 namespace shoal {
 
-/// Rows of a shorter span are not prefetched: they are already in the cache.
+/// Shorter spans are not prefetched: their rows are already in the cache.
 inline constexpr std::size_t kFetchFrom = 4096;
 
 class TransformManager::Work {
@@ -99,19 +99,19 @@ public:
         mark = pending_ - (was_moving(mark, frame_begins_[0], frame_begins_[1]) ? 0 : 1);
         moved_.push_back(row);
     }
-    /// The same for many rows, without those that are kNilRow. Returns the number of rows put on the list.
+    /// The same for many rows; skips kNilRow. Returns the number of rows put on the list.
     std::size_t note_found(std::span<const std::uint32_t> rows);
     /// Appends rows to the list without marks if they ascend and come after the rows on the list. Returns whether rows
     /// were appended.
     bool list_in_order(std::span<const std::uint32_t> rows);
     /// Marks the rows that were listed without marks.
     void mark_listed();
-    /// Whether list_in_order() may be used: the list is computed before anything else happens. Requires: a batch.
+    /// Whether list_in_order() may be used: nothing else happens before the list is computed. Requires: a batch.
     bool needs_no_marks() const {
         return batch_depth_ == 1 && manager_.options_.mode == TransformMode::kImmediate && !has_pending() &&
                !repeats_ && all_known_;
     }
-    /// Puts rows on the list whose columns a query has written.
+    /// Puts the rows that a query has written on the list.
     void note_written(std::span<const std::uint32_t> rows) {
         if (!needs_no_marks() || !list_in_order(rows)) note_found(rows);
     }
@@ -163,7 +163,7 @@ public:
     void swap_rows(std::uint32_t a, std::uint32_t b);
     /// Marks the extents of the row and of all its ancestors as unknown.
     void break_up(std::uint32_t row);
-    /// Marks the extents as unknown whose ranges cross the border before `row`.
+    /// Marks the extents of ranges that cross the border before `row` as unknown.
     void cut(std::uint32_t row) {
         if (row < table_.num_rows()) break_up(parents()[row]);
     }
@@ -187,7 +187,7 @@ public:
 
     /// Links a child, or makes it a root if `parent` is kNilRow. Returns the row of the child afterwards.
     std::uint32_t link(std::uint32_t child, std::uint32_t parent);
-    /// Does the same and keeps a pose of the child.
+    /// The same, but keeps a pose of the child.
     void link_keeping(std::uint32_t child, std::uint32_t parent, KeepPose keep);
     /// Sets the local pose of a row so that its world pose becomes `world`, and returns whether it is exact.
     /// `is_stale`: the row was pending.
@@ -210,7 +210,7 @@ private:
     static constexpr std::uint32_t kStillFrames = 5;
     static constexpr std::uint32_t kMostTicks = 1u << 29;
 
-    /// Returns whether a row was set in the frame before, given its mark and the first ticks of both frames.
+    /// Returns whether a row was set in the previous frame, given its mark and the first ticks of both frames.
     static bool was_moving(std::uint32_t mark, std::uint32_t this_frame, std::uint32_t last_frame) {
         if ((mark & kSet) == 0 || mark >> 2 < last_frame) return false;
         return mark >> 2 < this_frame || (mark & 3) == kSetAgain;
@@ -230,7 +230,7 @@ private:
     bool prefers_full_pass();
     void compute_plan(PosePlan& plan, Executor* executor);
     void compute_plans(Executor* executor);
-    /// Puts a pending row that has moved on the list again.
+    /// Puts a pending row on the list again after it has moved.
     void list_again(std::uint32_t row) {
         if (!is_pending(marks()[row])) return;
         moved_.push_back(row);
@@ -258,7 +258,7 @@ private:
     Table& table_;
     Array<std::uint32_t> moved_{Owner("transform manager")};
     std::uint32_t tick_ = 0;
-    std::uint32_t pending_ = 0;                      // mark of a row set in this tick and in the frame before
+    std::uint32_t pending_ = 0;                      // mark of a row set in this tick and in the previous frame
     std::uint32_t frame_begins_[kStillFrames] = {};  // first ticks of this frame, the frame before it, ...
     std::uint32_t batch_depth_ = 0;
     bool ended_frame_ = false;  // since the last settle

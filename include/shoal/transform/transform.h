@@ -1,5 +1,5 @@
 #pragma once
-// Transforms: the pose of an entity relative to its parent, and the pose in the world that results.
+// Transforms: the pose of an entity relative to its parent, and the resulting pose in the world.
 //
 //     row         0    1    2    3    4  |  5    6        depth-first if possible: a subtree is a range of rows
 //     local       T    T    T    T    T  |  T    T        position [m], rotation [x y z w] and scale, a column each
@@ -22,17 +22,17 @@
 //     immediate   when set_local() returns (the default)
 //     batch       at the end of a TransformBatch, or of a call with spans: each subtree that moved is computed once
 //     a query     that writes Transform: when its loop ends, as a batch; in deferred mode, after compute_moved()
-//     deferred    after compute_moved(), once a frame. The cost depends on what has moved; nothing is searched. A row
+//     deferred    after compute_moved(), once a frame. The cost depends on the number of moved rows. A row
 //                 that moves is listed. If it moves in the next frame too, it is swapped into the suffix with its
 //                 subtree, and stays there until it has rested for five frames.
 //
 // All modes use the same data and give the same results, bit for bit, on every machine and for any number of workers.
 //
 // When an entity dies, its children either become roots and stay where they are, or die too (see ChildrenOfDead).
-// Thread: the structural thread of the world calls what changes rows (add, remove, link, compute_moved, settle) and
-// sets poses; any thread makes const calls between these. An Instance is valid until the next structural call. While
-// the passes of a world run, add, remove and settle end the program; a pass that declares that it writes the transforms
-// may set poses, link and compute.
+// Thread: the structural thread of the world makes the calls that change rows (add, remove, link, compute_moved,
+// settle) and sets poses; between these calls, any thread may make const calls. An Instance is valid until the next
+// structural call. While the passes of a world run, add, remove and settle end the program; a pass that declares that
+// it writes the transforms may set poses, link and compute.
 // Source: Frykholm, "Building a data-oriented entity system", part 3.
 
 #include "shoal/store/detail/owned_rows.h"
@@ -42,7 +42,7 @@ namespace shoal {
 
 class Executor;
 
-/// A pose relative to the parent, or to the world if there is none: scaled first, then rotated, then moved.
+/// A pose relative to the parent, or to the world if there is no parent: scaled first, then rotated, then moved.
 struct Transform {
     Vec3 position{};        ///< metres
     Quaternion rotation{};  ///< of length 1
@@ -61,8 +61,8 @@ SHOAL_COMPONENT((WorldPose, name("world_pose"), computed), matrix)
 
 /// The parent of a transform, for queries (Read<&ChildOf::parent>) and commands: `commands.add(sword, ChildOf{hand})`.
 /// Roots have no parent. Linking and unlinking change the parent; queries do not write it. A program without transforms
-/// may keep ChildOf in a manager of its own, World::manager<ChildOf>(), and set parents there: queries with Parent<>
-/// use whichever store keeps ChildOf.
+/// may keep ChildOf in a separate manager, World::manager<ChildOf>(), and set parents there; queries with Parent<> use
+/// the store that keeps ChildOf.
 struct ChildOf {
     Entity parent;
 };
@@ -84,7 +84,7 @@ struct TransformOptions {
     std::uint32_t capacity_rows = kDefaultCapacityRows;
 };
 
-/// How much work was done so far.
+/// Counts of the work done so far.
 struct TransformCounts {
     std::uint64_t num_worlds_computed = 0;  ///< world poses computed from local poses
     std::uint64_t num_locals_computed = 0;  ///< local poses computed from world poses that were set or kept
@@ -100,14 +100,14 @@ public:
 
     // --- structure -----------------------------------------------------------------------------------------------
 
-    /// Adds each living entity a transform, as a root. Sets the local pose of entities that have one already.
+    /// Gives each living entity a transform, as a root. Sets the local pose of entities that already have a transform.
     /// Errors: no memory, or the capacity is reached; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, const Transform& local = {});
     /// The same with a pose for each entity, and with links. The children of a parent are in the order of the span. The
     /// children of a dead entity become children of its parent. An entity that has a transform already keeps its links.
-    /// Shape: as many locals as entities. `parents` is empty, or has for each entity the index of its parent in
-    /// `entities`, or kNilRow for a root. Requires: parents come before children.
-    /// Cost: includes the world poses; more if the entities are not in depth-first order.
+    /// Shape: as many locals as entities. `parents` is empty, or contains the index of each entity's parent in
+    /// `entities`, kNilRow for a root. Requires: parents come before children.
+    /// Cost: includes computing the world poses; higher if the entities are not in depth-first order.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const Transform> locals,
                                     std::span<const std::uint32_t> parents = {});
     /// Makes room for `count` more transforms. Errors: as above.
@@ -118,14 +118,14 @@ public:
 
     /// Makes `child` the first child of `parent`, unless it is a child of `parent` already.
     /// Errors: `parent` is `child` or one of its descendants; nothing has changed.
-    /// Cost: independent of the number of siblings. If `child` has no children, the cost is also independent of the
-    /// depth, except that keeping a world pose while poses are pending computes the pending poses above it.
+    /// Cost: independent of the number of siblings, and of the depth if `child` has no children; with KeepPose::kWorld,
+    /// pending poses of its ancestors are computed first.
     SHOAL_API Status link(Instance child, Instance parent, KeepPose keep = KeepPose::kLocal);
     /// Makes `child` a root.
     SHOAL_API void unlink(Instance child, KeepPose keep = KeepPose::kWorld);
     /// Puts all rows back into depth-first order, which links and swaps break. compute_moved() and settle() call this
-    /// when following links has taken as much time as this call would take. Cost: O(rows), or nothing if the rows are
-    /// in order.
+    /// when rows out of order have cost about as much time as this call takes. Cost: O(rows), or nothing if the rows
+    /// are in order.
     SHOAL_API void restore_order();
 
     // --- look-up -------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ public:
     bool has(Entity entity) const { return rows_.has(entity); }
     Entity entity(Instance instance) const { return rows_.owner(instance); }
     std::uint32_t num_rows() const { return rows_.num_rows(); }
-    /// Rows of the dirty suffix.
+    /// The number of rows in the dirty suffix.
     std::uint32_t num_dirty_rows() const { return num_rows() - num_clean_; }
 
     /// These calls return the nil instance if there is no such instance.
@@ -150,16 +150,16 @@ public:
 
     SHOAL_API Transform local(Instance instance) const;
     /// Sets a local pose, or a part of it. Requires: finite numbers, a rotation of length 1 (within 1e-3) and no scale
-    /// of 0. Unchecked builds normalize a rotation, replace one of length 0 by the identity, and do not check other
-    /// numbers.
+    /// of 0. Unchecked builds normalize a rotation, replace a rotation of length 0 with the identity, and do not check
+    /// other numbers.
     SHOAL_API void set_local(Instance instance, const Transform& local);
     SHOAL_API void set_position(Instance instance, Vec3 position);
     SHOAL_API void set_rotation(Instance instance, Quaternion rotation);
     SHOAL_API void set_scale(Instance instance, Vec3 scale);
     /// Sets the local pose so that the world pose becomes `world`, and returns whether the result is exact. Under a
-    /// rotated parent with uneven scale, the local pose may need shear; then the nearest pose without shear is used.
-    /// Requires: `world` and the parent's world pose can be inverted. Otherwise, unchecked builds leave the local pose
-    /// unchanged.
+    /// rotated parent with non-uniform scale, the exact local pose may have shear; the nearest pose without shear is
+    /// then used. Requires: `world` and the parent's world pose can be inverted. Otherwise, unchecked builds leave the
+    /// local pose unchanged.
     SHOAL_API bool set_world_pose(Instance instance, const Matrix3x4& world);
 
     /// Returns the world pose. The mode decides when it is up to date.
@@ -198,8 +198,8 @@ public:
     /// Computes everything that has moved since the last call, and ends the frame. Rows may move. Requires: deferred
     /// mode.
     SHOAL_API void compute_moved(Executor* executor = nullptr);
-    /// Calls moved(RowRange), in ascending order, for each block of 1,024 rows in which a world pose was computed, or a
-    /// row added or moved, at `stamp` (see SettleContext) or later.
+    /// Calls moved(RowRange), in ascending order, for each block of 1,024 rows in which, at `stamp` (see SettleContext)
+    /// or later, a world pose was computed or a row was added or moved.
     template <class Function>
     void for_each_moved_since(std::uint64_t stamp, Function&& moved) const;
 
@@ -209,7 +209,7 @@ public:
     const Table& table() const { return rows_.table(); }
     /// For queries that follow links to parents.
     OwnedRows& rows() { return rows_; }
-    /// Checks the table, its links, the extents, the suffix, and that every row that moved is computed or pending.
+    /// Checks the table, its links, the extents, the suffix, and that each moved row is either computed or pending.
     /// Cost: O(rows).
     SHOAL_API Status validate() const;
 
@@ -238,7 +238,7 @@ public:
     SHOAL_API Status load(SnapshotReader& from) override;
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
-    /// The columns of a transform are those of Transform, and `world`, a matrix. WorldPose and ChildOf are found too.
+    /// The row of a transform has the columns of Transform, and the matrix `world`. Also finds WorldPose and ChildOf.
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     /// The same as the setters, but a failed requirement is an error. Writing `world` calls set_world_pose(). WorldPose
     /// and ChildOf cannot be written: the message says what to call.
@@ -260,7 +260,7 @@ private:
     std::uint32_t num_clean_ = 0;
     TransformCounts counts_;
     DestructionCallback callback_;
-    Work* work_;  // what is pending, and everything that moves rows
+    Work* work_;  // pending poses, and all operations that move rows
 };
 
 template <class Function>

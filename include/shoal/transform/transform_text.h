@@ -25,7 +25,7 @@ namespace shoal {
 /// Returns the rotation about the x, then the y, then the z axis of the parent. Units: degrees.
 SHOAL_API Quaternion rotation_from_euler_degrees(Vec3 degrees);
 
-/// Registers Transform and the text above. Calling it again does nothing.
+/// Registers Transform and the text format above. Calling it again does nothing.
 /// Errors: another component type is called "transform", or it has another compile function.
 SHOAL_API Status add_transform(ComponentRegistry& registry);
 

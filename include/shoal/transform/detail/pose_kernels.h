@@ -36,7 +36,7 @@ SHOAL_API void compute_poses(const PoseColumns& columns, RowRange rows);
 /// Cost: rows are prefetched.
 SHOAL_API void compute_poses_scattered(const PoseColumns& columns, const std::uint32_t* rows, std::size_t num_rows);
 
-/// A row of a matrix in a vector.
+/// A row of a matrix as a SIMD vector.
 using PoseRow = float __attribute__((vector_size(16)));
 
 struct PoseRows {

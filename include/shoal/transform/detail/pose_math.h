@@ -1,7 +1,6 @@
 #pragma once
-// Poses from matrices, computed in double precision, for set_world_pose() and for links that keep a world pose; and
-// checks that a pose is sound.
-// A pose is sound if it is finite, with a rotation of length 1 and no scale of 0.
+// Computes poses from matrices in double precision, for set_world_pose() and for links that keep a world pose, and
+// checks poses. A pose is sound if it is finite, with a rotation of length 1 and no scale of 0.
 // Thread: all functions here are pure.
 
 #include "shoal/table/detail/field_part.h"
@@ -11,7 +10,7 @@ namespace shoal {
 
 struct NearestPose {
     Transform pose;
-    bool is_exact = true;  ///< whether, except for rounding, the matrix of the pose equals the given matrix
+    bool is_exact = true;  ///< whether the matrix of the pose equals the given matrix, except for rounding
 };
 
 /// Returns the pose whose matrix is nearest to `matrix`. The result is exact if `matrix` has no shear.
@@ -20,7 +19,7 @@ SHOAL_API NearestPose nearest_pose(const Matrix3x4& matrix);
 /// Returns the pose nearest to inverse(parent) x world.
 SHOAL_API NearestPose nearest_relative_pose(const Matrix3x4& parent, const Matrix3x4& world);
 
-/// Returns the pose that applies `local` first, then `root`; if the result has shear, the nearest pose.
+/// Returns the pose that applies `local` first, then `root`; the nearest pose if the result has shear.
 SHOAL_API Transform compose(const Transform& root, const Transform& local);
 
 /// Returns whether a matrix is finite and can be inverted.
