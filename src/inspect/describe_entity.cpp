@@ -18,7 +18,7 @@
 namespace shoal {
 namespace {
 
-/// Texts of the world, and entities with their names.
+/// Looks up the texts of ids and the names of entities in a world.
 class WorldNames final : public ValueNames {
 public:
     WorldNames(const World& world, const Result<FieldPath>& names) : world_(world), names_(names) {}
@@ -94,7 +94,7 @@ std::string links_text(const ComponentRow& at, const WorldNames& names) {
     return concat(" (", above, ", ", count, count == 1 ? " child)" : " children)");
 }
 
-/// Returns the values of an entity by path.
+/// Returns the properties of an entity by path.
 std::map<std::string, PropertyView> values_of(const PropertyManager& properties, Entity entity,
                                               const WorldNames& names) {
     std::map<std::string, PropertyView> values;
@@ -106,7 +106,7 @@ std::map<std::string, PropertyView> values_of(const PropertyManager& properties,
     return values;
 }
 
-/// Appends the values of an entity by path, and marks its own values.
+/// Appends the properties of an entity by path, and the paths of its own values.
 void append_properties(std::string& text, const PropertyManager& properties, Entity entity, const WorldNames& names) {
     const std::map<std::string, PropertyView> values = values_of(properties, entity, names);
     if (values.empty()) return;
@@ -138,7 +138,7 @@ void append_components(std::string& text, const Store& store, Entity entity, con
     }
 }
 
-/// Returns the table of a service, or nothing.
+/// Returns the table of a service, or an empty text.
 std::string indented_table(const WorldService& service) {
     const std::vector<std::vector<std::string>> rows = service_rows(service);
     if (rows.empty()) return {};
@@ -191,7 +191,7 @@ void for_each_component(const World& world, Entity entity, Visit&& visit) {
             if (const ComponentRow at = store->find_row(schema->id(), entity, 0)) visit(*store, *schema, at);
 }
 
-/// Returns the array of an entity's template values if it is not loaded; a count of 0 means that it is loaded.
+/// Returns the array of an entity's template values if it is not loaded, and otherwise an array with a count of 0.
 BlobArrayBase find_unloaded(const World& world, const PropertyManager& properties, Entity entity) {
     const ComponentRow at = properties.find_row(schema_of<Properties>().id(), entity, 0);
     if (!at) return {};

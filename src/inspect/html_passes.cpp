@@ -68,7 +68,7 @@ void write_graph(const WorldReport& report, const ScheduleGraph& graph, HtmlWrit
         html.hint("too many passes to draw here; shoal run --schedule draws them");
     } else {
         const std::string svg = schedule_svg(graph, {.passes = report.passes});
-        // The graph is scaled down to fit as long as it is readable, and scrolls otherwise.
+        // The graph is scaled down to fit if it stays readable, and scrolls otherwise.
         html.put("<div class=\"scroll picture\"><div style=\"min-width:{:.0f}px\">", kLeastScale * width_of_svg(svg));
         html.put_svg(svg);
         html.put_html("</div></div>\n");
@@ -76,7 +76,7 @@ void write_graph(const WorldReport& report, const ScheduleGraph& graph, HtmlWrit
     html.end_panel();
 }
 
-/// Returns, by field, "R", "W" or "RW" for each pass. "*", everything, is the first field.
+/// Returns, by field, "R", "W" or "RW" for each pass. The first field is "*", which means everything.
 std::map<std::string_view, std::vector<std::string>> accesses_by_field(const ScheduleGraph& graph) {
     std::map<std::string_view, std::vector<std::string>> fields;
     const auto note = [&](const std::vector<std::string>& names, std::size_t pass, char letter) {

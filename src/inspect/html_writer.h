@@ -66,7 +66,7 @@ private:
     std::size_t num_rows_ = 0;
 };
 
-/// The part of `most`, for a bar. 0 if `most` is 0.
+/// Returns `part` relative to `most`, for a bar; 0 if `most` is 0.
 inline double share_of(std::size_t part, std::size_t most) {
     return most == 0 ? 0 : static_cast<double>(part) / static_cast<double>(most);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// How reports write an amount of memory.
+// Writes amounts of memory into reports.
 
 #include "shoal/base/detail/page_memory.h"
 #include "shoal/document/document_builder.h"

@@ -60,7 +60,7 @@ std::vector<PictureLayer> picture_layers(const World& world) {
         const auto has_name = [&](const PictureLayer& layer) { return layer.name == table.schema().name(); };
         auto layer = std::find_if(layers.begin() + static_cast<std::ptrdiff_t>(num_types), layers.end(), has_name);
         if (layer == layers.end()) layer = layers.insert(layers.end(), PictureLayer{table.schema().name(), {}, 0});
-        // Room for all rows at once; vectors that grow a point at a time cost more than the points.
+        // Reserves room for all rows at once, because growing the vectors would cost more than writing the points.
         std::size_t at = layer->points.size();
         layer->points.resize(at + table.num_rows());
         layer->entities.resize(at + table.num_rows());

@@ -26,7 +26,7 @@ struct Range {
     double middle() const { return low + size() / 2; }
 };
 
-/// The shortest length worth showing around these coordinates: a metre, or the precision of a float.
+/// The shortest length that can be shown around these coordinates: a metre, or the precision of a float.
 double least_size(const Range& x, const Range& y) {
     const double largest = std::max({std::fabs(x.low), std::fabs(x.high), std::fabs(y.low), std::fabs(y.high)});
     return std::max(1.0, largest * 1e-5);

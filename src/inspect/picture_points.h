@@ -1,6 +1,6 @@
 #pragma once
-// The view of the picture: its plot on the page, and how metres become pixels; and the points of one layer as SVG
-// paths: dots, cells of a density grid, or lines for links.
+// The view of a picture, which converts metres to pixels, and SVG paths for the points of a layer: dots, cells of a
+// density grid, or lines for links.
 
 #include "shoal/inspect/picture.h"
 
@@ -30,7 +30,7 @@ PictureView make_picture_view(std::span<const PictureLayer> layers);
 /// Returns the largest of 1, 2 or 5 times a power of ten that is at most `value`. Requires: value > 0.
 double nice_length(double value);
 
-/// Returns `metres` with no more digits than a grid of `step` needs.
+/// Returns `metres` with as many digits as a grid of `step` needs.
 std::string tick_text(double metres, double step);
 
 /// The number of shades of a density grid.
@@ -51,8 +51,8 @@ public:
 
     /// The count of the fullest cell.
     std::uint32_t most() const { return most_; }
-    /// Returns path data per shade, faintest first: a horizontal dash for each run of cells with a similar
-    /// number of points, in cells. A cell with `most` points has the last shade. Draw the dashes one cell wide.
+    /// Returns path data for each shade, faintest first: a horizontal dash for each run of cells with a similar number
+    /// of points. A cell with `most` points has the last shade. Draw the dashes one cell wide. Units: cells.
     std::vector<std::string> paths(std::uint32_t most) const;
 
 private:

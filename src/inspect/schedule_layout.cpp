@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kSweeps = 8;
 
-/// A pass, or the gap of a line, in its column.
+/// A pass, or a gap for a line, in a column.
 struct Item {
     double height = 0;
     double center = 0;

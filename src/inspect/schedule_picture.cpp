@@ -42,7 +42,7 @@ std::string joined(const std::vector<std::string>& texts) {
     return all;
 }
 
-/// The label of an edge: the first thing that both passes touch, and the number of others.
+/// The label of an edge: the first name in `on`, and the number of other names.
 std::string label_of(const PassEdge& edge) {
     if (edge.on.empty()) return {};
     std::string text = edge.on[0] == "*" ? "everything" : edge.on[0];

@@ -1,6 +1,6 @@
 #pragma once
-// Sets of component types, named like archetypes: "body + fish". A set grows by one type at a time, in the order of
-// tables.
+// Sets of component types, named like archetypes: "body + fish". Types are added to a set one by one, in the order of
+// the tables.
 
 #include "shoal/table/detail/schema.h"
 
@@ -13,7 +13,7 @@ namespace shoal {
 
 class TypeSets {
 public:
-    /// Returns the set that has `type` in addition to the types of `set`. Set 0 is the empty set.
+    /// Returns the set that contains `type` and the types of `set`. Set 0 is the empty set.
     std::uint32_t with(std::uint32_t set, const Schema& type) {
         if (set != 0 && last_[set] == type.id().hash) return set;                      // the type is in the set
         if (set == asked_.first && type.id().hash == asked_.second) return answered_;  // as in the last call
@@ -26,7 +26,7 @@ public:
         return answered_ = next->second;
     }
 
-    /// Indexed by set; an empty name: no types.
+    /// Indexed by set. The empty set has an empty name.
     const std::vector<std::string>& names() const { return names_; }
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// Arbitrary texts of a world in SVG and HTML. They are used between tags, never in attributes.
+// Escapes arbitrary texts of a world for SVG and HTML. The results are used between tags, never in attributes.
 
 #include <string>
 #include <string_view>

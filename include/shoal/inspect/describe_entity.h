@@ -1,5 +1,5 @@
 #pragma once
-// Describes an entity as text, for logs and debuggers: whether it lives, its name, and a line for each of its
+// Describes an entity as text, for logs and debuggers: whether it is alive, its name, and a line for each of its
 // components in all stores of a world.
 //
 //     std::fputs(describe(world, boat).c_str(), stdout);
@@ -23,7 +23,7 @@
 
 namespace shoal {
 
-/// Returns the size of a world, and a line for each of its services, in calling order (see
+/// Returns the size of a world, and a line for each of its services in the order in which they are called (see
 /// react/service.h):
 ///
 ///     frame 12: entities 100, stores 3, passes 2; services:
@@ -41,8 +41,8 @@ class DocumentBuilder;
 ///     entity = "12:3"  name = "boat"  parent = "4:1"  owner = "5:1"  disabled = ["asleep"]  zone = 7
 ///     components = { body = { mass = 2.0 position = [0.0 0.0 3.0] }  tag = [{ tag = "wooden" }] }
 ///
-/// The zone is left out if it is the first zone of the database. A component type with `many` becomes
-/// a list. `properties` has the template's `values`, and the `overrides`.
+/// The zone is left out if it is the first zone of the database. A component type with `many` becomes a list.
+/// `properties` contains the `values` of the template and the entity's `overrides`.
 /// Values in blobs are shown if the library of the world has the blobs; otherwise, `resource` and the number of values
 /// are shown (for `properties`, as `not_loaded`).
 class EntityWriter {
@@ -63,6 +63,6 @@ private:
 
 }  // namespace shoal
 
-/// The same for debuggers, which can use neither overloads nor std::string without debug information.
+/// The same for debuggers, which cannot call overloads or use std::string without debug information.
 /// Lifetime: until the next call on the same thread.
 extern "C" SHOAL_API const char* shoal_describe_entity(const shoal::World* world, shoal::EntityBits id);

@@ -8,8 +8,8 @@
 //
 // The file shows what the live inspector shows: the passes, with their graph, the fields that they read and write, and
 // the last frame of a trace; memory by component type and owner; zones; entities by their component types; and where
-// entities are. The page follows the reader's light or dark mode. Long lists are cut, with a note: the file stays below
-// two megabytes, whatever is in the world.
+// entities are. The page follows the reader's light or dark mode. Long lists are cut, with a note, so that the file
+// stays below two megabytes for any world.
 // Thread: as for the world; the schedule is not running.
 
 #include "shoal/base/status.h"

@@ -10,8 +10,8 @@
 //     +----------------------------------------+
 //
 // Up to PictureOptions::max_dots points are drawn as dots, starting with the rarest layers; the other layers are drawn
-// as cells, which are brighter where there are more points. The file stays below one megabyte, however many entities
-// there are.
+// as cells, which are brighter where there are more points. The file stays below one megabyte for any number of
+// entities.
 // Thread: drawing a world is a const call on it.
 
 #include "shoal/world/world.h"
@@ -26,18 +26,18 @@ struct PictureOptions {
     std::string title;  ///< any text; characters that SVG does not allow are left out
     std::string subtitle;
     std::uint32_t max_dots = 20'000;
-    std::uint32_t max_links = 10'000;  ///< if there are more, the longest are drawn
+    std::uint32_t max_links = 10'000;  ///< if there are more, only the longest are drawn
 };
 
 /// Points of one colour. Units: metres.
 struct PictureLayer {
     std::string name;
     std::vector<Vec2> points;
-    std::uint64_t num_skipped = 0;   ///< positions that are not numbers
+    std::uint64_t num_skipped = 0;   ///< positions that are NaN or infinite
     std::vector<Entity> entities{};  ///< for a layer of a world. Shape: as points
 };
 
-/// From a child to its parent. Units: metres.
+/// A link from a child to its parent. Units: metres.
 struct PictureLink {
     Vec2 child, parent;
 };
@@ -45,7 +45,7 @@ struct PictureLink {
 struct Picture {
     std::string svg;
     std::uint64_t num_points = 0;   ///< in all layers
-    std::uint64_t num_skipped = 0;  ///< positions that are not numbers
+    std::uint64_t num_skipped = 0;  ///< positions that are NaN or infinite
 };
 
 /// For entities with a transform, returns a layer for each set of component types (names, tags and the transform itself

@@ -39,7 +39,7 @@ SHOAL_API std::optional<Vec3Rows> find_vec3(const Table& table, std::string_view
 struct Bounds {
     Vec3 low, high;
     std::uint64_t num_points = 0;
-    std::uint64_t num_skipped = 0;  ///< NaN or infinite
+    std::uint64_t num_skipped = 0;  ///< points that are NaN or infinite
 
     SHOAL_API void add(Vec3 point);
     SHOAL_API void unite(const Bounds& other);

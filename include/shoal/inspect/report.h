@@ -10,7 +10,7 @@
 //
 //     component     rows  dead    bytes/row       used  committed ...
 //
-// A report is a copy: it refers to nothing in the world.
+// A report is a copy, and does not refer to the world.
 // Thread: report_world is a const call on the world; the rest may run on any thread.
 
 #include "shoal/world/world.h"
@@ -28,7 +28,7 @@ struct PassReport {
     std::uint64_t num_runs = 0;
     std::uint64_t num_rows = 0;  ///< of the last run
     std::uint64_t total_rows = 0;
-    std::uint64_t total_bytes = 0;  ///< read and written, as far as the pass knows
+    std::uint64_t total_bytes = 0;  ///< read and written, as reported by the pass
     std::int64_t total_ns = 0;
     std::int64_t last_ns = 0;
     std::vector<std::int64_t> worker_ns{};  ///< working time over all runs. Shape: by worker; empty: unknown
@@ -54,13 +54,13 @@ struct ComponentReport {
     MemoryUse rows;
     MemoryUse index;
 
-    /// The total cost of a row, including the index; 0 without rows.
+    /// The total cost of a row, including the index; 0 if there are no rows.
     double bytes_per_row() const {
         return num_rows == 0
                    ? 0
                    : static_cast<double>(rows.committed_bytes + index.committed_bytes) / static_cast<double>(num_rows);
     }
-    /// Backed by memory, but unused.
+    /// Committed but unused memory.
     std::size_t wasted_bytes() const {
         return rows.committed_bytes - rows.used_bytes + index.committed_bytes - index.used_bytes;
     }
@@ -90,7 +90,6 @@ struct WorldReport {
     }
 };
 
-/// Gathers the facts.
 SHOAL_API WorldReport report_world(const World& world);
 
 /// Returns tables of passes, of the effects of commands (if there were any), of component types and of owners. If a

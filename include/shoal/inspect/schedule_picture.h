@@ -1,6 +1,6 @@
 #pragma once
-// Draws the passes of a schedule as a graph: levels from left to right; passes that may run in parallel are in one
-// column.
+// Draws the passes of a schedule as a graph, with levels from left to right. Passes in the same column may run in
+// parallel.
 //
 //     const Result<ScheduleGraph> graph = world.schedule().graph();
 //     if (!graph) return graph.status();

@@ -1,5 +1,5 @@
 #pragma once
-// Tables for people: aligned columns of text, and readable numbers.
+// Formats tables and numbers as text for people.
 //
 //     pass         runs      rows   ms mean
 //     simulate      600    10,137     0.021

@@ -10,7 +10,7 @@
 //     17          velocity    512     0  6.0 KiB    8.0 KiB   8.0 KiB  2.0 KiB
 //     255 others  position  9,120     3  ...
 //
-// A report is a copy: it refers to nothing.
+// A report is a copy, and does not refer to the database.
 // Thread: report_zones and zone_bounds are const calls on the database and the world; the rest may run on any thread.
 
 #include "shoal/database/detail/zone_statistics.h"
@@ -42,7 +42,7 @@ struct ZoneReport {
     SHOAL_API MemoryUse memory() const;
 };
 
-/// Gathers the facts of every zone that has a table, by zone.
+/// Returns a report for each zone that has a table, in ascending order of zones.
 SHOAL_API std::vector<ZoneReport> report_zones(const Database& database);
 
 /// The box around the entities of a zone.
