@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kLanes[] = {"x", "y", "z", "w"};
 constexpr std::uint32_t kMatrixRows = 3;
 
-/// The declared type of a column; its letters decide how SQLite compares it: see "type affinity".
+/// The declared type of a column. SQLite derives the column's type affinity from it, and thus how values are compared.
 std::string_view declared_type(FieldType type) {
     switch (type) {
         case FieldType::kBool:
@@ -194,7 +194,7 @@ std::vector<CatalogTable> list_component_tables(const World& world) {
         tables.push_back(std::move(table));
     };
     for_each_component_type(world, [&](Store& store, const Schema& kept, const Schema& schema) {
-        const bool is_reserved = is_same_name(kept.name().substr(0, 7), "sqlite_");  // for SQLite
+        const bool is_reserved = is_same_name(kept.name().substr(0, 7), "sqlite_");  // SQLite reserves these names
         add(component_table(store, kept, schema, free_name(concat(is_reserved ? "_" : "", kept.name()), names)));
         const CatalogTable table = tables.back();
         for (const Field& field : schema.fields())

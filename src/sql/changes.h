@@ -18,7 +18,7 @@ public:
     /// Records the values that UPDATE sets in a row, except values that have not changed. Shape: one value per column
     /// of the table. Errors: a value does not fit its field; the message says why.
     Status note(const CatalogTable& table, sqlite3_value** values);
-    /// The bytes that a recorded value takes.
+    /// The memory of a recorded value, in bytes.
     static constexpr std::size_t kBytesOfValue = 2 * (sizeof(const FieldPath*) + sizeof(Entity) + sizeof(AnyValue));
     /// Sets the recorded values. Errors: a store refuses a value; the message says which. Some values may have been
     /// set, so call undo().

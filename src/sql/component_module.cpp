@@ -11,8 +11,8 @@
 namespace shoal::sql {
 namespace {
 
-/// The constraints of a query on a table, as bits of idxNum. The values are in the order of the bits; constraints for
-/// which only the type is checked come last.
+/// The constraints of a query on a table, as bits of SQLite's idxNum. The values of constraints are passed in the order
+/// of the bits, followed by values of which only the type is checked.
 enum Asked : int {
     kOneEntity = 1,
     kOneZone = 2,
@@ -55,7 +55,7 @@ int connect(sqlite3* database, void* context, int num_arguments, const char* con
 }
 
 int create(sqlite3* database, void* context, int num_arguments, const char* const* arguments, sqlite3_vtab** made,
-           char** error) {  // not connect(), so that the module itself is not a table
+           char** error) {  // not connect(), which would make the module an eponymous table
     return connect(database, context, num_arguments, arguments, made, error);
 }
 
@@ -86,12 +86,12 @@ int asked_by(Shows shows, unsigned char op) {
     }
 }
 
-/// Whether a reference is compared: SQLite compares the value; the table only checks that it is not a text.
+/// Whether a constraint compares a reference. SQLite compares the values; the table only checks that there is no text.
 bool is_compared_reference(const CatalogColumn& column, unsigned char op) {
     return op == SQLITE_INDEX_CONSTRAINT_EQ && column.type == "ENTITY" && column.shows != Shows::kEntity;
 }
 
-/// The plan in the form of EXPLAIN QUERY PLAN.
+/// The plan as shown by EXPLAIN QUERY PLAN.
 const char* plan_text(int asked) {
     if ((asked & kOneEntity) != 0) return "the rows of one entity (entity = ?)";
     if ((asked & kOneZone) != 0) return "the rows of one zone (zone = ?)";
@@ -153,7 +153,7 @@ int close(sqlite3_vtab_cursor* cursor) {
     return SQLITE_OK;
 }
 
-/// Narrows zones by a value. SQLite checks each row again, so including too many is harmless.
+/// Narrows zones by a value. SQLite checks each row again, so a range that is too wide is harmless.
 void narrow(ZoneRange& zones, int asked, sqlite3_value* value) {
     const int type = sqlite3_value_numeric_type(value);
     if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return;

@@ -13,16 +13,16 @@ struct ZoneRange {
     std::int64_t first = 0, last = std::int64_t(kMaxZones) - 1;
 };
 
-/// Finds the first component of an entity. Ignores disabled components, and rows that only exist to be linked to.
+/// Finds the first component of an entity. Ignores disabled components, and rows that exist only as targets of links.
 ComponentRow find_component(Store& store, const Schema& component, Entity entity);
 
-/// Iterates over the rows of a table in the catalog. Rows must not move during that time.
+/// Iterates over the rows of a table in the catalog. Rows must not move during the iteration.
 class ComponentRows {
 public:
     ComponentRows(const World& world, const CatalogTable& table);
 
-    /// Moves to the first of all rows, or to the first row of an entity. Skips tables outside of the zones; other
-    /// tables may have rows of other zones, too.
+    /// Moves to the first of all rows, or to the first row of an entity. Skips tables without rows in the zones; other
+    /// tables may also have rows of other zones.
     void begin(const ZoneRange& zones);
     void begin(Entity entity);
     bool is_at_end() const { return !at_; }

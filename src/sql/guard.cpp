@@ -57,8 +57,8 @@ void Guard::limit(sqlite3* database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
-    // A single function call cannot be interrupted: instr() of two texts takes time in proportion to the product of
-    // their lengths.
+    // Texts are limited in length because a single function call cannot be interrupted, and instr() takes time
+    // proportional to the product of two lengths.
     sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 1 << 17);
     sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
     sqlite3_limit(database, SQLITE_LIMIT_EXPR_DEPTH, 200);
@@ -127,7 +127,7 @@ int Guard::authorize(void* guard, int action, const char* first, const char* sec
 
 bool Guard::allows(int action, std::string_view first, std::string_view second) {
     if (action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE) return true;
-    // SQLite runs these when it reconnects a table. They change nothing; CREATE needs more.
+    // SQLite does this when it reconnects a table. It changes nothing; CREATE needs further permissions.
     const bool is_schema = first.starts_with("sqlite_");
     if (is_schema && (action == SQLITE_UPDATE || action == SQLITE_INSERT)) return true;
     if (action == SQLITE_FUNCTION && !is_one_of(second, kRefusedFunctions)) return true;

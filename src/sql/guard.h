@@ -19,13 +19,13 @@ public:
 
     /// Sets the limits of SQLite for as long as the database is open.
     static void limit(sqlite3* database);
-    /// Until end(), refuses what the options do not allow, and counts steps and bytes.
+    /// Until end(), refuses actions that the options do not allow, and counts steps and bytes.
     void begin(sqlite3* database, const Options& options);
     void end(sqlite3* database);
 
     /// Counts a row of an answer. Errors: the limit is exceeded.
     Status count_row(std::size_t num_bytes);
-    /// Counts bytes kept besides an answer. Errors: the limit is exceeded.
+    /// Counts bytes that are kept in addition to an answer. Errors: the limit is exceeded.
     Status count_bytes(std::size_t num_bytes);
     /// Why the guard has refused or interrupted a statement; empty if it has not.
     const std::string& reason() const { return reason_; }

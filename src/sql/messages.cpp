@@ -12,7 +12,7 @@ bool is_word_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80) != 0;
 }
 
-/// Returns where a word begins in the text, starting at `offset`; npos: nowhere.
+/// Returns the offset of the first occurrence of a word, starting at `offset`; npos if there is none.
 std::size_t find_word(std::string_view text, std::string_view word, std::size_t offset) {
     for (std::size_t at = offset; !word.empty() && at + word.size() <= text.size(); ++at) {
         if (!is_same_name(text.substr(at, word.size()), word)) continue;

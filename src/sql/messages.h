@@ -1,5 +1,5 @@
 #pragma once
-// Error messages about a query: where the error is, what exists instead, what to do.
+// Error messages for queries: the position of the error, similar names, and what to do.
 
 #include "sql/session.h"
 

@@ -10,15 +10,14 @@ namespace shoal::sql {
 
 inline std::int64_t number_of(Entity entity) { return static_cast<std::int64_t>(entity.id); }
 inline Entity entity_of(std::int64_t number) { return {static_cast<EntityBits>(number)}; }
-/// Reads a value to compare with an entity. Sets null if no entity can be equal to the value. Returns false if the
-/// value is a text.
+/// Reads a value that is compared with entities. `entity` becomes null if no entity can be equal to the value. Returns
+/// false if the value is a text.
 bool read_entity_value(sqlite3_value* value, Entity& entity);
 
 void give_text(sqlite3_context* to, std::string_view text);
 /// Makes a call of a virtual table fail with a message; returns the error code.
 int fail_table(sqlite3_vtab* table, std::string_view message);
-/// The same for an entity that is compared with a text. Without this error, no row would be found, and nothing would
-/// show why.
+/// The same for an entity that is compared with a text. Without this error, the query would silently find no rows.
 int refuse_text_of_entity(sqlite3_vtab* table);
 
 /// Passes an entity to SQLite: NULL for the null entity.

@@ -91,7 +91,7 @@ private:
         while (index_ < end_ && generations[index_] == 0) ++index_;
     }
 
-    /// Calls visit(StringId) with the only field of each component of the entity.
+    /// Calls visit(StringId) with the only field of each component of this type.
     template <class Visit>
     void for_each_text(ComponentId component, Visit&& visit) const {
         const Store* const store = world_.directory().find(component);
@@ -194,7 +194,7 @@ Cells list_memory(const World& world, const Entity*) {
     return cells;
 }
 
-/// Gives numbers and texts as they are, and vectors and lists as texts in the syntax of sources.
+/// Returns numbers and texts unchanged, and vectors and lists as texts in the syntax of sources.
 Cell property_cell(const World& world, const PropertyView& value) {
     const PropertyShape shape = value.shape();
     std::int64_t integer = 0;
@@ -212,7 +212,7 @@ Cell property_cell(const World& world, const PropertyView& value) {
     return write_sjson_line(builder.finish().root());
 }
 
-/// `only`: of this entity; nullptr: of all.
+/// Lists the properties of the entity `only`, or of all entities if it is nullptr.
 Cells list_properties(const World& world, const Entity* only) {
     Cells cells;
     const PropertyManager* const properties = find_properties(world.directory());
@@ -302,7 +302,7 @@ int connect_world(sqlite3* database, void* context, int num_arguments, const cha
 }
 
 int create_world(sqlite3* database, void* context, int num_arguments, const char* const* arguments, sqlite3_vtab** made,
-                 char** error) {  // not connect(), so that the module itself is not a table
+                 char** error) {  // not connect(), which would make the module an eponymous table
     return connect_world(database, context, num_arguments, arguments, made, error);
 }
 
@@ -311,7 +311,7 @@ int disconnect_world(sqlite3_vtab* vtab) {
     return SQLITE_OK;
 }
 
-/// Columns of `entities` that refer to entities: owner and parent. It is an error to compare such a column with a text.
+/// Whether a column of `entities` is owner or parent. It is an error to compare such a column with a text.
 bool is_reference(int column) { return column == 5 || column == 6; }
 
 int choose_world_plan(sqlite3_vtab* vtab, sqlite3_index_info* plan) {

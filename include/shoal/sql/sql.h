@@ -1,5 +1,5 @@
 #pragma once
-// Queries a world in SQL. The columns of its stores are the tables, in place: nothing is copied.
+// Queries a world in SQL. The tables show the columns of its stores in place: nothing is copied.
 //
 //     Result<sql::Answer> heavy = sql::ask(world, "SELECT entity, mass FROM body JOIN fish USING (entity)");
 //     if (!heavy) return heavy.status();  // 1:26: there is no table "bdy"; did you mean "body"?
@@ -7,11 +7,11 @@
 //         std::puts(heavy->at(row, 0).to_text().c_str());  // 12:3
 //
 //     table              rows
-//     body               one per entity that has the component: entity, then its fields, position_x, position_y ... of
+//     body               one per entity that has the component: entity, then its fields, position_x, position_y ... for
 //                        a vector. Hidden columns, which `*` leaves out: zone, the zone of the entity in the database,
-//                        and `position` whole, as a text
-//     tag                of a component type with `many`: one per component, with its position_in_list from 0 on
-//     fish_weights       of a field that is an array: entity, position_in_list, value
+//                        and the whole `position` as a text
+//     tag                for a component type with `many`: one per component, with its position_in_list, from 0
+//     fish_weights       for a field that is an array: entity, position_in_list, value
 //     entities           one per living entity: entity, name, tags, zone, components, owner, parent
 //     links              one per reference from an entity to another: entity, component, field, target
 //     property_values    one per named value of an entity: entity, path, value, own
@@ -24,7 +24,7 @@
 // as do components of dead entities. `EXPLAIN QUERY PLAN SELECT ...` shows which tables are looked up by entity and
 // which are read from end to end.
 //
-// Only SELECT is allowed, and with Options::allow_updates `UPDATE component SET field = value`. No file is read or
+// Only SELECT is allowed, and `UPDATE component SET field = value` with Options::allow_updates. No file is read or
 // written, and Options limits the time and the size of an answer. docs/guide/sql.md has examples.
 // Thread: the structural thread of the world, outside of passes.
 
@@ -56,9 +56,9 @@ struct Value {
     double real = 0;           ///< for kReal
     std::string_view text{};   ///< for kText. Lifetime: as long as the answer, or the row
 
-    /// The entity of kEntity; null for others.
+    /// The entity of kEntity; null for other kinds.
     SHOAL_API Entity entity() const;
-    /// The number of kInteger, kReal and kEntity; 0 for others.
+    /// The number of kInteger, kReal and kEntity; 0 for other kinds.
     SHOAL_API double number() const;
     /// The text for display: `12:3`, `0.1`, a text unchanged, empty for NULL.
     SHOAL_API std::string to_text() const;
@@ -75,7 +75,7 @@ struct Column {
 struct Options {
     std::uint64_t max_rows = 1'000'000;  ///< in total
     std::uint64_t max_bytes = std::uint64_t(1)
-                              << 28;  ///< for the texts of an answer, and for the memory that SQLite needs for it
+                              << 28;  ///< for the texts of an answer, and for the memory that SQLite uses
     double max_seconds = 10;
     std::uint64_t max_steps = 0;  ///< of SQLite's virtual machine, the same in every run; 0: unlimited
     bool allow_updates = false;   ///< UPDATE of fields is allowed
@@ -100,7 +100,7 @@ class RowSink {
 public:
     /// Called with the columns of each statement that has an answer, before its rows.
     virtual void begin(const std::vector<Column>& columns) = 0;
-    /// Returns false to get no more rows of this statement.
+    /// Returns false to skip the remaining rows of this statement.
     virtual bool take(const Row& row) = 0;
 
 protected:
@@ -117,7 +117,7 @@ public:
     SHOAL_API Value at(std::size_t row, std::size_t column) const;
     /// The index of the column with this name, or num_columns().
     SHOAL_API std::size_t find_column(std::string_view name) const;
-    /// How many components UPDATE has changed.
+    /// The number of components that UPDATE has changed.
     std::uint64_t num_updated() const { return num_updated_; }
 
 private:
@@ -149,10 +149,10 @@ public:
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    /// Returns the rows of the last statement that has any. A text may have several statements, separated by `;`.
-    /// Errors: the text is not valid SQL, or names something that does not exist or is not allowed; a limit is reached;
-    /// passes run. The message begins with the line and the column, as in "1:15: ". The updates of all statements are
-    /// undone.
+    /// Returns the rows of the last statement that returns rows. A text may contain several statements, separated by
+    /// `;`. Errors: the text is not valid SQL, or names something that does not exist or is not allowed; a limit is
+    /// reached; passes are running. The message begins with the line and the column, as in "1:15: ". After an error,
+    /// the updates of all statements are undone.
     SHOAL_API Result<Answer> ask(std::string_view text, const Options& options = {});
     /// The same; passes the rows of all statements to `sink`, and returns how many components were updated.
     SHOAL_API Result<std::uint64_t> ask(std::string_view text, RowSink& sink, const Options& options = {});
@@ -164,12 +164,12 @@ private:
     Session* session_;
 };
 
-/// Whether a text ends with a `;` that is outside of quotes and comments. Otherwise a shell asks for another line.
+/// Whether a text ends with a `;` that is outside of quotes and comments. Otherwise, a shell should read another line.
 SHOAL_API bool is_complete(const std::string& text);
 /// The common keywords of SQL, in capitals, for completion in shells.
 SHOAL_API const std::vector<std::string>& keywords();
 
-/// Runs one query. See Connection::ask(). Cost: makes the tables, which takes about 20 us for each.
+/// Runs one query. See Connection::ask(). Cost: also creates the tables, which takes about 20 us per table.
 SHOAL_API Result<Answer> ask(World& world, std::string_view text, const Options& options = {});
 
 }  // namespace shoal::sql
