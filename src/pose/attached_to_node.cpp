@@ -19,7 +19,7 @@ AttachedToNode read_component(const ComponentTable& at, std::uint32_t row) {
     return component;
 }
 
-/// Whether a store keeps the component type with the fields of another schema.
+/// Whether a store keeps the component type with fields that differ from `component`.
 bool has_other_fields(const Store& store, const Schema& component) {
     for (const Schema* schema : store.schemas())
         if (schema->id() == component.id()) return schema->layout_hash() != component.layout_hash();

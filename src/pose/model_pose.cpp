@@ -247,7 +247,7 @@ void ModelPoseManager::forget_moved(std::span<const Entity> entities) {
 
 Result<AddCounts> ModelPoseManager::add(std::span<const Entity> added, NodeTreeId id) {
     Tree& tree = tree_at(id);
-    // A copy, because the span may be in one of the tables.
+    // A copy, because the span may refer to one of the tables.
     const Array<Entity> entities(added.begin(), added.end(), "model poses");
     std::uint32_t highest = 0;
     std::size_t num_newcomers = 0;
@@ -299,7 +299,7 @@ std::uint32_t ModelPoseManager::remove(std::span<const Entity> entities) {
 /// instances.
 std::uint32_t ModelPoseManager::remove_rows(std::span<const Entity> entities, bool only_dead) {
     instances_.require_unlocked("remove()");
-    Array<Entity> leaving{Owner("model poses")};  // a copy, because the span may be in one of the tables
+    Array<Entity> leaving{Owner("model poses")};  // a copy, because the span may refer to one of the tables
     for (const Entity entity : entities)
         if (has(entity) && !(only_dead && entities_.alive(entity))) leaving.push_back(entity);
     forget_moved(leaving);
@@ -468,7 +468,7 @@ std::uint64_t ModelPoseManager::let_nodes_follow(Executor* executor) {
     for (std::size_t begin = 0, end = 0; begin < moved_.size(); begin = end) {
         while (end < moved_.size() && moved_[end].entity == moved_[begin].entity) ++end;
         const Instance there = instance(moved_[begin].entity);
-        if (!there) continue;  // the instance was removed since then
+        if (!there) continue;  // the instance has been removed
         by_instance.push_back(std::span<const Moved>(moved_).subspan(begin, end - begin));
         num_nodes += tree_of(there).num_nodes();
     }

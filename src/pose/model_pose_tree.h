@@ -2,11 +2,11 @@
 // A node tree of a ModelPoseManager, and the table of its instances.
 //
 //     block              0       1       2       3       4      an instance, num_nodes rows each
-//     first_changed      -       2       -       -       0      the nodes from this one on must be computed
+//     first_changed      -       2       -       -       0      the first node that must be computed
 //     group              0 -----------------------------  1     kBlocksPerGroup blocks
 //     changed_groups     0, 1                                   groups that may have a changed block
 //
-// Workers share groups, because the model poses of four blocks are whole cache lines, for any number of nodes.
+// Workers process whole groups. The model poses of four blocks fill whole cache lines, so workers never share one.
 
 #include "shoal/pose/model_pose.h"
 #include "shoal/transform/detail/pose_kernels.h"

@@ -7,11 +7,11 @@
 //     commands.add(sword, ChildOf{knight});
 //     commands.add(sword, AttachedToNode{.node = StringId("hand_r")});
 //
-// An attached entity is a child of the entity with the model in the hierarchy of transforms, so it moves with it, dies
-// with it or stays behind as ChildrenOfDead specifies, and is copied with it. The component names the node. Like any
-// other component, it may be added by command, from a blob or from text, and may be kept in any store. In a world with
-// model poses, each settle sets the local pose from the node's pose at the last ModelPoseManager::compute(); in
-// deferred mode, it does so before world poses are computed.
+// In the hierarchy of transforms, an attached entity is a child of the entity with the model, so it moves and is copied
+// with its parent, and dies with it if ChildrenOfDead specifies this. The component names the node. It may be added by
+// command, from a blob or from text, and may be kept in any store. In a world with model poses, each settle sets the
+// local pose from the node's pose at the last ModelPoseManager::compute(); in deferred mode, before world poses are
+// computed.
 //
 // If the parent has no model pose, or no node with that name, the local pose stays unchanged. It also stays unchanged
 // when the component is removed. An entity without a parent, or without a transform, is not attached. Thread: for

@@ -1,5 +1,5 @@
 #pragma once
-// Model poses: each model has a scene graph of its own, for example the nodes of a skeleton, with poses relative to its
+// Model poses: each model has its own scene graph, for example the nodes of a skeleton, with poses relative to its
 // entity. These poses do not depend on where the entity is, so they are computed in parallel with the transforms of
 // entities.
 //
@@ -9,9 +9,9 @@
 //       local           position, rotation, scale                     written by animation
 //       model           3x4, relative to the entity                   parent's model x T x R x S, by compute()
 //
-// Instances refer to their tree and never copy it. A tree comes from memory (add_node_tree) or from a resource, as the
-// component "model_pose" (model_pose_text.h shows how to write one). A blob stores equal trees once, as read-only
-// arrays that are used in place; the instances pin the blob.
+// Instances refer to their tree and never copy it. A tree is made from memory (add_node_tree) or loaded with a
+// resource, as the component "model_pose" (see model_pose_text.h). A blob stores equal trees once, as read-only arrays
+// that are used in place; the instances pin the blob.
 //
 // One frame:
 //
@@ -20,8 +20,8 @@
 // A constraint moves nodes to places in the world. The nodes stay there until the next compute(), which starts from the
 // local poses again. Rows of dead entities are removed when the world settles. Each world has its own manager, so an
 // entity may have different poses in different worlds.
-// Thread: the structural thread of the world makes structural calls (add, remove, spawn, settle) and sets poses; any
-// thread makes const calls between these. An Instance is valid until the next structural call.
+// Thread: the structural thread of the world makes structural calls (add, remove, spawn, settle) and sets poses;
+// between these calls, any thread may make const calls. An Instance is valid until the next structural call.
 // Source: Frykholm, "Building a data-oriented entity system", part 3.
 
 #include "shoal/resource/library.h"
@@ -41,7 +41,7 @@ struct ModelPose {
 };
 SHOAL_COMPONENT(ModelPose, names, parents, positions, rotations, scales)
 
-/// A row of a tree's table. `model` is relative to the entity, the rest to the parent node.
+/// A row of a tree's table. `model` is relative to the entity, the other fields to the parent node.
 struct NodePose {
     Vec3 position{};
     Quaternion rotation{};
@@ -62,7 +62,7 @@ struct NodeTree {
 };
 inline constexpr std::uint32_t kMaxNodesPerTree = 65536;
 
-/// A tree of a manager. Zero stands for no tree.
+/// Identifies a tree of a manager. Zero: no tree.
 struct NodeTreeId {
     std::uint32_t slot = 0;
     std::uint32_t use = 0;
@@ -101,7 +101,7 @@ public:
     /// Errors: the tree has instances, or it is from a resource (such a tree is removed with its last instance).
     /// Nothing has changed.
     SHOAL_API Status remove_node_tree(NodeTreeId tree);
-    /// Requires, like all calls that take a tree: the tree was not removed. Lifetime: as long as the tree.
+    /// Requires, like all calls that take a tree: the tree has not been removed. Lifetime: as long as the tree.
     SHOAL_API const NodeTree& nodes(NodeTreeId tree) const;
     /// Returns the node called `name`, or kNilRow. Cost: O(log nodes).
     SHOAL_API std::uint32_t find_node(NodeTreeId tree, StringId name) const;
@@ -112,7 +112,7 @@ public:
 
     // --- instances -----------------------------------------------------------------------------------------------
 
-    /// Gives each living entity an instance in the default pose, already computed; it replaces an existing instance.
+    /// Gives each living entity an instance in the default pose, already computed, in place of an existing instance.
     /// Errors: no memory, or the capacity is reached; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, NodeTreeId tree);
     /// Removes the instances of these entities and returns how many were removed.
@@ -144,7 +144,7 @@ public:
     /// Returns how many matrices it computed. The result is the same, bit for bit, for any number of workers.
     SHOAL_API std::uint64_t compute(Executor* executor = nullptr);
 
-    /// Returns the model poses from the last compute(); for a new instance, those of the default pose. Shape: by node.
+    /// Returns the model poses from the last compute(); for a new instance, the default poses. Shape: by node.
     /// Lifetime: until the next structural call.
     SHOAL_API std::span<const Matrix3x4> models(Instance instance) const;
     /// Returns the model poses of all instances of a tree, block by block.
@@ -158,22 +158,21 @@ public:
     /// Returns the entity's world pose x the node's model pose. Up to date after compute() of the models and the
     /// transforms.
     SHOAL_API Matrix3x4 node_world(Instance instance, std::uint32_t node) const;
-    /// Writes what node_world() returns for all nodes of all instances of a tree. Shape: as models(tree).
+    /// Writes the node_world() of all nodes of all instances of a tree. Shape: as models(tree).
     SHOAL_API void world_poses(NodeTreeId tree, std::span<Matrix3x4> out, Executor* executor = nullptr) const;
 
     // --- constraints ---------------------------------------------------------------------------------------------
 
     /// Makes apply_constraints() call function(context, *this), after the constraints that were added before.
     SHOAL_API void add_constraint(ConstraintFunction function, void* context);
-    /// Removes the first constraint that was added with this context. Requires: there is one.
+    /// Removes the first constraint that was added with this context. Requires: there is such a constraint.
     SHOAL_API void remove_constraint(void* context);
-    /// Moves a node to a world pose, sheared or not, until the next compute(). The nodes below it, except those that
-    /// are moved themselves, follow when the constraint function returns; if this is called outside of a constraint
-    /// function, they follow in apply_constraints(). Requires: `world` is finite, and the entity's world pose can be
-    /// inverted.
+    /// Moves a node to a world pose, sheared or not, until the next compute(). Its descendants, except nodes that are
+    /// also moved, follow when the constraint function returns, or in apply_constraints() if this is called outside of
+    /// a constraint function. Requires: `world` is finite, and the entity's world pose can be inverted.
     SHOAL_API void set_node_world(Instance instance, std::uint32_t node, const Matrix3x4& world);
-    /// Calls the constraints in order and, after each of them, computes the nodes below the nodes that the constraint
-    /// moved. Returns how many matrices were computed.
+    /// Calls the constraints in order and, after each of them, computes the descendants of the nodes that it moved.
+    /// Returns how many matrices were computed.
     SHOAL_API std::uint64_t apply_constraints(Executor* executor = nullptr);
 
     // --- health --------------------------------------------------------------------------------------------------
@@ -191,8 +190,8 @@ public:
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     /// The same for entities that may already have instances, which are replaced.
     SHOAL_API Status respawn(const SpawnBatch& batch);
-    /// Makes trees in a blob refer to equal trees in another version of it. Trees without an equal tree there are
-    /// copied, and removed with their last instance. Afterwards nothing here refers to the bytes of `before`.
+    /// Replaces trees in the blob `before` with equal trees in `after`, another version of it; copies trees without an
+    /// equal tree, until their last instance is removed. The manager then no longer refers to the bytes of `before`.
     SHOAL_API void move_trees(const Blob& before, const Blob& after);
     void drop(std::span<const Entity> entities) override { remove(entities); }
     void hold_rows(bool hold) override { instances_.hold(hold); }
