@@ -54,7 +54,7 @@ Status ActivityManager::spawn(const SpawnBatch& batch) {
 
 void ActivityManager::finish_load() { note(table().entities(), true); }
 
-/// Tells the entity manager whether the living ones of `entities` are inactive by themselves.
+/// Tells the entity manager whether the living entities among `entities` are inactive by themselves.
 void ActivityManager::note(std::span<const Entity> entities, bool is_inactive) {
     Array<Entity> living{Owner("inactive entities")};
     for (const Entity entity : entities)

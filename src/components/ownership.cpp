@@ -128,7 +128,7 @@ std::uint32_t OwnershipManager::row_of(Entity entity) {
     return row;
 }
 
-/// Requires: room is reserved; `owned` owns no owner of `owner`.
+/// Requires: room is reserved; `owned` does not own `owner`, directly or not.
 void OwnershipManager::link(Entity owned, Entity owner) {
     const Entity before = this->owner(owned);
     if (before == owner) return;

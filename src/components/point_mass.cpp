@@ -8,8 +8,8 @@
 namespace shoal {
 namespace {
 
-/// Treats arrays of vectors as arrays of floats. The arrays are parameters because only there do compilers trust
-/// __restrict.
+/// Treats arrays of vectors as arrays of floats. The arrays are parameters, because compilers make use of __restrict
+/// only on parameters.
 void integrate(float* __restrict position, float* __restrict velocity, const float* __restrict acceleration,
                std::size_t num_floats, float dt) {
     for (std::size_t i = 0; i < num_floats; ++i) {

@@ -245,7 +245,7 @@ void PropertyManager::remove_parts(Entity entity, StringId path, std::uint32_t f
     }
 }
 
-/// Sets or removes a value or a part of one. Returns whether the entity may have the value. Requires: room is reserved.
+/// Sets or removes a value or a part of one. Returns whether the value was accepted. Requires: room is reserved.
 bool PropertyManager::apply(Entity entity, const PropertyValue& value) {
     const PropertyShape shape = PropertyShape::from_word(value.shape);
     if (shape.word() != value.shape) return false;  // not a valid shape
@@ -315,7 +315,7 @@ bool PropertyManager::reset(Entity entity, const PropertyPath& path) {
 
 namespace {
 
-/// Makes a property element from an element of a field type; kNone if there is none.
+/// Makes a property element from an element of a field type; kNone if the field type has no property type.
 PropertyInput input_of(FieldType type, const std::byte* bytes) {
     switch (type) {
         case FieldType::kBool:

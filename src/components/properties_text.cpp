@@ -27,7 +27,7 @@ void append_words(std::vector<std::uint32_t>& words, std::uint64_t value) {
 }
 
 /// Whether `a` becomes `b` when one letter is added, removed or replaced, or two are swapped. Digits are ignored,
-/// because they number things and are not mistakes.
+/// because a different number is usually not a mistake.
 bool is_one_edit_away(std::string_view a, std::string_view b) {
     if (a.size() > b.size()) std::swap(a, b);
     if (b.size() - a.size() > 1) return false;
@@ -256,7 +256,7 @@ private:
         return lies_in_value || mappings_.find(id) != nullptr;
     }
 
-    /// Warns of a change that matches nothing, and of a path that resembles a path in a lower layer.
+    /// Warns about a change that matches nothing, and about a path that resembles a path in a lower layer.
     void check_name(const Entry& entry, const HashMap<StringId, bool>& with_hidden) {
         if (is_below(entry.id)) return;
         const auto warn = [&](const std::string& problem, std::string hint) {

@@ -11,22 +11,22 @@
 //      |- wheel                     passed over             because of the car
 //      '- driver Inactive           passed over             by itself, and because of the car
 //
-// In a source: { type = "inactive" }. Inactive is a component like others: commands, blobs, copies, observers, the
+// In a source: { type = "inactive" }. Inactive is an ordinary component: commands, blobs, copies, observers, the
 // journal and describe() support it. A query that names it, such as With<Inactive>, or calls with_inactive(), visits
 // inactive entities too. A child that is linked to an inactive parent becomes inactive. A child that is unlinked, or
 // whose parent dies, is inactive only if it has the component itself.
 //
 // Everything else continues: calls by entity find the components, world poses are computed, references and ownership
-// hold. Code that reads columns without a query sees all rows.
+// remain valid. Code that reads columns without a query sees all rows.
 //
-// If no entity is inactive, a loop checks this once for all its rows. Otherwise it checks a bit for each row, and its
-// function runs over each run of active rows.
+// If no entity is inactive, a loop makes a single check for all its rows. Otherwise, it checks a bit for each row, and
+// calls its function for each run of active rows.
 //
-// Worlds that share an entity manager: an entity is inactive in all of them while it is inactive in one; the entities
-// below it are inactive only in the world that links them.
+// If worlds share an entity manager, an entity that is inactive in one of them is inactive in all; its descendants are
+// inactive only in the world that links them.
 //
-// A query with changed_since() skips inactive entities too, and does not find later what was written to them while they
-// were inactive. Use world.observers().on_remove<Inactive>() to learn which entities are active again.
+// A query with changed_since() also skips inactive entities, and does not report later that they were changed while
+// they were inactive. Use world.observers().on_remove<Inactive>() to learn which entities are active again.
 // Thread: as for stores: the structural thread of the world.
 
 #include "shoal/store/detail/owned_rows.h"

@@ -4,8 +4,8 @@
 //
 //     entity --Manager<DebugName>--> text id --StringTable--> "reef/coral"
 //
-// DebugNameManager has no data of its own. It refers to a manager and a string table, for example those of a world,
-// which the spawner fills.
+// DebugNameManager stores no names. It refers to a manager and a string table, for example those of a world, which the
+// spawner fills.
 // Thread: as for Manager and StringTable.
 
 #include "shoal/base/detail/string_table.h"

@@ -7,14 +7,14 @@
 //
 // In a source, the owned entity names its owner: `owned = "parent"`, or a name or a GUID path in place of "parent".
 // Deaths spread level by level through EntityManager::destroy_next, without recursion, so chains of owners may be long.
-// There is one ownership manager per entity manager. A world makes it in World::ownership(), or when a query, a command
-// or a blob first names Owned. A row is removed as soon as its entity dies.
+// There is one ownership manager per entity manager. A world creates it in World::ownership(), or when a query, a
+// command or a blob first names Owned. A row is removed as soon as its entity dies.
 //
 //     row        0     1     2     3           one for each entity that owns others or is owned
 //     owner      -     e0    e1    e0          null if the entity has no owner
 //     links      parent, first child, next, previous
 //
-// Thread: the structural thread of the entity manager; any thread makes const calls between its calls.
+// Thread: the structural thread of the entity manager; between its calls, any thread may make const calls.
 
 #include "shoal/store/detail/owned_rows.h"
 #include "shoal/table/describe.h"
@@ -38,7 +38,7 @@ public:
     SHOAL_API Status own(Entity owner, std::span<const Entity> owned);
     Status own(Entity owner, Entity owned) { return own(owner, std::span<const Entity>(&owned, 1)); }
 
-    /// Releases each entity from its owner, and returns how many had one. They keep what they own themselves.
+    /// Releases each entity from its owner, and returns how many had one. They keep the entities that they own.
     SHOAL_API std::uint32_t release(std::span<const Entity> owned);
     /// Releases an entity from its owner, and returns whether it had one.
     bool release(Entity owned) { return release(std::span<const Entity>(&owned, 1)) != 0; }
@@ -73,7 +73,7 @@ public:
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     /// Removes the rows of these entities. Their owners release them, and they release the entities that they own.
     SHOAL_API void drop(std::span<const Entity> entities) override;
-    /// The same as own() and release() for each entity alone.
+    /// The same as own() and release() for each entity separately.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     SHOAL_API Result<bool> prepare_values(const Schema&, std::span<const Entity> entities, bool removes) override;

@@ -31,11 +31,11 @@ SHOAL_API void simulate(Manager<PointMass>& masses, float dt, Executor& executor
 // If an entity has a point mass and a transform, the vectors of the point mass are relative to the parent, like the
 // local pose.
 
-/// Sets the positions of the point masses of `entities` to the positions of their local poses; call it after a spawn.
-/// Skips entities that lack one of the two. Returns how many were set.
+/// Copies the positions of local poses to the point masses of `entities`; call it after a spawn. Skips entities without
+/// a point mass or without a transform. Returns how many were set.
 SHOAL_API std::size_t place_at_transforms(Manager<PointMass>& masses, const TransformManager& transforms,
                                           std::span<const Entity> entities);
-/// Sets the positions of local poses to those of the point masses, as one batch; call it after simulate(). Skips point
+/// Copies the positions of the point masses to the local poses, as one batch; call it after simulate(). Skips point
 /// masses without a transform. Returns how many were set.
 SHOAL_API std::size_t move_transforms(const Manager<PointMass>& masses, TransformManager& transforms,
                                       Executor* executor = nullptr);

@@ -18,10 +18,10 @@
 //
 // A look-up tries the three in this order. A value is a bool, a 64-bit integer, a float, a string, a vector of 2 to 4
 // floats, or an array of these. A vector can be read as an array of numbers, such an array as a vector, and an integer
-// as a float. Strings are StringIds. set() and sources keep the texts in the world; a PropertyValue has only the
+// as a float. Strings are StringIds. set() and sources store the texts in the world; a PropertyValue contains only the
 // hashes. Saved and copied entities keep all of their properties.
-// Values that loops read in every entity of a kind belong in a component: a field costs a load, and a property costs a
-// search. Thread: calls that set values are structural; any thread looks values up between them.
+// Use a component for values that loops read for many entities: reading a field costs a load, and reading a property
+// costs a search. Thread: calls that set values are structural; between them, any thread may look up values.
 
 #include "shoal/base/detail/string_table.h"
 #include "shoal/resource/detail/property_table.h"
@@ -73,8 +73,8 @@ private:
     SHOAL_API void put_floats(Vec4 lanes, std::uint32_t count);
 };
 
-/// An own value, or a part of one that is an array: 4 words in each row. Adding it to an entity, also by commands,
-/// replaces the entity's own value at the path; the parts of an array are added in their order.
+/// An own value, or a part of an array: 4 words in each row. Adding it to an entity, also by command, replaces the
+/// entity's own value at the path. The parts of an array are added in their order.
 struct PropertyValue {
     StringId path;
     std::uint32_t shape = 0;  ///< PropertyShape::word()
@@ -83,7 +83,7 @@ struct PropertyValue {
 
     PropertyValue() = default;
     SHOAL_API PropertyValue(const PropertyPath& path, const PropertyInput& value);
-    /// A value that removes the own value.
+    /// Returns a value that removes the own value.
     static PropertyValue none(const PropertyPath& path) { return PropertyValue(path, PropertyShape()); }
     /// The rows of an array.
     template <class Elements>
@@ -91,7 +91,7 @@ struct PropertyValue {
         return join(path, Array<PropertyInput>(std::begin(elements), std::end(elements), "properties"));
     }
 
-    /// The most words in a value set for an entity: 1,024 floats. Longer values belong in a source or a component.
+    /// The most words in a value set for an entity: 1,024 floats. Keep longer values in a source or a component.
     static constexpr std::uint32_t kMaxWords = 1024;
 
 private:
@@ -101,7 +101,7 @@ private:
 };
 SHOAL_COMPONENT((PropertyValue, many, whole, computed), path, shape, part, words)
 
-/// A value that was found, or none. Lifetime: until the next structural call, or until its blob is unloaded.
+/// The result of a look-up: a value or none. Lifetime: until the next structural call, or until its blob is unloaded.
 class PropertyView {
 public:
     explicit operator bool() const { return word_ != 0; }
@@ -140,9 +140,9 @@ public:
 
     // --- look-up -------------------------------------------------------------------------------------------------
 
-    /// Returns the own value of a living entity, else the value of its template. Any entity and any path are allowed.
-    /// Cost: a look-up of the entity and a step per own value; for the template, another look-up and two binary
-    /// searches.
+    /// Returns the own value of a living entity, or else the value of its template. Any entity and any path are
+    /// allowed. Cost: a look-up of the entity and a step per own value; for the template, another look-up and two
+    /// binary searches.
     PropertyView find(Entity entity, const PropertyPath& path) const { return find_value(entity, path.id); }
     bool has(Entity entity, const PropertyPath& path) const { return bool(find(entity, path)); }
     /// Errors: there is no value, or it has another type; the message says which.
@@ -152,7 +152,7 @@ public:
         if (find(entity, path).read(std::span(&value, 1)) == 1) return value;
         return refuse(entity, path, value_type_of<T>());
     }
-    /// The same for hot code; returns `fallback` if there is no such value. In such code, keep the path as a StringId.
+    /// The same, but returns `fallback` if there is no such value. In hot code, keep the path as a StringId.
     template <PropertyElement T>
     T get_or(Entity entity, const PropertyPath& path, T fallback) const {
         const PropertyView found = find(entity, path);
@@ -163,8 +163,8 @@ public:
     }
     /// Returns the text of a string; empty if there is none. Lifetime: until the value changes.
     SHOAL_API std::string_view text(Entity entity, const PropertyPath& path) const;
-    /// Calls visit(StringId, const PropertyView&) once for each path of an entity: first its own values, the most
-    /// recently added first, then others by hash. The visitor must not set values.
+    /// Calls visit(StringId, const PropertyView&) once for each path of an entity: first its own values, newest first,
+    /// then other values, ordered by hash. The visitor must not set values.
     template <class Visitor>
     void for_each(Entity entity, Visitor&& visit) const {
         using Function = std::remove_reference_t<Visitor>;
@@ -178,7 +178,7 @@ public:
 
     // --- own values ----------------------------------------------------------------------------------------------
 
-    /// Sets a value of living entities, in place of their own values at the path.
+    /// Sets a value of living entities, which replaces their own values at the path.
     /// Errors: the path is empty; an entity is dead; no memory; another text has the same hash. Nothing has changed.
     SHOAL_API Status set(std::span<const Entity> entities, const PropertyPath& path, const PropertyInput& value);
     Status set(Entity entity, const PropertyPath& path, const PropertyInput& value) {
@@ -192,7 +192,7 @@ public:
     /// Removes the own value, and returns whether there was one. The template's value is visible again.
     SHOAL_API bool reset(Entity entity, const PropertyPath& path);
 
-    /// The same for code that learns the type at run time.
+    /// Get and set a value whose type is known only at run time.
     SHOAL_API Result<AnyValue> read(Entity entity, const PropertyPath& path) const;
     SHOAL_API Status write(Entity entity, const PropertyPath& path, const AnyValue& value);
 
@@ -258,7 +258,7 @@ SHOAL_API Status add_properties(ComponentRegistry& registry);
 /// Returns the properties of a directory; nullptr if no store keeps Properties, or if a store of another class keeps
 /// them.
 SHOAL_API PropertyManager* find_properties(const ComponentDirectory& directory);
-/// Whether a PropertyManager keeps the named values, or can be made for them: no store of another class keeps
+/// Whether a PropertyManager keeps the named values, or can be created, because no store of another class keeps
 /// Properties.
 SHOAL_API bool can_keep_properties(const ComponentDirectory& directory);
 

@@ -1,14 +1,14 @@
 #pragma once
-// Tags: an entity has any number of short words, such as "enemy" or "needs_light", and each tag finds its entities.
+// Tags: an entity has any number of short words, such as "enemy" or "needs_light", and can be found by each of them.
 //
 //     entity --Manager<Tag>--> chain of rows, one tag each                add_tag, has_tag, tags of one entity
 //     tag --------------------> entities, side by side                    entities_with
 //
 // entities_with() builds the second direction in one pass over all rows and keeps it until a row is added or removed,
-// by this class, the manager, a spawn or a settle (see owners_by_value.h). Dead entities are left out at once.
+// by this class, the manager, a spawn or a settle (see owners_by_value.h). Dead entities are left out immediately.
 // Queries of a world use the same lists, `world.query<Read<&Body::position>>().tagged("enemy")`, and so do text
-// queries: "body, #enemy". Add and remove tags; do not overwrite them through the manager, because the lists would
-// not notice.
+// queries: "body, #enemy". Do not overwrite a tag through the manager, which would not update the lists: remove it and
+// add another.
 // Thread: as for Manager; entities_with() counts as a structural call, because it may build the lists.
 
 #include "shoal/base/detail/string_table.h"

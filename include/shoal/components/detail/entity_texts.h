@@ -1,5 +1,5 @@
 #pragma once
-// The names and tags that commands give to entities, in whichever store keeps them.
+// Sets the names and tags of entities for commands, in the stores that keep them.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/detail/string_table.h"
