@@ -1,4 +1,4 @@
-// Entities in a report: by their component types, and where they are.
+// The entities in a report: how many have which component types, and where they are.
 
 #include "inspect/html_sections.h"
 #include "inspect/palette.h"
@@ -18,7 +18,7 @@ struct SetCount {
     std::uint64_t num_entities = 0;
 };
 
-/// Counts living entities by their set of component types, in the order of the stores; the largest first.
+/// Counts living entities by set of component types, largest count first. Types are in the order of the stores.
 std::vector<SetCount> count_sets(const World& world) {
     TypeSets types;
     std::vector<std::uint32_t> set_of;  // by entity index

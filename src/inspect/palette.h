@@ -15,12 +15,12 @@ inline constexpr std::array<std::string_view, 16> kKindColors = {
 /// The colour of kind `number`.
 constexpr std::string_view kind_color(std::size_t number) { return kKindColors[number % kKindColors.size()]; }
 
-/// A colour from red, green and blue, from 0 to 255.
+/// A colour: red, green and blue from 0 to 255.
 struct Rgb {
     double red, green, blue;
 };
 
-/// From low to high: deep blue through green to yellow, readable with red-green colour blindness.
+/// Colours from low to high: deep blue through green to yellow, readable with red-green colour blindness.
 inline constexpr std::array<Rgb, 9> kRamp = {{{68, 1, 84},
                                               {71, 44, 122},
                                               {59, 81, 139},

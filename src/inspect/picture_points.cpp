@@ -11,7 +11,7 @@ namespace shoal {
 namespace {
 
 constexpr double kMaxWidth = 1000, kMaxHeight = 760, kMinWidth = 420, kMinHeight = 320;
-constexpr double kMargin = 0.04;  // relative to the longer side, around the points
+constexpr double kMargin = 0.04;  // around the points, relative to the longer side
 
 bool is_finite(Vec2 point) { return std::isfinite(point.x) && std::isfinite(point.y); }
 

@@ -24,7 +24,7 @@ struct PictureView {
     double y(double metres) const { return plot_height - (metres - bottom) / metres_per_pixel; }
 };
 
-/// Returns a view of all finite points with a margin around them; if all are in one place, a view of one metre.
+/// Returns a view of all finite points with a margin around them; if all points are in one place, a view of one metre.
 PictureView make_picture_view(std::span<const PictureLayer> layers);
 
 /// Returns the largest of 1, 2 or 5 times a power of ten that is at most `value`. Requires: value > 0.

@@ -16,7 +16,7 @@ namespace shoal {
 namespace {
 
 constexpr double kPageMargin = 20, kLegendHeight = 34;
-constexpr double kLetter = 6.2;  // approximate width in pixels of a letter of a label
+constexpr double kLetter = 6.2;  // approximate width of a letter, in pixels
 constexpr std::size_t kMostLetters = 26;
 
 // Dark first: programs that ignore the light and dark mode, such as converters to PNG, use the dark mode.
@@ -62,7 +62,7 @@ ReportsByName by_name(std::span<const PassReport> passes) {
     return found;
 }
 
-/// The known time of a pass: "0.021 ms", "disabled" or nothing.
+/// The time of a pass as text: "0.021 ms", "disabled" or nothing.
 std::string time_text(const PassReport* pass) {
     if (pass == nullptr) return {};
     if (!pass->enabled) return "disabled";

@@ -16,7 +16,7 @@ public:
     /// Returns the set that contains `type` and the types of `set`. Set 0 is the empty set.
     std::uint32_t with(std::uint32_t set, const Schema& type) {
         if (set != 0 && last_[set] == type.id().hash) return set;                      // the type is in the set
-        if (set == asked_.first && type.id().hash == asked_.second) return answered_;  // as in the last call
+        if (set == asked_.first && type.id().hash == asked_.second) return answered_;  // asked again
         const auto [next, is_new] = next_.try_emplace({set, type.id().hash}, static_cast<std::uint32_t>(names_.size()));
         if (is_new) {
             names_.push_back(set == 0 ? type.name() : names_[set] + " + " + type.name());
@@ -34,7 +34,7 @@ private:
     std::vector<std::string> names_ = {""};
     std::vector<std::uint64_t> last_ = {0};  // by set: the type added last
     std::pair<std::uint32_t, std::uint64_t> asked_ = {0, 0};
-    std::uint32_t answered_ = 0;  // the set for asked_, if its type is not 0
+    std::uint32_t answered_ = 0;  // the answer for asked_; valid if the type in asked_ is not 0
 };
 
 }  // namespace shoal

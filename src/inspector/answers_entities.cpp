@@ -1,4 +1,4 @@
-// Entities: lists of them, all their data, and edits with undo.
+// Lists of entities, all data of an entity, and edits with undo.
 
 #include "inspector/answers.h"
 #include "inspector/json_text.h"

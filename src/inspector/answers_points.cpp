@@ -1,9 +1,9 @@
-// Where entities are, as bytes that a browser can draw without parsing texts.
+// The positions of entities, as bytes that a browser can draw without parsing text.
 //
 //     bytes of the header (uint32) | header: JSON, padded with spaces to a multiple of 4 |
 //     x (float), y (float), index (uint32), generation (uint32), color (float), selected (uint8): each `count` times
 //
-// All little-endian.
+// All numbers are little-endian.
 
 #include "inspector/answers.h"
 #include "inspector/json_text.h"

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostRows = 1000;  // per statement
 constexpr double kMostSeconds = 2;       // the world waits for the query
 
-/// Writes the rows of the last statement that returns rows.
+/// Writes the rows of the last statement that yields rows.
 class JsonRows final : public sql::RowSink {
 public:
     void begin(const std::vector<sql::Column>& columns) override {

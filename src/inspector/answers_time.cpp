@@ -1,4 +1,4 @@
-// The past: the journal of the last frames, the kept frames, and the differences between two of these.
+// The past: the journal of the last frames, the kept frames, and the differences between two kept frames.
 
 #include "inspector/answers.h"
 #include "inspector/frame_values.h"

@@ -5,7 +5,8 @@
 //     ...
 //     before.compare(world, [](const ValueDifference& difference) { ... });  // in the order of stores, types and rows
 //
-// Cost: a copy of all fields; comparing looks up each entity. With `many`, only the first component is compared.
+// Cost: a copy of all fields; comparing looks up each entity. If a component type has `many`, only the first component
+// of an entity is compared.
 // Thread: const calls on the world, between passes.
 
 #include "shoal/table/detail/value_text.h"

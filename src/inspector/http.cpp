@@ -108,7 +108,7 @@ struct HttpServer::Body {
             if (host == concat(name, ':', port.load()) || (port == 80 && host == name)) return true;
         return !options.token.empty();
     }
-    /// Whether the request comes from this server's page, or from no page.
+    /// Whether the request comes from this server's page, or names no origin.
     static bool is_from_here(const mg_connection* connection) {
         const std::string_view origin = text_or_empty(mg_get_header(connection, "Origin"));
         const std::string_view host = text_or_empty(mg_get_header(connection, "Host"));

@@ -22,7 +22,7 @@ struct JsonText {
     JsonText(const JsonText&) = delete;
     JsonText& operator=(const JsonText&) = delete;
 
-    /// Adds any text; bytes that are not UTF-8 are escaped visibly.
+    /// Adds any text; bytes that are not UTF-8 become visible escapes.
     void text(std::string_view value) {
         if (find_invalid_byte(value) == std::string_view::npos) return builder.string(value);
         std::string visible;

@@ -12,7 +12,7 @@ struct PageFile {
     std::string_view content;
 };
 
-/// All files, sorted by path. cmake/page_files.cmake generates the body.
+/// All files, sorted by path. cmake/page_files.cmake generates the definition.
 std::span<const PageFile> page_files();
 
 }  // namespace shoal::inspect

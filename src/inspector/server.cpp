@@ -16,9 +16,9 @@
 namespace shoal::inspect {
 namespace {
 
-constexpr double kLongestWait = 0.1;  // seconds; a paused world checks this often whether to stop
+constexpr double kLongestWait = 0.1;  // seconds; a paused world checks at least this often whether to stop
 
-/// Whether a text is four numbers from 0 to 255, or `localhost`.
+/// Whether a text is an IPv4 address, or `localhost`.
 bool is_ipv4(std::string_view text) {
     if (text == "localhost") return true;
     int num_parts = 0;

@@ -9,7 +9,7 @@ namespace shoal::inspect {
 
 namespace {
 
-constexpr std::int64_t kWatchedNs = 10'000'000'000;  // a page is watching for this long after a request
+constexpr std::int64_t kWatchedNs = 10'000'000'000;  // how long a page counts as watching after a request
 constexpr std::size_t kMostRecords = 600;            // frames
 constexpr std::size_t kMostJournal = 100'000;        // entities
 constexpr std::uint32_t kTracedEvents = 4096;        // per worker

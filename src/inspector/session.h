@@ -31,7 +31,7 @@ struct Control {
     bool is_paused = false;
     std::uint64_t num_steps = 0;          ///< frames to run before the next pause, while paused
     std::optional<std::uint64_t> run_to;  ///< the world pauses when World::frame() reaches this
-    double speed = 1;                     ///< below 1: frames are delayed, to take proportionally longer
+    double speed = 1;                     ///< below 1: frames are delayed in proportion
 };
 
 /// The changes of a frame, for the journal.
@@ -107,7 +107,7 @@ public:
     std::vector<Edit> undo, redo;
     std::deque<FrameRecord> records;  ///< oldest first; recorded while the journal is watched
     std::vector<SpawnRecord> spawns;
-    bool has_unkept_edits = false;                             ///< after the last frame, so no kept frame has them
+    bool has_unkept_edits = false;                             ///< no kept frame has the edits since the last frame
     std::int64_t frame_ns = 0;                                 ///< duration of the last frame without the inspector
     std::unique_ptr<sql::Connection> sql;                      ///< nullptr: not used yet
     std::unordered_map<std::string, KeptAnswer> kept_answers;  ///< by path and query

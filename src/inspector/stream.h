@@ -4,7 +4,7 @@
 //     {"watch": ["/api/world", "/api/passes"], "rate": 4}       from the client; again to change it
 //     {"path": "/api/world", "status": 200, "body": {...}}      to the client, for each path, at that rate
 //
-// Each stream asks the world on its own thread, so a slow client only delays its own stream.
+// Each stream queries the world on its own thread, so a slow client only delays its own stream.
 
 #include <atomic>
 #include <condition_variable>

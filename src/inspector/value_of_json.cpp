@@ -46,7 +46,7 @@ bool write_numbers(Node given, FieldType type, std::uint32_t bytes, std::byte*& 
     return is_fine;
 }
 
-/// Errors: a number is outside of the range of the field. Shape: values of `type`, `bytes` each, up to `end`.
+/// Errors: a number is outside of the range of the field. Shape: values of `type`, `bytes` each.
 Status check_range(const FieldPath& path, FieldType type, std::uint32_t bytes, std::span<const std::byte> values) {
     const Field& field = *path.part().field;
     if (!field.has_range) return {};

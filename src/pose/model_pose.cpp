@@ -138,7 +138,7 @@ void ModelPoseManager::remove_tree(std::uint32_t slot) {
     list_all_tables();
 }
 
-/// Removes the trees in blobs that have no instances, so that their blobs can be unloaded.
+/// Removes trees without instances if they are in blobs, so that the blobs can be unloaded.
 void ModelPoseManager::remove_unused_trees() {
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
         if (trees_[slot] != nullptr && trees_[slot]->goes_with_last_instance() && trees_[slot]->num_blocks() == 0)

@@ -35,7 +35,7 @@ void ModelPoseManager::save(SnapshotWriter& to) const {
     Array<SavedTree> saved{Owner("model poses")};
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
         if (trees_[slot] != nullptr) saved.push_back({slot, trees_[slot]->use, trees_[slot]->was_in_blob});
-    to.value("num_slots", saved.empty() ? 0u : saved.back().slot + 1);  // free slots at the end are made when needed
+    to.value("num_slots", saved.empty() ? 0u : saved.back().slot + 1);  // free slots at the end are not saved
     to.value("num_uses", num_uses_);
     to.array("trees", saved);
     Array<Entity> moved{Owner("model poses")};
@@ -60,7 +60,7 @@ void ModelPoseManager::Tree::save(SnapshotWriter& to) const {
     }
     table.save(to);
     to.array("first_changed", first_changed);
-    Array<std::uint32_t> groups = changed_groups;  // leaves out removed instances
+    Array<std::uint32_t> groups = changed_groups;  // without the groups of removed instances
     erase_if(groups, [&](std::uint32_t group) { return group >= num_groups(); });
     to.array("changed_groups", groups);
 }

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kLanes[] = {"x", "y", "z", "w"};
 constexpr std::uint32_t kMatrixRows = 3;
 
-/// The declared type of a column. SQLite derives the column's type affinity from it, and thus how values are compared.
+/// The declared type of a column. SQLite derives the type affinity from it, which decides how values are compared.
 std::string_view declared_type(FieldType type) {
     switch (type) {
         case FieldType::kBool:

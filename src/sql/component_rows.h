@@ -43,13 +43,13 @@ public:
     std::string whole(const CatalogColumn& shown);
     /// A number that is unique in the table.
     std::int64_t row_number() const;
-    /// An upper bound of the number of rows. Cost: a step for each table of the store.
+    /// An upper bound on the number of rows. Cost: a step for each table of the store.
     static std::uint64_t count(const CatalogTable& table);
 
 private:
     /// Where the values of a column begin in the current table.
     struct Place {
-        const std::byte* first = nullptr;  // nullptr: ask the store
+        const std::byte* first = nullptr;  // nullptr: values are read through the store
         std::size_t stride = 0;
     };
     bool enter_table();

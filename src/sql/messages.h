@@ -5,7 +5,7 @@
 
 namespace shoal::sql {
 
-/// Returns an error whose message begins with the line and the column of a byte of the text.
+/// Returns an error whose message begins with the line and the column of an offset in the text.
 Status error_at(std::string_view text, std::size_t offset, std::string_view message);
 /// Returns the error of the statement that begins at `offset`, from SQLite and the guard.
 Status error_of(const Session& session, std::string_view text, std::size_t offset, int code);

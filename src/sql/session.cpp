@@ -39,7 +39,7 @@ std::string tags_view(const std::vector<CatalogTable>& tables) {
 std::size_t bytes_of(sqlite3_stmt* statement, int num_columns) {
     std::size_t num_bytes = 0;
     for (int i = 0; i < num_columns; ++i) {
-        const int type = sqlite3_column_type(statement, i);  // sqlite3_column_bytes() would convert a number
+        const int type = sqlite3_column_type(statement, i);  // sqlite3_column_bytes() would convert numbers to texts
         const bool has_bytes = type == SQLITE_TEXT || type == SQLITE_BLOB;
         num_bytes += sizeof(Value) + (has_bytes ? static_cast<std::size_t>(sqlite3_column_bytes(statement, i)) : 0);
     }

@@ -22,7 +22,7 @@ int refuse_text_of_entity(sqlite3_vtab* table);
 
 /// Passes an entity to SQLite: NULL for the null entity.
 void give_entity(sqlite3_context* to, Entity entity);
-/// Passes one value of a type that is not an array, a vector or opaque.
+/// Passes a value to SQLite. Requires: the type is not an array, a vector or opaque.
 void give_value(sqlite3_context* to, const ValueType& type, const std::byte* value, const StringTable& texts);
 /// Returns the value that UPDATE sets in a field. Errors: the value is NULL, and the field is not an entity; the value
 /// is bytes.

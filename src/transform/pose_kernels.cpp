@@ -85,8 +85,7 @@ HWY_INLINE void compute_locals(const Source& source, std::uint32_t num_rows, Loc
 
 // --- products --------------------------------------------------------------------------------------------------------
 
-/// Returns some rows of the product of a parent's matrix, which has the rows `p`, and local pose `i`, with the
-/// operations of product().
+/// Multiplies the rows `p` of a parent's matrix by local pose `i`, with the operations of product().
 template <class D>
 HWY_INLINE hn::Vec<D> product_rows(D d, hn::Vec<D> p, const Locals& locals, std::uint32_t i) {
     alignas(16) static constexpr std::uint32_t kLastLane[4] = {0, 0, 0, 0xFFFFFFFF};

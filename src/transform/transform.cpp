@@ -190,8 +190,8 @@ bool TransformManager::Work::link_new(RowRange rows, std::span<const std::uint32
 }
 
 /// Sets the extents to the sizes of the subtrees. Returns whether each subtree is one range: the first child follows
-/// its parent, and each other child follows the subtree of its sibling. Requires: all extents are 1; parents come
-/// first, and siblings in row order.
+/// its parent, and every other child follows the subtree of the sibling before it. Requires: all extents are 1;
+/// parents come first, and siblings are in row order.
 bool TransformManager::Work::add_extents(RowRange rows) {
     const std::uint32_t* const parent_of = parents();
     const std::uint32_t* const first_child = first_children();

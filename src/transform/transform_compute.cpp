@@ -20,7 +20,7 @@ bool ascend(std::span<const std::uint32_t> rows) {
     return num_falls == 0;
 }
 
-/// Returns the first row in a strictly ascending list that is not below `row`.
+/// Returns the first row that is not below `row` in a strictly ascending list.
 SHOAL_INLINE const std::uint32_t* skip_below(const std::uint32_t* next, const std::uint32_t* end, std::uint32_t row) {
     if (next == end || *next >= row) return next;
     // At most this many rows are below `row`; exactly this many if every row is on the list.

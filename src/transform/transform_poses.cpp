@@ -18,7 +18,7 @@ constexpr std::size_t kFetchDistance = 96;  // how many entities ahead index ent
                                             // half as far ahead
 constexpr std::size_t kFoundAtOnce = 2048;  // few enough that prefetched rows stay in the cache until they are written
 constexpr std::size_t kCloseStep = 32;      // if the mean distance between rows is at most this, nothing is prefetched
-constexpr std::size_t kRunRows = 32;        // number of rows that are tested together
+constexpr std::size_t kRunRows = 32;        // rows that are tested by one are_consecutive()
 
 // The lambdas that prefetch are always inlined, because g++ removes calls of functions that only prefetch.
 

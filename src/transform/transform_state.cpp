@@ -36,7 +36,7 @@ void TransformManager::Work::save(SnapshotWriter& to) const {
                       0};
     std::copy(std::begin(frame_begins_), std::end(frame_begins_), progress.frame_begins);
     Array<std::uint32_t> moved = moved_;
-    // Removed rows on the list have no effect, except on whether the list is in order.
+    // Removed rows are not saved; `repeats` records that the list had some.
     progress.repeats |= erase_if(moved, [&](std::uint32_t row) { return row >= table_.num_rows(); }) != 0;
     to.value("progress", progress);
     to.value("counts", manager_.counts_);

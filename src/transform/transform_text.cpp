@@ -57,7 +57,7 @@ private:
         return true;
     }
 
-    /// Normalises the rotation, or reports why that is not possible.
+    /// Normalizes the rotation, or reports why that is not possible.
     bool check_rotation(Quaternion& rotation) {
         if (rotation_ && euler_) {
             in_.diagnostics

@@ -1,5 +1,5 @@
 #pragma once
-// The implementation of a TransformManager: which poses are pending, extents, and the suffix.
+// The implementation of a TransformManager: pending poses, extents, and the suffix.
 //
 // Besides the fields of Transform, a row has a world pose, the entity of its parent (kept equal to the link, for
 // queries), an extent and a mark. An extent of 0 means that the extent is unknown. If an extent is known, the extents
@@ -146,7 +146,7 @@ public:
         ended_frame_ = false;
         restore_order_if_it_pays();
     }
-    /// Computes rows whose parents come first and are among these rows.
+    /// Computes the world poses of rows. Requires: parents are among these rows, before their children.
     void compute_rows(RowRange rows);
     Status validate();
     /// The same without recomputing the poses.

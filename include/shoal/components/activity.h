@@ -1,5 +1,5 @@
 #pragma once
-// An inactive entity keeps its components, but queries skip it and all entities below it in the tree of transforms. To
+// An inactive entity keeps its components, but queries skip it and all its descendants in the tree of transforms. To
 // deactivate a car, its wheels and its driver, without losing anything:
 //
 //     if (Status off = world.activity().set_active(car, false); !off) return off;  // is_active(wheel) is false, too
@@ -26,7 +26,7 @@
 // inactive only in the world that links them.
 //
 // A query with changed_since() also skips inactive entities, and does not report later that they were changed while
-// they were inactive. Use world.observers().on_remove<Inactive>() to learn which entities are active again.
+// they were inactive. Use world.observers().on_remove<Inactive>() to learn which entities become active.
 // Thread: as for stores: the structural thread of the world.
 
 #include "shoal/store/detail/owned_rows.h"
@@ -43,7 +43,7 @@ public:
     SHOAL_API ActivityManager(EntityManager& entities, PagePool& pool);
     SHOAL_API ~ActivityManager() override;
 
-    /// Makes living entities inactive, or active. Skips dead ones. Errors: no memory; nothing has changed.
+    /// Makes living entities inactive, or active. Skips dead entities. Errors: no memory; nothing has changed.
     SHOAL_API Status set_active(std::span<const Entity> entities, bool is_active);
     Status set_active(Entity entity, bool is_active) { return set_active({&entity, 1}, is_active); }
 

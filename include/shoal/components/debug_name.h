@@ -1,10 +1,10 @@
 #pragma once
-// Names of entities, for readers of messages, reports and pictures. An entity has at most one name; several entities
+// Names of entities, as shown in messages, reports and pictures. An entity has at most one name; several entities
 // may have the same name.
 //
 //     entity --Manager<DebugName>--> text id --StringTable--> "reef/coral"
 //
-// DebugNameManager stores no names. It refers to a manager and a string table, for example those of a world, which the
+// DebugNameManager stores no names. It refers to a manager and a string table, for example a world's, which the
 // spawner fills.
 // Thread: as for Manager and StringTable.
 

@@ -38,7 +38,7 @@ public:
     SHOAL_API Status own(Entity owner, std::span<const Entity> owned);
     Status own(Entity owner, Entity owned) { return own(owner, std::span<const Entity>(&owned, 1)); }
 
-    /// Releases each entity from its owner, and returns how many had one. They keep the entities that they own.
+    /// Releases each entity from its owner, and returns how many had one. Entities keep the entities that they own.
     SHOAL_API std::uint32_t release(std::span<const Entity> owned);
     /// Releases an entity from its owner, and returns whether it had one.
     bool release(Entity owned) { return release(std::span<const Entity>(&owned, 1)) != 0; }
@@ -85,7 +85,7 @@ public:
     SHOAL_API Status load(SnapshotReader& from) override;
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
-    /// Calls own(), or release() if the value is the null entity. Errors: as for own(). Requires: no passes run.
+    /// Calls own(), or release() if the value is the null entity. Errors: as for own(). Requires: no pass is running.
     SHOAL_API Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
 
 private:

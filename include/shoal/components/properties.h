@@ -1,6 +1,6 @@
 #pragma once
 // Properties: any number of named values of an entity, which may override values of its resource. A name is a path,
-// "armor.front", and is hashed. Only values that are set use memory.
+// such as "armor.front", and is stored as a hash. Only values that are set use memory.
 //
 //     if (Status set = properties.set(tank, "armor.front", 35); !set) return set;  // an own value hides the template's
 //     const float armor = properties.get_or(tank, front, 0.0f);                    // the own value, else the template's
@@ -16,8 +16,8 @@
 //     overrides     a table in the blob, see property_table.h  what the entity's text sets over its prefab
 //     values        the same, one for all users of a prefab    what the prefab sets
 //
-// A look-up tries the three in this order. A value is a bool, a 64-bit integer, a float, a string, a vector of 2 to 4
-// floats, or an array of these. A vector can be read as an array of numbers, such an array as a vector, and an integer
+// A look-up searches these in this order. A value is a bool, a 64-bit integer, a float, a string, a vector of 2 to 4
+// floats, or an array of these. A vector can be read as an array of numbers, and vice versa; an integer can be read
 // as a float. Strings are StringIds. set() and sources store the texts in the world; a PropertyValue contains only the
 // hashes. Saved and copied entities keep all of their properties.
 // Use a component for values that loops read for many entities: reading a field costs a load, and reading a property
@@ -74,7 +74,7 @@ private:
 };
 
 /// An own value, or a part of an array: 4 words in each row. Adding it to an entity, also by command, replaces the
-/// entity's own value at the path. The parts of an array are added in their order.
+/// entity's own value at the path. Parts of an array are added in order.
 struct PropertyValue {
     StringId path;
     std::uint32_t shape = 0;  ///< PropertyShape::word()
@@ -83,15 +83,15 @@ struct PropertyValue {
 
     PropertyValue() = default;
     SHOAL_API PropertyValue(const PropertyPath& path, const PropertyInput& value);
-    /// Returns a value that removes the own value.
+    /// Returns a value that, when it is added, removes the own value.
     static PropertyValue none(const PropertyPath& path) { return PropertyValue(path, PropertyShape()); }
-    /// The rows of an array.
+    /// Returns the rows of an array.
     template <class Elements>
     static Array<PropertyValue> parts_of(const PropertyPath& path, const Elements& elements) {
         return join(path, Array<PropertyInput>(std::begin(elements), std::end(elements), "properties"));
     }
 
-    /// The most words in a value set for an entity: 1,024 floats. Keep longer values in a source or a component.
+    /// The maximum number of words in an own value: 1,024 floats. Keep longer values in a source or a component.
     static constexpr std::uint32_t kMaxWords = 1024;
 
 private:
@@ -116,13 +116,13 @@ public:
         if (rows_ == nullptr) return read_property<T>(shape(), {words_, shape().num_words()}, out);
         return read_property<T>(shape(), joined_words(), out);
     }
-    /// Returns all words of the value, including the words of further parts.
+    /// Returns the words of all parts of the value.
     SHOAL_API Array<std::uint32_t> joined_words() const;
 
 private:
     friend class PropertyManager;
     const std::uint32_t* words_ = nullptr;
-    const OwnedRows* rows_ = nullptr;  // the rows of a value that has several
+    const OwnedRows* rows_ = nullptr;  // the rows of a value with several parts
     std::uint32_t row_ = kNilRow;      // the first row of an own value
     std::uint32_t word_ = 0;           // the word of the value's shape; 0: no value
 };
@@ -184,7 +184,7 @@ public:
     Status set(Entity entity, const PropertyPath& path, const PropertyInput& value) {
         return set({&entity, 1}, path, value);
     }
-    /// The same for an array: a span, a vector, ... Errors: as above; it has more than PropertyValue::kMaxWords words.
+    /// The same for an array: a span, a vector, ... Errors: as above; more than PropertyValue::kMaxWords words.
     template <class Elements>
     Status set_array(Entity entity, const PropertyPath& path, const Elements& elements) {
         return set_elements(entity, path, Array<PropertyInput>(std::begin(elements), std::end(elements), "properties"));

@@ -4,7 +4,7 @@
 //     entity --Manager<Tag>--> chain of rows, one tag each                add_tag, has_tag, tags of one entity
 //     tag --------------------> entities, side by side                    entities_with
 //
-// entities_with() builds the second direction in one pass over all rows and keeps it until a row is added or removed,
+// entities_with() builds the second mapping in one pass over all rows and keeps it until a row is added or removed,
 // by this class, the manager, a spawn or a settle (see owners_by_value.h). Dead entities are left out immediately.
 // Queries of a world use the same lists, `world.query<Read<&Body::position>>().tagged("enemy")`, and so do text
 // queries: "body, #enemy". Do not overwrite a tag through the manager, which would not update the lists: remove it and

@@ -11,8 +11,8 @@
 //       tag[0]: tag = "wooden"
 //
 // Components are in the order of the stores, and within a database in the order of its component types. Values are
-// written as in a dump, and references as index:generation and name. In gdb, `shoal-describe world boat` calls
-// describe(), if the program refers to shoal_describe_entity() and tools/debugger/shoal_gdb.py is loaded.
+// written as in a dump, and references as index:generation and name. In gdb, `shoal-describe world boat` prints the
+// same, if tools/debugger/shoal_gdb.py is loaded and the program references shoal_describe_entity().
 // EntityWriter writes the same into a document, for programs that read or compare the output.
 // Thread: const calls on the world, outside of passes.
 
@@ -31,7 +31,7 @@ namespace shoal {
 ///       frames: 8 of 8 are kept, from 5 to 12
 SHOAL_API std::string describe(const World& world);
 
-/// Accepts any entity. For a dead entity, lists components whose rows are not removed yet.
+/// Accepts any entity. For a dead entity, lists components whose rows have not been removed yet.
 SHOAL_API std::string describe(const World& world, Entity entity);
 
 class DocumentBuilder;
@@ -47,7 +47,7 @@ class DocumentBuilder;
 /// are shown (for `properties`, as `not_loaded`).
 class EntityWriter {
 public:
-    /// Lifetime: the world outlives it, and its stores must not change while this object exists.
+    /// Lifetime: `world` outlives this object; its stores must not change while this object exists.
     SHOAL_API explicit EntityWriter(const World& world);
     /// Adds the members to the open mapping. Accepts any entity.
     SHOAL_API void write(Entity entity, DocumentBuilder& builder) const;

@@ -19,7 +19,7 @@ namespace shoal {
 /// A vec3 field of all rows of a table. Lifetime: until the next structural call.
 struct Vec3Rows {
     const std::byte* lane[3] = {};  ///< the address for row 0
-    std::size_t stride = 0;         ///< bytes from row to row, in each lane
+    std::size_t stride = 0;         ///< bytes between consecutive rows of a lane
     std::uint32_t num_rows = 0;
 
     Vec3 operator[](std::uint32_t row) const {
@@ -35,7 +35,7 @@ struct Vec3Rows {
 /// component type `field_name`. Returns nothing if there is no such field, or if the field has another type.
 SHOAL_API std::optional<Vec3Rows> find_vec3(const Table& table, std::string_view field_name);
 
-/// The smallest box around points. Empty until a point is added.
+/// A bounding box of points. Empty until a point is added.
 struct Bounds {
     Vec3 low, high;
     std::uint64_t num_points = 0;

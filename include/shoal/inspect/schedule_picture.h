@@ -32,8 +32,8 @@ struct SchedulePictureOptions {
     std::span<const PassReport> passes{};
 };
 
-/// Returns an SVG file. The size of the file is proportional to the number of passes and of lines between them: 100
-/// passes take about 100 kB.
+/// Returns an SVG file. The size of the file is proportional to the number of passes and lines: about 100 kB for
+/// 100 passes.
 SHOAL_API std::string schedule_svg(const ScheduleGraph& graph, const SchedulePictureOptions& options = {});
 
 /// Returns a digraph in the language of graphviz. Passes are nodes `p0`, `p1`... in the order in which they run.

@@ -17,7 +17,7 @@ namespace shoal {
 
 /// Returns `1,234,567`.
 SHOAL_API std::string count_text(std::uint64_t count);
-/// Returns `512 B`, `1.5 KiB`, `20.0 MiB`: three digits or a few more, and a unit.
+/// Returns a short number with a unit: `512 B`, `1.5 KiB`, `20.0 MiB`.
 SHOAL_API std::string bytes_text(std::uint64_t bytes);
 /// Returns `value` with `num_decimals` digits after the point; `-` if it is not finite.
 SHOAL_API std::string decimal_text(double value, int num_decimals);
@@ -31,7 +31,7 @@ public:
     SHOAL_API void add_row(std::vector<std::string> row);
     bool empty() const { return rows_.size() == 1; }
 
-    /// Returns the lines, each with its newline; columns are as wide as their widest text, counted in code points.
+    /// Returns the lines, each with a newline; columns are as wide as their widest text, counted in code points.
     SHOAL_API std::string text() const;
 
 private:

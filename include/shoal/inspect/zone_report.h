@@ -35,10 +35,10 @@ struct ZoneComponentReport {
 
 struct ZoneReport {
     Zone zone = 0;
-    std::uint64_t num_entities = 0;  ///< rows, including those without components
+    std::uint64_t num_entities = 0;  ///< including entities without components
     std::vector<ZoneComponentReport> components;
 
-    /// Rows and index of all component types.
+    /// The memory of the rows and indexes of all component types.
     SHOAL_API MemoryUse memory() const;
 };
 
@@ -54,7 +54,7 @@ struct ZoneBounds {
 /// Returns the boxes of all zones of a world's database, by zone. A box contains the positions of the zone's entities,
 /// from the vec3 fields `position` of their tables or from their transforms. It is empty if the entities have neither.
 SHOAL_API std::vector<ZoneBounds> zone_bounds(const World& world);
-/// Returns the box of a zone, from `all`; nullptr if the box is missing or empty.
+/// Finds the box of a zone in `all`; nullptr if the box is missing or empty.
 SHOAL_API const Bounds* find_bounds(std::span<const ZoneBounds> all, Zone zone);
 
 /// Returns a table of the zones that commit the most memory, largest first, with the sums of all other zones at the

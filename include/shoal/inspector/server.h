@@ -48,9 +48,9 @@ protected:
 };
 
 struct ServerOptions {
-    std::uint16_t port = 0;             ///< 0: a free one
+    std::uint16_t port = 0;             ///< 0: any free port
     std::string address = "127.0.0.1";  ///< an address of this machine; any other than 127.0.0.1 requires a token
-    std::string token{};                ///< if not empty, requests must have it
+    std::string token{};                ///< if not empty, every request must have it
     std::string name = "world";         ///< the name of the world on the page
     bool allow_edits = true;            ///< allows editing fields and passes, and going back; pausing is always allowed
     std::uint32_t keep_frames = 0;      ///< frames kept for going back; 0: none until the page requests some

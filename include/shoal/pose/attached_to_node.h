@@ -1,5 +1,5 @@
 #pragma once
-// Entities that are attached to nodes of models: a sword in a hand.
+// Entities that are attached to nodes of models, such as a sword in a hand.
 //
 //     character      transform, model pose       nodes: hips -> spine -> arm_r -> hand_r
 //     `-- sword      transform, AttachedToNode   local pose = model pose of hand_r x offset
@@ -21,7 +21,7 @@
 
 namespace shoal {
 
-/// The node of the parent's model that an entity is attached to, and its pose relative to that node.
+/// The node of the parent's model that an entity is attached to, and the entity's pose relative to it.
 struct AttachedToNode {
     StringId node;
     Vec3 position{};

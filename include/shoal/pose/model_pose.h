@@ -112,7 +112,7 @@ public:
 
     // --- instances -----------------------------------------------------------------------------------------------
 
-    /// Gives each living entity an instance in the default pose, already computed, in place of an existing instance.
+    /// Gives each living entity an instance in the default pose, already computed. Replaces existing instances.
     /// Errors: no memory, or the capacity is reached; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, NodeTreeId tree);
     /// Removes the instances of these entities and returns how many were removed.
@@ -130,11 +130,11 @@ public:
     // --- local poses ---------------------------------------------------------------------------------------------
 
     SHOAL_API Transform local(Instance instance, std::uint32_t node) const;
-    /// Requires: as TransformManager::set_local.
+    /// Requires: the same as TransformManager::set_local().
     SHOAL_API void set_local(Instance instance, std::uint32_t node, const Transform& local);
     /// Sets the local poses of all nodes of an instance. Shape: one per node.
     SHOAL_API void set_locals(Instance instance, std::span<const Transform> locals);
-    /// Returns the local poses of all instances of a tree, for writing. The next compute() computes all of them.
+    /// Returns the local poses of all instances of a tree, for writing. The next compute() recomputes all instances.
     /// Lifetime: until the next structural call. Thread: any number of threads may write at once, until compute().
     SHOAL_API NodeLocals write_locals(NodeTreeId tree);
 
@@ -190,8 +190,8 @@ public:
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     /// The same for entities that may already have instances, which are replaced.
     SHOAL_API Status respawn(const SpawnBatch& batch);
-    /// Replaces trees in the blob `before` with equal trees in `after`, another version of it; copies trees without an
-    /// equal tree, until their last instance is removed. The manager then no longer refers to the bytes of `before`.
+    /// Replaces trees in the blob `before` with equal trees in `after`, another version of it. Trees without an equal
+    /// tree are copied; a copy is removed with its last instance. Afterwards, `before` is no longer used.
     SHOAL_API void move_trees(const Blob& before, const Blob& after);
     void drop(std::span<const Entity> entities) override { remove(entities); }
     void hold_rows(bool hold) override { instances_.hold(hold); }
@@ -248,7 +248,7 @@ private:
     std::uint32_t num_uses_ = 0;                // trees made so far
     Array<Tree*> trees_{Owner("model poses")};  // by slot; nullptr: free
     Array<const Table*> tables_{Owner("model poses")};
-    Array<Constraint> constraints_{Owner("model poses")};  // in order
+    Array<Constraint> constraints_{Owner("model poses")};  // in calling order
     Array<Moved> moved_{Owner("model poses")};             // moved nodes whose descendants are not computed yet
 };
 

@@ -22,7 +22,7 @@
 // entity('12:3') for the number of an entity given as text, and entity_text(entity) for the text of a number. Enums are
 // shown by name, string ids by text, bools as 0 and 1. A null reference is NULL. Disabled components count as missing,
 // as do components of dead entities. `EXPLAIN QUERY PLAN SELECT ...` shows which tables are looked up by entity and
-// which are read from end to end.
+// which are scanned.
 //
 // Only SELECT is allowed, and `UPDATE component SET field = value` with Options::allow_updates. No file is read or
 // written, and Options limits the time and the size of an answer. docs/guide/sql.md has examples.
@@ -81,7 +81,7 @@ struct Options {
     bool allow_updates = false;   ///< UPDATE of fields is allowed
 };
 
-/// One row while it is read. Lifetime: the call that it is passed to.
+/// The row that is being read. Lifetime: the call that it is passed to.
 class Row {
 public:
     SHOAL_API Row(sqlite3_stmt* statement, const std::vector<Column>& columns);
@@ -98,7 +98,7 @@ private:
 /// Receives rows as they are found. A sink must not change the world.
 class RowSink {
 public:
-    /// Called with the columns of each statement that has an answer, before its rows.
+    /// Called with the columns of each statement that yields rows, before its rows.
     virtual void begin(const std::vector<Column>& columns) = 0;
     /// Returns false to skip the remaining rows of this statement.
     virtual bool take(const Row& row) = 0;
@@ -149,15 +149,15 @@ public:
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    /// Returns the rows of the last statement that returns rows. A text may contain several statements, separated by
+    /// Returns the rows of the last statement that yields rows. A text may contain several statements, separated by
     /// `;`. Errors: the text is not valid SQL, or names something that does not exist or is not allowed; a limit is
     /// reached; passes are running. The message begins with the line and the column, as in "1:15: ". After an error,
     /// the updates of all statements are undone.
     SHOAL_API Result<Answer> ask(std::string_view text, const Options& options = {});
-    /// The same; passes the rows of all statements to `sink`, and returns how many components were updated.
+    /// The same, but passes the rows of all statements to `sink`, and returns how many components were updated.
     SHOAL_API Result<std::uint64_t> ask(std::string_view text, RowSink& sink, const Options& options = {});
 
-    /// The tables: component types first, in the order of the stores. Errors: SQLite is out of memory.
+    /// Returns the tables: component types first, in the order of the stores. Errors: SQLite is out of memory.
     SHOAL_API Result<std::vector<TableDescription>> tables();
 
 private:

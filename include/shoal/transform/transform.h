@@ -106,7 +106,7 @@ public:
     /// The same with a pose for each entity, and with links. The children of a parent are in the order of the span. The
     /// children of a dead entity become children of its parent. An entity that has a transform already keeps its links.
     /// Shape: as many locals as entities. `parents` is empty, or contains the index of each entity's parent in
-    /// `entities`, kNilRow for a root. Requires: parents come before children.
+    /// `entities`, or kNilRow for a root. Requires: parents come before children.
     /// Cost: includes computing the world poses; higher if the entities are not in depth-first order.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const Transform> locals,
                                     std::span<const std::uint32_t> parents = {});

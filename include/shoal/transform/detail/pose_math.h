@@ -28,7 +28,7 @@ SHOAL_API bool is_regular(const Matrix3x4& matrix);
 /// Returns inverse(parent) x world. Requires: the parent can be inverted.
 SHOAL_API Matrix3x4 relative_matrix(const Matrix3x4& parent, const Matrix3x4& world);
 
-/// The rare case of sound_rotation().
+/// The slow path of sound_rotation().
 SHOAL_API Quaternion mended_rotation(Quaternion rotation);
 
 inline bool is_sound_position(Vec3 v) { return (v.x - v.x) + (v.y - v.y) + (v.z - v.z) == 0; }  // no NaN, no infinity
