@@ -1,5 +1,6 @@
-// Checkpoints: a file of zones from each rank, and a manifest that lists where each zone is. The manifest is written
-// last, by rename, so a folder always contains a complete checkpoint: the new one or the previous one.
+// Checkpoints: each rank writes a file with its zones, and a manifest lists where each zone is stored. The manifest is
+// written last, and replaced by a rename, so a folder always contains a complete checkpoint, either the new one or the
+// previous one.
 //
 //     FOLDER/manifest             program, frame, schedule; for each zone its file, place, bytes, rows and a hash
 //     FOLDER/000600_rank_2.zones  the zones that rank 2 owned in frame 600, as they are sent when zones change hands
@@ -19,7 +20,6 @@ namespace shoal {
 
 using cluster::Bytes;
 
-/// Where a zone is stored.
 struct SavedZonePlace {
     Zone zone;
     std::uint32_t rank;  // the rank whose file has the zone
@@ -31,7 +31,7 @@ struct ClusterBody::CheckpointFiles {
     Snapshot schedule;
     std::vector<SavedZonePlace> zones;
 
-    /// Returns the prefix that the names of all files of this checkpoint have.
+    /// Returns the prefix of all file names of this checkpoint.
     std::string prefix() const {
         std::string number = concat(frame);
         number.insert(0, number.size() < 6 ? 6 - number.size() : 0, '0');
@@ -40,8 +40,7 @@ struct ClusterBody::CheckpointFiles {
     std::string path(const std::string& folder, std::uint32_t rank) const {
         return concat(folder, '/', prefix(), rank, ".zones");
     }
-    /// Whether a file with this name contains zones of a checkpoint. Such a name has digits, possibly more digits, and
-    /// the rank.
+    /// Whether a file with this name contains zones of a checkpoint: the frame, an optional attempt and the rank.
     static bool is_of_zones(std::string_view name) {
         const std::size_t rank = name.find("_rank_");
         const auto is_number = [](std::string_view text) {
@@ -50,7 +49,7 @@ struct ClusterBody::CheckpointFiles {
         return name.ends_with(".zones") && rank != std::string_view::npos && is_number(name.substr(0, rank)) &&
                is_number(name.substr(rank + 6, name.size() - rank - 12));
     }
-    /// Chooses names that no file has yet, so that an older checkpoint remains intact.
+    /// Chooses unused file names, so that older checkpoints remain intact.
     void take_new_names(const std::string& folder) {
         const Result<std::vector<std::string>> all = list_folder(folder);
         for (; all && std::ranges::any_of(*all, [&](const auto& name) { return name.starts_with(prefix()); });
@@ -71,7 +70,7 @@ namespace {
 
 constexpr std::string_view kMagic = "shoal cluster checkpoint 3";
 
-/// Writes the parts of a small state; read_state() reads them.
+/// Writes a small state for read_state().
 void write_state(const Snapshot& state, cluster::MessageWriter& to) {
     to.value(static_cast<std::uint64_t>(state.num_parts()));
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
@@ -106,7 +105,7 @@ Status damaged(const std::string& path, std::string_view what) {
 
 }  // namespace
 
-/// Writes this rank's zones to a file, and notes where the zones are. Errors: the same as pack(); the file cannot be
+/// Writes this rank's zones to a file, and records their places in it. Errors: the same as pack(); the file cannot be
 /// written.
 Status ClusterBody::write_zones(const std::string& folder, CheckpointFiles& files) {
     Bytes all;
@@ -125,7 +124,7 @@ Status ClusterBody::write_zones(const std::string& folder, CheckpointFiles& file
     return packed ? write_file(files.path(folder, ranks.rank()), std::span<const std::byte>(all)) : packed;
 }
 
-/// Writes where each zone is, and the state of the schedule.
+/// Writes the places of all zones, and the state of the schedule.
 Status ClusterBody::write_manifest(const std::string& folder, CheckpointFiles& files) const {
     SnapshotWriter schedule(files.schedule);
     world.schedule().save(schedule);
@@ -149,7 +148,7 @@ Status ClusterBody::checkpoint(const std::string& folder) {
         if (!is_directory(folder)) written = make_folder(folder);
         files.take_new_names(folder);
     }
-    files.attempt = ranks.sum(files.attempt);  // the folder exists from here on
+    files.attempt = ranks.sum(files.attempt);  // also a barrier: rank 0 has created the folder
     if (written) written = write_zones(folder, files);
     MessageWriter mine;
     mine.value(bool(written));
@@ -172,7 +171,7 @@ Status ClusterBody::checkpoint(const std::string& folder) {
     return {};
 }
 
-/// Destroys the entities in all zones, and forgets all names.
+/// Destroys the entities in all zones, and removes all names.
 void ClusterBody::destroy_zones() {
     std::vector<Entity> gone = entities_in(world, all_zones());
     names.for_each([&](Entity entity, Name) {

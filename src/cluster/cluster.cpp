@@ -12,7 +12,7 @@ Cluster::Cluster(World& world, MPI_Comm comm, const ClusterOptions& options)
                  "passes were added before the Cluster was made, and would run before halos are there; make it first");
     body_ = new ClusterBody(world, comm, options);
     world.services().add(*this);
-    // The first pass of all: passes that read halos wait for it, and other passes run in parallel.
+    // This pass is first: passes that read halos wait for it, and other passes run in parallel with it.
     world.schedule().add("halo", {}, [body = body_](PassContext&) { body->run_halo(); });
 }
 
@@ -84,7 +84,7 @@ std::string Cluster::describe() const {
                   " rows, and copies of ", now.num_halo_zones, " with ", now.num_halo_rows);
 }
 
-/// Returns the last statistics that the ranks exchanged: the page of an inspector cannot ask the other ranks.
+/// Uses the statistics that the ranks exchanged last, because an inspector cannot call the other ranks.
 std::string Cluster::table() const {
     std::string table =
         "rank\tzones\trows\tcopied rows\tmessages\thalo bytes\tstructure bytes\tcrossing bytes\tcommand "

@@ -41,7 +41,7 @@ ZoneSet ClusterBody::all_zones() const {
 
 namespace {
 
-/// Errors: the facts of two ranks differ; the message names the first difference.
+/// Errors: the facts differ; the message names the first difference.
 Status compare(std::string_view first, std::string_view other, std::size_t rank) {
     while (!first.empty() || !other.empty()) {
         const std::string_view a = first.empty() ? "nothing more" : take_line(first);
@@ -120,7 +120,7 @@ Status ClusterBody::check_ranks() {
     return {};
 }
 
-/// Errors: stores have had structural changes since the last settle.
+/// Errors: the database has changed structurally since the last settle.
 Status ClusterBody::check_settled() {
     if (database.num_structural_changes() == changes_at_settle_) return {};
     return Status::error(
@@ -128,7 +128,8 @@ Status ClusterBody::check_settled() {
         "outside of passes");
 }
 
-/// Errors: the same, or entities have died since. Their rows stay until the next settle, and must not be sent.
+/// Errors: the same as check_settled(); entities have died since the last settle. Their rows remain until the next
+/// settle, and must not be sent.
 Status ClusterBody::check_at_rest() {
     if (deaths_.is_at_end()) return check_settled();
     return Status::error(
@@ -138,7 +139,7 @@ Status ClusterBody::check_at_rest() {
 
 // --- the division of zones among ranks ---------------------------------------------------------------------------
 
-/// Notes which zones this rank owns, which it copies, and which the other ranks copy from it.
+/// Updates the sets of zones that this rank owns, that it copies, and that other ranks copy from it.
 void ClusterBody::note_zones() {
     ZoneSet own, near, halo, foreign;
     std::map<std::uint32_t, ZoneSet> needed;
@@ -168,7 +169,7 @@ std::vector<std::uint64_t> ClusterBody::count_rows() {
     return counts;
 }
 
-/// Removes the components of entities in zones of other ranks. These entities are known by name alone from now on.
+/// Removes the components of entities in zones of other ranks. Only the names of these entities remain.
 void ClusterBody::drop_foreign() {
     std::vector<Entity> entities, unnamed;  // their descendants have no names yet, and no other rank knows them
     for (const auto& [key, rows] : own_rows_.all())
@@ -181,7 +182,7 @@ void ClusterBody::drop_foreign() {
     own_rows_.keep(zones.own.now());
 }
 
-/// Fills the copies of all zones within reach, and forgets entities that nothing refers to any more.
+/// Fills the copies of all zones within reach, and destroys unreferenced entities without a copy.
 void ClusterBody::renew_halo() {
     for (cluster::Peer& peer : peers_) peer.since = 0;
     send_structure({}, true);
@@ -204,7 +205,7 @@ void ClusterBody::renew_columns() {
     if (const Status declared = world.schedule().declare("halo", accesses); !declared) fail("passes", declared);
 }
 
-/// Destroys the entities that are known by name alone and to which no row refers.
+/// Destroys the entities of other ranks that have no copy here and to which no row refers.
 void ClusterBody::forget_unreferenced() {
     const BitSet referenced = cluster::find_referenced(world);
     std::vector<Entity> gone;
@@ -216,7 +217,7 @@ void ClusterBody::forget_unreferenced() {
     deaths_.pass_all();
 }
 
-/// Tells the owners which entities other ranks know by name, so that they report the deaths of these entities.
+/// Tells each owner which of its entities other ranks refer to, so that it reports the deaths of these entities.
 void ClusterBody::tell_what_is_known() {
     if (ranks.size() == 1) return;
     std::vector<Name> away;
@@ -230,7 +231,7 @@ void ClusterBody::tell_what_is_known() {
             if (const Entity entity = names.find(name)) names.mark_known_elsewhere(entity);
 }
 
-/// Errors: the ranks have divided the zones in different ways; the message names the first zone.
+/// Errors: the ranks have divided the zones differently; the message names the first such zone.
 Status ClusterBody::check_division(const std::vector<std::uint32_t>& next) {
     const std::vector<std::uint64_t> numbers(next.begin(), next.end());
     const auto found = ranks.find_difference(numbers);
@@ -240,8 +241,8 @@ Status ClusterBody::check_division(const std::vector<std::uint32_t>& next) {
                                 "; the division is to be the same on all"));
 }
 
-/// Adopts a division if all passes fit it. Collective. Errors: a pass does not fit, or ranks read different columns in
-/// halos; nothing has changed.
+/// Applies a division. Collective. Errors: a pass does not fit the division, or ranks read different columns in halos;
+/// the old division remains.
 Status ClusterBody::take_division(std::vector<std::uint32_t> next) {
     const std::vector<std::uint32_t> before = std::exchange(rank_of_zone, std::move(next));
     note_zones();
@@ -296,9 +297,8 @@ Status ClusterBody::start() {
 
 // --- zones that change hands -------------------------------------------------------------------------------------
 
-/// Writes a zone: its tables, with the names of their rows, and after them the entities with all their components.
-/// `plain`: the tables whose columns are added to `columns` instead; nullptr: there are none. Adds all entities to
-/// `gone`.
+/// Writes a zone: its tables with the names of their rows, followed by the entities with all their components.
+/// `plain`: the tables whose columns are added to `columns` instead; may be nullptr. All entities are added to `gone`.
 Status ClusterBody::pack_zone(Zone zone, const cluster::PlainTables* plain, MessageWriter& to,
                               std::vector<ColumnPiece>& columns, std::vector<Entity>& gone) {
     to.value(zone);
@@ -329,7 +329,7 @@ Status ClusterBody::pack_zone(Zone zone, const cluster::PlainTables* plain, Mess
     return cluster::pack(world, names, ranks.rank(), entities, to);
 }
 
-/// Makes rows for a table whose columns follow, and adds their memory to `columns`.
+/// Inserts the rows of a table whose columns are sent separately, and adds the memory to receive these to `columns`.
 Status ClusterBody::unpack_columns(const cluster::TableKey& key, MessageReader& from,
                                    std::vector<ColumnPiece>& columns) {
     const auto components = from.array<std::uint64_t>();
@@ -353,7 +353,7 @@ Status ClusterBody::unpack_columns(const cluster::TableKey& key, MessageReader& 
     return own_rows_.enable(key, enabled);
 }
 
-/// Puts the rows of a table into the order that they had on the previous owner.
+/// Restores the order that the rows of a table had on the previous owner.
 Status ClusterBody::unpack_order(const cluster::TableKey& key, const std::vector<Name>& order) {
     std::vector<Entity> owners;
     for (const Name name : order) owners.push_back(names.find(name));
@@ -367,7 +367,8 @@ Status ClusterBody::unpack_order(const cluster::TableKey& key, const std::vector
     return {};
 }
 
-/// Reads what pack_zone() wrote. `columns` gets the memory for the columns that follow; nullptr: none may follow.
+/// Reads a zone written by pack_zone(). The memory for columns that are sent separately is added to `columns`; if that
+/// is nullptr, such columns are an error.
 Status ClusterBody::unpack_zone(MessageReader& from, std::vector<ColumnPiece>* columns) {
     const auto zone = from.value<Zone>();
     const auto births = from.value<std::uint64_t>();
@@ -395,7 +396,7 @@ Status ClusterBody::unpack_zone(MessageReader& from, std::vector<ColumnPiece>* c
     return {};
 }
 
-/// Sends zones of this rank to their next owners. Errors: the same as pack(), on any rank; nothing has changed.
+/// Sends zones of this rank to their new owners. Errors: the same as pack(), on any rank; no zone has moved.
 Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
     std::map<std::uint32_t, MessageWriter> sent;
     std::map<std::uint32_t, std::vector<ColumnPiece>> columns_to;

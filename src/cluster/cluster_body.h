@@ -1,11 +1,11 @@
 #pragma once
-// The steps of a cluster's work. A settle of all ranks:
+// The implementation of Cluster. Steps of a settle, on all ranks:
 //
 //     before commands   commands about copies are sent to the owners                            remote_commands.h
 //     after settle   1  all ranks are told which entities died, and whether any cross
 //                    2  entities in zones of other ranks are sent there, with their components   parcel.h
-//                    3  newborn entities get names, which replace those that references to them were sent with;
-//                       rows of a rank's zones are arranged                                      zone_rows.h
+//                    3  newborn entities get names, which replace their passing names; the rows of own zones
+//                       are arranged                                                             zone_rows.h
 //                    4  ranks with copies are told which rows were removed and added
 //     next frame        the pass "halo" sends the written blocks of the columns that are read    halo.h
 //
@@ -28,10 +28,11 @@ namespace shoal {
 
 namespace cluster {
 
-/// Returns what must match in programs that exchange zones, one line each: versions, ids, zones and component types.
+/// Lists what must match in programs that exchange zones, one per line: versions, ids, zones and component types.
 std::string facts_of(const World& world, const ClusterOptions& options);
-/// Returns a message about the first fact in which the program of a checkpoint differs, or nothing. Component types
-/// that only one of the two has are ignored: stores of built-in types are made when they are first used.
+/// Returns a message about the first fact that differs between a checkpoint's program and this one, or an empty string.
+/// Component types that only one of the programs has are ignored, because stores of built-in types are created on first
+/// use.
 std::string find_other_fact(std::string_view of_checkpoint, std::string_view own);
 
 }  // namespace cluster
@@ -47,8 +48,8 @@ public:
     Status check_ranks();
     Status check_settled();
     Status check_at_rest();
-    /// Returns this rank's error, or an error if another rank has one, so that either all ranks return or all go on.
-    /// Collective.
+    /// Returns an error if any rank has one, so that either all ranks return or all continue. This rank's own error
+    /// comes first. Collective.
     Status agree(Status mine);
     Status start();
     Status divide(std::span<const std::uint64_t> weights);
@@ -71,10 +72,10 @@ public:
     cluster::Ranks ranks;
     cluster::ZoneDivision division;
     cluster::EntityNames names;
-    std::vector<std::uint32_t> rank_of_zone;  // by zone from division.first() on
+    std::vector<std::uint32_t> rank_of_zone;  // by zone, from division.first() on
     LiveZones own_zones{ZoneSet()}, halo_zones{ZoneSet()}, near_zones{ZoneSet()};
     const cluster::ClusterZones zones{own_zones, halo_zones, near_zones, rank_of_zone, division.first()};
-    ZoneSet foreign_zones;  // all zones except own ones
+    ZoneSet foreign_zones;  // all divided zones that other ranks own
     bool is_started = false;
     Status status;
     std::vector<ClusterStatistics> known_ranks;  // by rank, from the last exchange
@@ -83,7 +84,7 @@ private:
     /// Entities that are sent to another rank in a settle.
     struct Leaving {
         std::vector<Entity> entities;  // in the order of the parcel
-        std::vector<Entity> unnamed;   // those of `entities` that the receiver names
+        std::vector<Entity> unnamed;   // entities that the receiver will name
     };
     struct Renamed {
         Name passing, lasting;
@@ -155,7 +156,7 @@ private:
     std::vector<Renamed> renamed_;      // in this settle
     std::vector<cluster::Peer> peers_;  // ascending
     std::vector<cluster::HaloColumn> columns_;
-    std::size_t num_common_types_ = 0;  // of the database: the first ones, which check_ranks() has compared
+    std::size_t num_common_types_ = 0;  // of the database; check_ranks() has compared these
     std::uint64_t changes_at_settle_ = 0, num_settles_ = 0;
     std::uint64_t structure_bytes_ = 0, crossing_bytes_ = 0, command_bytes_ = 0, num_crossed_ = 0;
     std::int64_t pass_ns_at_balance_ = 0;

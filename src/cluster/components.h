@@ -1,6 +1,6 @@
 #pragma once
-// Visits, removes and hashes the components of an entity, in all stores, without C++ types.
-// Thread: reads the stores of the world.
+// Visits, removes and hashes the components of an entity in all stores, without their C++ types.
+// Thread: the structural thread of the world.
 
 #include "cluster/entity_names.h"
 #include "shoal/table/detail/field_part.h"
@@ -25,8 +25,8 @@ void for_each_component(const World& world, Entity entity, Visit&& visit) {
 /// Removes all components of some entities, from all stores. The entities stay alive.
 void strip(World& world, std::span<const Entity> entities);
 
-/// Returns a hash of all components of an entity. References are hashed by the names of their targets, so the hash does
-/// not depend on ids, nor on the order of stores and component types.
+/// Returns a hash of all components of an entity. References are hashed by the names of their targets. The hash does
+/// not depend on ids or on the order of stores and component types.
 std::uint64_t hash_of(const World& world, const EntityNames& names, Entity entity);
 
 /// Returns which entities the rows of the world refer to: one bit per entity index.

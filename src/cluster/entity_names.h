@@ -5,10 +5,10 @@
 //              0    zone of birth    count of births there, from 1
 //              1    rank             count: a name for the time until the owner of a zone gives the lasting one
 //
-// The owner of a zone names the entities born in it, in an order that depends only on their components, so that the
-// owner need not ask other ranks. These names are never reused. An entity that has none yet, because it is in no zone or
-// was born in this frame, gets a passing name when it, or a reference to it, is sent. Such a name depends on the ranks,
-// so no result may depend on it. Thread: changed between passes; read by any thread.
+// The owner of a zone names the entities born in it, in an order that depends only on their components, so it needs no
+// data from other ranks. Names are never reused. An entity without a name, because it is in no zone or was born in this
+// frame, gets a passing name when it or a reference to it is sent. A passing name depends on the ranks, so no result
+// may depend on it. Thread: changed between passes; read by any thread.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/hash_map.h"
@@ -30,9 +30,8 @@ inline std::string name_text(Name name) {
     return concat((name & ~kPassingBit) >> kNameCountBits, ':', name & ((Name(1) << kNameCountBits) - 1));
 }
 
-/// Finds entities by name. Names are counted, so entities are kept in pages of consecutive names. This takes a sixth of
-/// the memory of a map from name to entity, and entities that are looked up in the order of their names are found
-/// without a search.
+/// Finds entities by name. Names are consecutive, so entities are stored in pages of consecutive names. This takes a
+/// sixth of the memory of a map from name to entity, and look-ups in the order of names need no search.
 class EntitiesByName {
 public:
     /// Returns the entity with a name, or null.
@@ -58,12 +57,12 @@ public:
 
 private:
     static constexpr std::uint32_t kNamesPerPage =
-        15;  // with the count and ids of 32 bits, a page is a line of the cache
+        15;  // with `count` and 32-bit ids, a page is the size of one cache line
     static constexpr Name kNone = ~Name(0);
 
     struct alignas(64) Page {
         Entity entities[kNamesPerPage] = {};
-        std::uint32_t count = 0;  ///< entities that are not null
+        std::uint32_t count = 0;  ///< number of entities that are not null
     };
 
     const Page* find_page(Name number) const {
@@ -92,7 +91,7 @@ private:
     std::vector<Page> pages_;
     std::vector<std::uint32_t> free_;  // pages
     HashMap<Name, std::uint32_t> numbers_{Owner("cluster")};
-    Name last_ = kNone;  // the page that was found last, for changes
+    Name last_ = kNone;  // the page found by the last change
     std::uint32_t last_page_ = 0;
 };
 
@@ -100,8 +99,7 @@ class EntityNames {
 public:
     explicit EntityNames(std::uint32_t num_zones) : births_(num_zones) {}
 
-    /// Returns the name of an entity, or 0 if it has none. A name is not passed on to a later entity with the same
-    /// index.
+    /// Returns the name of an entity, or 0 if it has none. Later entities with the same index do not inherit the name.
     Name name(Entity entity) const {
         const std::uint32_t index = entity.index();
         return index < names_.size() && names_[index].owner == entity ? names_[index].name : 0;
@@ -119,14 +117,14 @@ public:
         names_[entity.index()] = {entity, name};
         entities_.set(name, entity);
     }
-    /// Replaces the name of an entity, if it has one. Returns the old name, or 0. What is marked stays.
+    /// Sets the name of an entity and keeps its marks. Returns the old name, or 0.
     Name rename(Entity entity, Name name) {
         const Name old = this->name(entity);
         if (old != 0) entities_.erase(old);
         set(entity, name);
         return old;
     }
-    /// Returns the name of an entity, after giving it a passing one if it had none. `rank`: this rank.
+    /// Returns the name of an entity, which first gets a passing name if it has none. `rank`: this rank.
     Name name_to_send(Entity entity, std::uint32_t rank) {
         if (name(entity) == 0) set(entity, next_passing(rank));
         return name(entity);
@@ -148,11 +146,11 @@ public:
     /// Whether an entity with a name is a copy of an entity that another rank owns.
     bool is_copy(Entity entity) const { return copies_.test(entity.index()) && name(entity) != 0; }
     void mark_copy(Entity entity, bool is_copy) { copies_.set(entity.index(), is_copy); }
-    /// Whether an entity is known by its name alone: another rank owns it, and this rank has no copy.
+    /// Whether another rank owns an entity and this rank has no copy of it, only its name.
     bool is_away(Entity entity) const { return away_.test(entity.index()) && name(entity) != 0; }
     void mark_away(Entity entity, bool is_away) { away_.set(entity.index(), is_away); }
     bool is_elsewhere(Entity entity) const { return is_copy(entity) || is_away(entity); }
-    /// Whether other ranks may know an entity. If so, they are notified when it dies.
+    /// Whether other ranks may know an entity and must be notified of its death.
     bool is_known_elsewhere(Entity entity) const { return known_.test(entity.index()); }
     void mark_known_elsewhere(Entity entity) { known_.set(entity.index()); }
 

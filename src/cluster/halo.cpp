@@ -9,8 +9,8 @@
 namespace shoal::cluster {
 namespace {
 
-/// Whether an access may touch rows of other ranks. A fixed set of zones counts if it has any divided zone, so that all
-/// ranks return the same; a live set counts if it has a halo of this rank.
+/// Whether an access may touch rows of other ranks. For a fixed set of zones, the result is true if it contains any
+/// divided zone, so all ranks return the same. For a live set, it is true if the set contains a halo of this rank.
 bool may_touch_halo(const Access& access, const Database& database, const ClusterZones& zones) {
     if (access.store != &database) return false;
     if (!access.in_zones) return true;
@@ -22,7 +22,7 @@ bool may_touch_halo(const Access& access, const Database& database, const Cluste
     return any;
 }
 
-/// Whether the bytes of a field have meaning only on the rank that wrote them.
+/// Whether the bytes of a field are valid only on the rank that wrote them.
 bool is_of_one_rank(const Field& field) {
     return field.type == FieldType::kEntity || field.type == FieldType::kBlobArray || field.type == FieldType::kOpaque;
 }
@@ -56,8 +56,8 @@ void for_each_column(const Access& access, const Database& database, Visit&& vis
     }
 }
 
-/// Adds the columns that an access reads in copies. A column that has meaning only on one rank is null in copies.
-/// Errors: the access names the component of such a column.
+/// Adds the columns that an access reads in copies. Columns that are valid only on one rank are null in copies.
+/// Errors: the access explicitly names the component of such a column.
 Status add_columns(std::string_view pass, const Access& access, const Database& database,
                    std::vector<HaloColumn>& columns) {
     Status status;
@@ -162,8 +162,8 @@ void HaloExchange::list(const Peer& peer, const ZoneRows& own, std::span<const H
     }
 }
 
-/// Returns the memory for the columns that a message announces. Ends all ranks if a column does not belong to a zone
-/// that this rank copies from the sender.
+/// Returns the memory for the columns that a message announces. Ends all ranks if a column is not in a zone that this
+/// rank copies from the sender.
 std::vector<ColumnPiece> HaloExchange::pieces_of(const RankMessage& message, ZoneRows& copies,
                                                  const ClusterZones& zones) {
     std::vector<ColumnPiece> pieces;

@@ -1,7 +1,6 @@
 #pragma once
-// Finds which columns of halos are kept up to date, and sends their values: the blocks of rows that were written since
-// they were last sent go directly from a column on one rank into the same column on another rank, without copies in
-// between.
+// Finds the halo columns to keep up to date, and sends their values. Blocks of rows written since the last exchange are
+// sent from a column on one rank directly into the same column on another rank, without intermediate copies.
 //
 //     rank 0, zone 3    position   [ block 0 | block 1 ]    block 1 was written in this frame
 //                                                 |         header: table, component, column, rows
@@ -38,18 +37,19 @@ struct ClusterZones {
     bool is_divided(Zone zone) const { return zone >= first && zone - first < ranks.size(); }
 };
 
-/// Returns the columns that passes read in halos. Errors: a pass declares that it writes to zones that other ranks may
-/// own, or that it reads a field there that has meaning only on its own rank; the message names the pass.
+/// Returns the columns that passes read in halos. Errors: a pass declares writes to zones that other ranks may own, or
+/// reads in these zones of a field that is valid only on its own rank; the message names the pass.
 Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, const Database& database,
                                                   const ClusterZones& zones);
 /// Errors: a pass reads a field in halos that an earlier pass of the same frame writes in this rank's zones. Copies
-/// have the values from the start of the frame, so the result would depend on the division. The message names both.
+/// have the values from the start of the frame, so the result would depend on the division. The message names both
+/// passes.
 Status check_halo_order(Schedule& schedule, const Database& database, const ClusterZones& zones);
-/// Returns what the pass "halo" accesses: it writes these columns of copies, and reads the columns that it sends.
+/// Returns the accesses of the pass "halo": it writes these columns of copies, and reads the same columns of own zones.
 std::vector<Access> halo_accesses(const Database& database, std::span<const HaloColumn> columns,
                                   const ClusterZones& zones);
 
-/// What a rank sends to another rank before the rows of a column.
+/// The header of rows that are sent.
 struct HaloEntry {
     Zone zone;
     std::uint32_t first_row;
@@ -80,18 +80,18 @@ void for_each_written(const DatabaseTable& rows, const Database& database, std::
     }
 }
 
-/// A rank that has zones within reach.
+/// A rank that exchanges halos with this rank.
 struct Peer {
     std::uint32_t rank = 0;
-    ZoneSet needed;           ///< this rank's zones of which the peer has copies
-    std::uint64_t since = 0;  ///< the stamp when values were last sent; 0: never
+    ZoneSet needed;           ///< the zones of this rank that the peer copies
+    std::uint64_t since = 0;  ///< the stamp of the last exchange; 0: never
 };
 
 class HaloExchange {
 public:
     HaloExchange(Ranks& ranks, World& world, Database& database) : ranks_(ranks), world_(world), database_(database) {}
 
-    /// Sends the written blocks of `own` to the peers, and fills `copies`. An invalid message ends all ranks.
+    /// Sends the written blocks of `own` to the peers, and updates `copies`. An invalid message ends all ranks.
     void run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copies, std::span<const HaloColumn> columns,
              const ClusterZones& zones);
     std::uint64_t num_bytes() const { return num_bytes_; }

@@ -1,6 +1,6 @@
 #pragma once
-// Messages between ranks, and the files of checkpoints: plain values, one after another. The bytes that are read may be
-// invalid: a reader that finds too few bytes, or an impossible count, fails, and returns zeros from then on.
+// Serializes plain values, for messages between ranks and for checkpoint files. Bytes to read may be invalid: after too
+// few bytes or an impossible count, the reader is no longer sound and returns zeros.
 //
 //     MessageWriter to;               MessageReader from(bytes);
 //     to.value(zone);                 const Zone zone = from.value<Zone>();
@@ -29,7 +29,7 @@ public:
         static_assert(std::is_trivially_copyable_v<T>);
         append(&value, sizeof value);
     }
-    /// Appends the number of values, and the values.
+    /// Appends the number of values, then the values.
     template <class T>
     void array(std::span<const T> values) {
         value(static_cast<std::uint64_t>(values.size()));
@@ -61,7 +61,7 @@ public:
 
     /// Whether all reads so far succeeded.
     bool is_sound() const { return is_sound_; }
-    /// Whether all reads succeeded, and nothing is left.
+    /// Whether all reads succeeded and no bytes are left.
     bool is_done() const { return is_sound_ && rest_.empty(); }
     bool has_more() const { return is_sound_ && !rest_.empty(); }
     /// Marks the message as invalid.

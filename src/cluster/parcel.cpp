@@ -11,15 +11,15 @@
 namespace shoal::cluster {
 namespace {
 
-/// A reference that leads out of a parcel.
+/// A reference to an entity outside of the parcel.
 struct OuterReference {
     std::uint64_t component;
     Name target;
     std::uint32_t entity, index, field, value;
 };
 
-/// Calls visit(target, reference) for each reference from `entities` to a living entity that is not one of them. The
-/// target's name is not set in the reference.
+/// Calls visit(target, reference) for each reference from `entities` to a living entity that is not one of them.
+/// `reference.target` is not set.
 template <class Visit>
 void for_each_outer_reference(World& world, std::span<const Entity> entities, Visit&& visit) {
     std::vector<Entity> sorted(entities.begin(), entities.end()), value;
@@ -61,7 +61,7 @@ Status set_reference(World& world, EntityNames& names, Entity entity, const Oute
     return store->write_field(at, part, reinterpret_cast<const std::byte*>(value.data()));
 }
 
-/// Creates stores of the same kind for component types that have no store here yet.
+/// Creates stores for component types that have none here yet, of the same kind as on the sender.
 Status adopt(World& world, const Blob& blob, std::span<const std::uint64_t> of_database) {
     for (const BlobComponents& type : blob.component_types())
         if (world.directory().find(type.id) == nullptr &&
@@ -112,7 +112,7 @@ bool refers_to_unnamed(World& world, const EntityNames& names, std::span<const E
 
 namespace {
 
-/// Whether a name, other than 0, is there twice. Names mostly come in ascending order.
+/// Whether a name other than 0 occurs twice. Most lists are already sorted.
 bool has_twice(std::span<const Name> given) {
     std::vector<Name> sorted;
     for (const Name name : given)

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kFirstSparseTag = 1, kPeerTag = 3, kColumnTag = 4;
 
-/// Counts the time until this object is destroyed as waiting.
+/// Adds its lifetime to Traffic::wait_ns.
 class Waiting {
 public:
     explicit Waiting(Traffic& traffic) : traffic_(traffic), begin_ns_(monotonic_ns()) {}
@@ -29,7 +29,7 @@ private:
 
 Ranks::Ranks(MPI_Comm comm) {
     MPI_Comm_dup(comm, &comm_);
-    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);  // `comm` may have another handler
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);  // the handler of `comm` may be different
     int rank = 0, size = 1, level = MPI_THREAD_SINGLE;
     MPI_Comm_rank(comm_, &rank);
     MPI_Comm_size(comm_, &size);

@@ -1,14 +1,12 @@
 #pragma once
-// The ranks of an MPI program, and the few ways in which they exchange bytes. Everything that a cluster sends goes
-// through here, and is counted.
+// Exchanges bytes between the ranks of an MPI program. A cluster sends everything through this class, which counts it.
 //
 //     exchange()        to and from any ranks; a receiver does not know its senders beforehand: a sparse exchange of
 //                       non-blocking sends and a non-blocking barrier
 //     exchange_with()   one message to and from each of some ranks that do the same
 //     gather()          from each rank to all
 //
-// All calls are collective: exchange_with() and exchange_columns_with() among the peers, and the other calls among all
-// ranks.
+// All calls are collective: exchange_with() and exchange_columns_with() among peers, the other calls among all ranks.
 // Source: Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange", 2010.
 // Thread: one thread at a time.
 
@@ -41,7 +39,7 @@ struct Traffic {
     std::int64_t wait_ns = 0;
 };
 
-/// Where a rank's number differs from rank 0's.
+/// The first number of a rank that differs from the same number of rank 0.
 struct RankDifference {
     std::uint32_t rank;
     std::uint64_t index, first, other;
@@ -56,19 +54,18 @@ public:
 
     std::uint32_t rank() const { return rank_; }
     std::uint32_t size() const { return size_; }
-    /// Whether calls may come from several threads, one at a time.
+    /// Whether several threads may make calls, one at a time.
     bool takes_threads() const { return takes_threads_; }
 
     /// Sends messages, at most one to each rank, and returns the received ones, by rank. A message to this rank is
     /// returned too.
     std::vector<RankMessage> exchange(std::vector<RankMessage> messages);
-    /// Exchanges one message with each of `peers`. Shape: messages: one for each of `peers`, ascending.
+    /// Exchanges a message with each of `peers`. Shape: messages: one for each peer, ascending.
     std::vector<RankMessage> exchange_with(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages);
-    /// The same two calls, with pieces of memory that each message describes. pieces_of(message) returns where to store
-    /// the pieces of a sender: as many, in the same order, each with as many bytes. They are filled when this call
-    /// returns.
-    /// Until then, the sent pieces must not change. In the first call, which is for few and large pieces, large pieces
-    /// are messages of their own. Shape: sent: by message.
+    /// The same two calls, with pieces of memory that each message describes. pieces_of(message) returns the
+    /// destinations of the sender's pieces, with the same count, order and sizes. They are filled when this call
+    /// returns. Until then, the sent pieces must not change. exchange_columns() is for a few large pieces: it sends
+    /// each large piece as a separate message. Shape: sent: by message.
     template <class PiecesOf>
     void exchange_columns(std::vector<RankMessage> messages, std::span<const std::vector<ColumnPiece>> sent,
                           PiecesOf&& pieces_of) {
@@ -83,31 +80,31 @@ public:
         for (std::size_t i = 0; i < sent.size(); ++i) columns.send(messages[i].rank, sent[i]);
         columns.receive_all(exchange_with(peers, std::move(messages)), pieces_of);
     }
-    /// Returns `mine` of each rank. Shape: by rank. More than 2 GiB in total end all ranks.
+    /// Returns `mine` of each rank. Shape: by rank. A total of more than 2 GiB ends all ranks.
     std::vector<Bytes> gather(const Bytes& mine);
-    /// Compares numbers with the numbers of rank 0. All ranks return the first difference of the first rank that
-    /// differs from rank 0.
+    /// Compares the numbers of all ranks with those of rank 0. All ranks return the first difference of the first rank
+    /// that differs.
     std::optional<RankDifference> find_difference(std::span<const std::uint64_t> mine);
     std::uint64_t sum(std::uint64_t mine);
-    /// Adds the arrays of all ranks, element by element. A sum of doubles does not depend on the order if at most one
-    /// is not 0.
+    /// Adds the arrays of all ranks, element by element. A sum of doubles does not depend on the order if all but one
+    /// are 0.
     void sum(std::span<double> values);
     void sum(std::span<std::uint64_t> values);
     bool all(bool mine);
 
     const Traffic& traffic() const { return traffic_; }
-    /// Ends all ranks. The message says why, and on which rank.
+    /// Ends all ranks, with a message that contains `why` and this rank.
     [[noreturn]] void abort(std::string_view why) const;
 
 private:
-    static constexpr std::size_t kMostBytes = 0x7FFFFFFF;  // in one message: MPI counts with int
-    // MPI copies a single piece of memory straight from process to process; a list of pieces goes through buffers.
+    static constexpr std::size_t kMostBytes = 0x7FFFFFFF;  // in one message, because MPI counts with int
+    // MPI copies a single piece directly from process to process, but copies a list of pieces through buffers.
     static constexpr std::size_t kLargePiece = 64 << 10;
 
-    /// Pieces of memory that are being sent and received.
+    /// Pieces that are being sent and received.
     class Columns {
     public:
-        /// Pieces of `large` bytes and more are messages of their own.
+        /// Pieces of `large` bytes or more are sent as separate messages.
         Columns(Ranks& ranks, std::size_t large) : ranks_(ranks), large_(large) {}
         Columns(const Columns&) = delete;
         Columns& operator=(const Columns&) = delete;
@@ -122,8 +119,8 @@ private:
         void wait();
 
     private:
-        /// Calls start(begin, count, datatype) for each message in which the pieces are sent: one for each large piece,
-        /// and one for all small pieces.
+        /// Calls start(begin, count, datatype) for each message: one for each large piece, and one for all small
+        /// pieces.
         template <class Start>
         void start_each(std::span<const ColumnPiece> pieces, Start&& start);
         MPI_Datatype type_of(std::span<const ColumnPiece> pieces);
@@ -139,7 +136,7 @@ private:
     MPI_Comm comm_;
     std::uint32_t rank_ = 0, size_ = 1;
     bool takes_threads_ = false;
-    std::uint32_t round_ = 0;  // number of sparse exchanges: keeps the messages of two exchanges apart
+    std::uint32_t round_ = 0;  // number of sparse exchanges: separates the messages of consecutive exchanges
     Traffic traffic_;
 };
 

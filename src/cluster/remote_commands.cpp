@@ -93,7 +93,7 @@ void RemoteCommands::write_part(const PassedPart& part, MessageWriter& to) {
     to.array(others);
 }
 
-/// A part that was read, with the memory that the views of its PassedPart point to.
+/// A part of a received command, and the memory that its views point to.
 struct RemoteCommands::ReadPart {
     PassedPart part;
     std::vector<std::byte> image;
@@ -144,7 +144,7 @@ Status RemoteCommands::read_parts(MessageReader& from, std::uint32_t count, std:
 
 namespace {
 
-/// Whether a command of this kind can have such a part.
+/// Whether a command of this kind can have this part.
 bool fits(SavedCommandKind kind, const PassedPart& part, const Store* store) {
     const bool sets_field = part.field != PassedPart::kNoField, has_value = part.value_schema != nullptr;
     if (kind == SavedCommandKind::kSet) return sets_field && has_value && !part.is_disabled;
@@ -188,7 +188,7 @@ Status RemoteCommands::give(std::span<const std::byte> message) {
         for (const ReadPart& each : read) parts.push_back(each.part);
         if (!fit(kind, parts, world_.directory())) return Status::error("a command of another rank makes no sense");
         const Entity entity = names_.find(head.entity);
-        if (!entity || names_.is_elsewhere(entity)) continue;  // the entity died or crossed in the frame before
+        if (!entity || names_.is_elsewhere(entity)) continue;  // the entity died or crossed in the previous frame
         give_command(world_.directory(), {.kind = kind,
                                           .pass = head.pass,
                                           .entity = entity,

@@ -1,6 +1,6 @@
 #pragma once
-// Commands about entities that other ranks own: they are removed from the waiting commands, sent to the owner, and
-// carried out there in the same settle, after the commands that the owner itself has recorded in the same pass.
+// Forwards commands on entities that other ranks own. They are removed from the queue, sent to the owner, and carried
+// out there in the same settle, after the owner's own commands of the same pass.
 //
 //     rank 0   pass "hunt": destroy(e7)   e7 is a copy of 12:7   --names-->   rank 1   destroy(e31), which is 12:7
 //
@@ -20,7 +20,7 @@ class RemoteCommands {
 public:
     RemoteCommands(World& world, EntityNames& names, std::uint32_t rank) : world_(world), names_(names), rank_(rank) {}
 
-    /// Removes commands about entities of other ranks from the waiting commands, and returns a message for each owner.
+    /// Removes commands on entities of other ranks from the queue, and returns a message for each owner.
     /// rank_of(entity) returns the owner of a copy.
     template <class RankOf>
     std::map<std::uint32_t, MessageWriter> take(RankOf&& rank_of) {
@@ -31,11 +31,11 @@ public:
         take_all();
         return std::move(messages_);
     }
-    /// Adds the commands of another rank to the waiting commands. Errors: the message is invalid; some commands may
-    /// have been added.
+    /// Adds the commands of another rank to the queue. Errors: the message is invalid; some commands may have been
+    /// added.
     Status give(std::span<const std::byte> message);
-    /// Names the entities that were created since take() and to which the passed commands refer. Returns the names of
-    /// those that were not created, or are dead.
+    /// Names the entities that were pending at the last take() and to which the sent commands refer. Returns the names
+    /// of those that were not created, or are dead.
     std::vector<Name> name_created();
 
     std::uint64_t num_sent() const { return num_sent_; }
@@ -54,7 +54,7 @@ private:
     std::uint32_t (*rank_of_)(const void* context, Entity entity) = nullptr;
     const void* context_ = nullptr;
     std::map<std::uint32_t, MessageWriter> messages_;
-    std::vector<Entity> created_;  // pending until the commands are carried out
+    std::vector<Entity> created_;  // placeholders until the commands are carried out
     std::vector<Name> names_of_created_;
     std::uint64_t num_sent_ = 0;
     bool has_warned_of_values_ = false, has_warned_of_reach_ = false;

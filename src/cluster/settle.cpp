@@ -1,4 +1,4 @@
-// What a cluster does in each settle: see cluster_body.h.
+// The steps of a settle: see cluster_body.h.
 
 #include "cluster/cluster_body.h"
 #include "shoal/base/log.h"
@@ -40,7 +40,7 @@ void ClusterBody::before_commands() {
 
 // --- deaths ------------------------------------------------------------------------------------------------------
 
-/// Returns the names of entities that died here since the last settle, and that other ranks may know.
+/// Returns the names of this rank's entities that died since the last settle and that other ranks may know.
 std::vector<ClusterBody::Name> ClusterBody::take_deaths() {
     std::vector<Name> dead;
     const auto forget = [&](Entity entity) {
@@ -77,8 +77,8 @@ void ClusterBody::destroy_named(std::span<const Name> dead) {
 /// Returns an entity and those of its descendants that are in no zone.
 std::vector<Entity> ClusterBody::below(Entity entity) { return entities_with_below(world, {&entity, 1}); }
 
-/// Unlinks transforms whose parent is not in the same zone, so that links are the same for any number of ranks. The
-/// transforms keep their pose in the world. `entities` have just arrived in their zones.
+/// Unlinks the transforms of new entities in a zone from parents outside of the zone, so that links are the same for
+/// any number of ranks. Their world poses do not change.
 void ClusterBody::unlink_across_zones(std::span<const Entity> entities) {
     TransformManager* const transforms = find_transforms(world.directory());
     if (transforms == nullptr) return;
@@ -102,7 +102,7 @@ void ClusterBody::unlink_across_zones(std::span<const Entity> entities) {
     for (const Entity entity : apart) transforms->unlink(transforms->instance(entity), KeepPose::kWorld);
 }
 
-/// Returns the entities that have come to zones of any rank since the last settle, and are not copies.
+/// Returns the entities that entered zones of any rank since the last settle, except copies.
 std::vector<Entity> ClusterBody::find_arrived() {
     std::vector<Entity> arrived;
     const auto add = [&](TableRows& rows) {
@@ -114,7 +114,7 @@ std::vector<Entity> ClusterBody::find_arrived() {
     return arrived;
 }
 
-/// Finds the entities that are in zones of other ranks and are not copies: entities with names, and newborn entities.
+/// Finds the entities that entered zones of other ranks, by receiver: entities with names, and newborn entities.
 void ClusterBody::find_leaving(LeavingTo& named, LeavingTo& newborn) {
     std::vector<std::pair<Zone, Entity>> found;
     copied_rows_.for_each_changed(foreign_zones, [&](TableRows& rows) {
@@ -131,14 +131,14 @@ void ClusterBody::find_leaving(LeavingTo& named, LeavingTo& newborn) {
         }
 }
 
-/// Removes the components of entities that went to another rank. They are known by name alone from now on.
+/// Removes the components of entities that went to another rank. Only their names remain.
 void ClusterBody::leave(std::span<const Entity> entities) {
     cluster::strip(world, entities);
     for (const Entity entity : entities) names.mark_away(entity, true), names.mark_known_elsewhere(entity);
 }
 
-/// Sends entities to the owners of their zones, and receives entities. Returns the received entities that are to be
-/// named here, by sender.
+/// Sends entities to the owners of their zones, and receives entities. Returns the received entities that need names,
+/// by sender.
 ClusterBody::ArrivedFrom ClusterBody::cross(const LeavingTo& leaving) {
     std::vector<RankMessage> sent;
     for (const auto& [rank, with] : leaving) {
@@ -161,7 +161,7 @@ ClusterBody::ArrivedFrom ClusterBody::cross(const LeavingTo& leaving) {
     return arrived;
 }
 
-/// Tells other ranks the names of the newborn entities that they have sent.
+/// Sends the names of newborn entities to the ranks that these came from.
 void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
     std::vector<RankMessage> sent;
     for (const auto& [rank, entities] : arrived) {
@@ -182,7 +182,7 @@ void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
     }
 }
 
-/// Whether this rank has sent, or will send in this settle, a passing name of an entity that gets a lasting one now.
+/// Whether this settle replaces a passing name that this rank has sent, or is about to send.
 bool ClusterBody::will_rename(const LeavingTo& newborn) {
     bool found = false;
     for (const auto& [rank, with] : newborn) {
@@ -195,7 +195,7 @@ bool ClusterBody::will_rename(const LeavingTo& newborn) {
     return found;
 }
 
-/// Tells all ranks the lasting names of entities that were sent, or referred to, with passing ones.
+/// Sends the lasting names that replace passing names to all ranks.
 void ClusterBody::tell_renamed() {
     MessageWriter mine;
     mine.array(renamed_);
@@ -219,7 +219,7 @@ void ClusterBody::rename(Entity entity, Name name) {
     if (const Name old = names.rename(entity, name)) renamed_.push_back({old, name});
 }
 
-/// Names the entities of zones that have no name yet, in an order that depends only on their components.
+/// Names the unnamed entities of zones, in an order that depends only on their components.
 void ClusterBody::name_newborn(const ZoneSet& in_zones) {
     struct Newborn {
         std::uint64_t type, hash;
@@ -261,8 +261,8 @@ void ClusterBody::write_changes(std::span<const TableChange> changes, const Zone
     }
 }
 
-/// Sends the changes in this rank's zones (with `all`, all of their rows) to the ranks that have copies of these zones.
-/// Then changes the copies on this rank in the same way.
+/// Sends the changes in this rank's zones (with `all`, all of their rows) to the ranks that copy these zones. Then
+/// applies the changes that other ranks have sent to the copies on this rank.
 void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool all) {
     std::vector<std::uint32_t> numbers;
     std::vector<RankMessage> sent;
@@ -278,11 +278,11 @@ void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool a
     if (const Status applied = apply_structure(came, all); !applied) fail("copies of zones", applied);
 }
 
-/// The rows that the copy of a table will have.
+/// The new rows of the copy of a table.
 struct ClusterBody::ComingRows {
     cluster::TableKey key;
     const Archetype* type;
-    std::vector<Entity> owners;  // the previous owners, without the removed ones
+    std::vector<Entity> owners;  // the previous owners, except the removed ones
     std::vector<Name> names;     // of the owners
     std::vector<Name> come;
     std::vector<std::uint64_t> enabled;
@@ -310,7 +310,7 @@ Status ClusterBody::read_changes(const RankMessage& message, std::vector<ComingR
                 return Status::error(concat("rank ", message.rank, " takes rows out of zone ", key.zone_number(),
                                             " that are not there"));
         std::vector<Entity> leaving;
-        for (const std::uint32_t row : gone)  // entities that crossed are not copies any more
+        for (const std::uint32_t row : gone)  // entities that crossed to this rank are no longer copies
             if (names.is_copy(rows.owners[row])) leaving.push_back(rows.owners[row]);
         cluster::take_out_rows(rows.owners, gone), cluster::take_out_rows(rows.names, gone);
         leave(leaving);
@@ -373,10 +373,10 @@ Status ClusterBody::apply_structure(std::span<const RankMessage> messages, bool 
 
 namespace {
 
-/// The steps of a settle that all ranks take together when one of them needs to.
+/// The steps of a settle that all ranks take together if any rank needs them.
 struct RareSteps {
     std::uint8_t cross_named = 0, cross_newborn = 0, rename = 0;  // not 0: the step is taken
-    std::uint8_t zeros[13]{};                                     // so that what follows in the message is aligned
+    std::uint8_t zeros[13]{};                                     // aligns the rest of the message
 
     void operator|=(const RareSteps& other) {
         cross_named |= other.cross_named, cross_newborn |= other.cross_newborn, rename |= other.rename;
@@ -413,9 +413,9 @@ void ClusterBody::after_settle() {
             if (!from.is_done()) fail("deaths", Status::error("a message is cut off"));
             dead.insert(dead.end(), others.begin(), others.end());
         }
-        destroy_named(dead);  // before newborn entities are ordered by a hash of their references
+        destroy_named(dead);  // before newborn entities are sorted by a hash that includes references
     }
-    // Newborn entities come first, so that crossing entities that refer to them find their names.
+    // Newborn entities are sent first, so that entities that cross can refer to them by name.
     const ArrivedFrom arrived = steps.cross_newborn ? cross(newborn) : ArrivedFrom();
     name_newborn(zones.own.now());
     if (steps.cross_newborn) name_leaving(newborn, arrived);
@@ -426,7 +426,7 @@ void ClusterBody::after_settle() {
     if (!peers_.empty()) send_structure(changes, false);
     if (++num_settles_ % kSettlesUntilForgotten == 0) forget_unreferenced();
     renew_columns();
-    own_rows_.note_tables(), copied_rows_.note_tables();  // while passes run, nothing is added: see names_of()
+    own_rows_.note_tables(), copied_rows_.note_tables();  // names_of() adds nothing while passes run
     changes_at_settle_ = database.num_structural_changes();
 }
 

@@ -5,13 +5,12 @@
 namespace shoal::cluster {
 namespace {
 
-/// Consecutive names.
 struct NameRun {
     Name first = 0;
     std::uint64_t count = 0;
 };
 
-constexpr std::uint64_t kMostInRuns = std::uint64_t(1) << 24;  // otherwise a few bytes could request all memory
+constexpr std::uint64_t kMostInRuns = std::uint64_t(1) << 24;  // prevents a few bytes from allocating all memory
 
 }  // namespace
 
@@ -44,7 +43,7 @@ bool PlainTables::has(const DatabaseTable& table) const {
 bool has_plain_columns(const Database& database, const Archetype& type) {
     for (const ComponentType component : type.components())
         for (const Field& field : database.schema(component).fields()) switch (field.type) {
-                case FieldType::kStringId:  // the next owner may lack the text, or the resource
+                case FieldType::kStringId:  // the new owner may lack the text or the resource
                 case FieldType::kResourceId:
                 case FieldType::kEntity:
                 case FieldType::kBlobArray:

@@ -13,8 +13,8 @@ struct Tile {
     std::uint32_t x, y;
 };
 
-/// Returns the tile at a place on the curve through a square of `side` by `side` tiles. Requires: `side` is a power of
-/// two.
+/// Returns the tile at position `place` on the Hilbert curve through `side` by `side` tiles. Requires: `side` is a
+/// power of two.
 Tile tile_on_curve(std::uint32_t side, std::uint64_t place) {
     Tile tile{0, 0};
     for (std::uint32_t part = 1; part < side; part *= 2, place /= 4) {
@@ -35,8 +35,8 @@ ZoneDivision::ZoneDivision(const GridZones& zones, std::uint32_t reach)
       reach_(std::min(reach, std::max(zones.options().num_x, zones.options().num_y))),
       curve_(make_curve()) {}
 
-/// Joins the curves of a row of squares along the longer side. Each curve begins and ends at an edge that its square
-/// shares with a neighbour.
+/// Covers the grid with a row of squares along its longer side, and joins their curves. Each curve begins and ends at
+/// an edge that its square shares with a neighbour.
 std::vector<std::uint32_t> ZoneDivision::make_curve() const {
     const auto& [origin, tile_size, num_x, num_y, first_zone, up] = zones_.options();
     std::vector<std::uint32_t> curve{num_zones() - 1};
@@ -64,7 +64,7 @@ Result<std::vector<std::uint32_t>> ZoneDivision::divide(std::span<const std::uin
     }
     std::uint64_t total = 0, before = 0;
     for (const std::uint64_t weight : weights) total += weight;
-    const bool is_empty = total == 0;  // then all zones have the same weight
+    const bool is_empty = total == 0;  // if so, all zones have equal weights
     if (is_empty) total = num_zones();
     for (const std::uint32_t zone : curve_) {
         const std::uint64_t weight = is_empty ? 1 : weights[zone];

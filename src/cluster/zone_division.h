@@ -1,5 +1,5 @@
 #pragma once
-// Which rank owns which zone, and which zones are within reach of other zones.
+// Divides zones among ranks, and finds the zones within reach of a zone.
 //
 //     tiles       20 21 22 23 24        along the curve:  0 1 6 5 10 ...  cut into pieces of about the same weight
 //                 15 16 17 18 19        the zone of entities larger than a tile is first, and within reach of all
@@ -8,8 +8,8 @@
 //                  0  1  2  3  4
 //
 // Source: Hilbert, "Über die stetige Abbildung einer Linie auf ein Flächenstück", 1891; neighbours along the curve are
-// neighbours in the plane, so a piece has few borders.
-// Thread: values.
+// neighbours in the plane, so each piece has a short border.
+// Thread: any; a value.
 
 #include "shoal/base/status.h"
 #include "shoal/cluster/cluster.h"
@@ -31,11 +31,11 @@ public:
     Zone first() const { return zones_.options().first_zone; }
 
     /// Returns the owner of each zone. Shape: weights and result: by zone, from first() on.
-    /// Errors: ClusterOptions::divide returns a rank that does not exist.
+    /// Errors: ClusterOptions::divide assigns a rank that does not exist.
     Result<std::vector<std::uint32_t>> divide(std::span<const std::uint64_t> weights, std::uint32_t num_ranks,
                                               const ClusterOptions& options) const;
-    /// Calls visit() for a zone and the zones within its reach. The zone of entities larger than a tile is within reach
-    /// of all zones, but no other zone is within its own reach. Otherwise its rank would need copies of all zones.
+    /// Calls visit() for a zone and the zones within its reach. All zones reach the zone of entities larger than a
+    /// tile, but that zone reaches no other zone; otherwise its rank would need copies of all zones.
     template <class Visit>
     void for_each_near(Zone zone, Visit&& visit) const {
         visit(zones_.large_zone());
@@ -52,7 +52,7 @@ private:
 
     GridZones zones_;
     std::uint32_t reach_;
-    std::vector<std::uint32_t> curve_;  // numbers of zones from first() on
+    std::vector<std::uint32_t> curve_;  // zones, relative to first()
 };
 
 }  // namespace shoal::cluster

@@ -58,7 +58,7 @@ TableRows& ZoneRows::at(const TableKey& key) {
     return rows;
 }
 
-/// Lists the tables that may have changed, once after each structural change.
+/// Lists the tables that may have changed, if there were structural changes since the last call.
 void ZoneRows::list_changed() {
     note_tables();
     if (listed_at_ == database_.num_structural_changes()) return;
@@ -111,7 +111,7 @@ bool ZoneRows::is_as_before(TableRows& rows) const {
 
 namespace {
 
-/// Calls visit(row) for the rows in which two lists differ, ascending, up to the end of the longer one.
+/// Calls visit(row) for the rows in which two lists differ, in ascending order, up to the end of the longer list.
 template <class Visit>
 void for_each_difference(std::span<const Entity> a, std::span<const Entity> b, Visit&& visit) {
     constexpr std::size_t kBlock = 32;
@@ -155,7 +155,7 @@ const std::vector<Entity>& ZoneRows::find_new(TableRows& rows) const {
     found.clear();
     if (rows.table == nullptr) return found;
     const std::span<const Entity> now = rows.table->entities();
-    std::vector<Entity> before, after;  // of rows that have another owner
+    std::vector<Entity> before, after;  // of rows whose owner has changed
     for_each_difference(rows.owners, now, [&](std::uint32_t row) {
         if (row < rows.owners.size()) before.push_back(rows.owners[row]);
         if (row < now.size()) after.push_back(now[row]);

@@ -1,12 +1,12 @@
 #pragma once
-// Keeps rows of tables in an order that does not depend on how zones are divided. After each settle, a table has the
-// rows of the last settle, without the removed rows, followed by the new rows:
+// Keeps rows of tables in an order that does not depend on how zones are divided. After each settle, a table contains
+// the remaining rows of the last settle, followed by the new rows:
 //
 //     last settle   a b c d e
 //     b, d removed  a e c            from the last removed row to the first, the last row takes its place
 //     new           a e c f g        by name
 //
-// The same two lists, the removed rows and the names of the new rows, update the copies of the table on other ranks.
+// The same removed rows and names of new rows update the copies of the table on other ranks.
 // Thread: the structural thread of the world.
 
 #include "cluster/entity_names.h"
@@ -17,9 +17,9 @@
 
 namespace shoal::cluster {
 
-/// Identifies a table on all ranks. Numbers of archetypes differ between ranks.
+/// Identifies a table on all ranks, unlike the numbers of archetypes, which differ between ranks.
 struct TableKey {
-    std::uint64_t zone = kNoZone;  ///< 64 bits, so that there is no padding between the members
+    std::uint64_t zone = kNoZone;  ///< 64 bits, to avoid padding between the members
     std::uint64_t type = 0;        ///< a hash of the ids of the component types
 
     Zone zone_number() const { return static_cast<Zone>(zone); }
@@ -30,20 +30,20 @@ struct TableKey {
 struct TableChange {
     TableKey key;
     std::vector<std::uint32_t> gone;     ///< removed rows, ascending
-    std::vector<Name> come;              ///< new rows, in the order in which they are appended
+    std::vector<Name> come;              ///< new rows, in order
     std::vector<std::uint64_t> enabled;  ///< see TableRows
 };
 
 /// The rows of a table after the last settle.
 struct TableRows {
     TableKey key;
-    const DatabaseTable* table = nullptr;  ///< nullptr: there is no such table any more
+    const DatabaseTable* table = nullptr;  ///< nullptr: the table no longer exists
     std::vector<Entity> owners;
     std::vector<Name> names;  ///< of the owners
     /// For each enableable component, in the order of their ids: a bit for each row.
     std::vector<std::uint64_t> enabled;
 
-    // Results of later comparisons, and Database::num_structural_changes() at the time of each.
+    // The results of comparisons, and Database::num_structural_changes() when they were made.
     bool is_as_before = false;
     std::vector<Entity> found{};
     std::uint64_t compared_at = kNever, found_at = kNever;
@@ -55,15 +55,15 @@ class TypeKeys {
 public:
     explicit TypeKeys(Database& database) : database_(database) {}
 
-    /// Returns the hash of an archetype. Cost: a look-up, after the first time.
+    /// Returns the key of an archetype. Cost: a look-up, except in the first call.
     std::uint64_t key(const Archetype& type);
-    /// The same key, or 0 if key() was never called for this archetype. Thread: any, while nothing changes.
+    /// Returns the key, or 0 if key() was never called for this archetype. Thread: any, between changes.
     std::uint64_t known_key(const Archetype& type) const {
         return type.number() < keys_.size() ? keys_[type.number()] : 0;
     }
     /// Returns the ids of the archetype's component types, ascending.
     const std::vector<std::uint64_t>& components(std::uint64_t key) const { return types_.at(key).components; }
-    /// Returns the archetype of these component types. Errors: the database lacks some of the types; `key` is the key
+    /// Returns the archetype with these component types. Errors: the database lacks some of the types; `key` is the key
     /// of another archetype.
     Result<const Archetype*> find(std::uint64_t key, std::span<const std::uint64_t> components);
     /// Returns the component types of an archetype, in ascending order of their ids.
@@ -77,7 +77,7 @@ private:
 
     Database& database_;
     std::map<std::uint64_t, Known> types_;
-    std::vector<std::uint64_t> keys_;  // by number of the archetype; 0: not known yet
+    std::vector<std::uint64_t> keys_;  // by archetype number; 0: not known yet
 };
 
 /// The rows of the tables of some zones.
@@ -85,22 +85,22 @@ class ZoneRows {
 public:
     ZoneRows(Database& database, TypeKeys& types) : database_(database), types_(types) {}
 
-    /// Calls visit(rows) for the tables of `zones` whose rows, or whose enabled components, have changed.
-    /// `rows.table` is nullptr if there is no table any more.
+    /// Calls visit(rows) for the tables of `zones` whose rows or enabled components have changed.
     template <class Visit>
     void for_each_changed(const ZoneSet& zones, Visit&& visit) {
         list_changed();
         for (TableRows* rows : changed_)
             if (zones.contains(rows->key.zone_number()) && !is_as_before(*rows)) visit(*rows);
     }
-    /// Arranges these rows as drawn above, and returns what has changed. Requires: all entities of the rows have names.
+    /// Arranges these rows as in the diagram above, and returns the changes. Requires: all entities of the rows have
+    /// names.
     TableChange arrange(const EntityNames& names, TableRows& rows);
-    /// Puts the rows of a table into the order that another rank has sent. Shape: all entities of the table, and their
+    /// Sorts the rows of a table in the order that another rank has sent. Shape: all entities of the table, and their
     /// names.
     void set(const TableKey& key, std::vector<Entity> owners, std::vector<Name> names);
     /// Enables the components that another rank has enabled in these rows. Shape: see TableRows. Errors: too few bits.
     Status enable(const TableKey& key, std::span<const std::uint64_t> enabled);
-    /// Returns all rows as additions to empty tables, for a rank that has no copies of these zones.
+    /// Returns all rows of these zones as new rows, for a rank without copies of the zones.
     std::vector<TableChange> list_all(const ZoneSet& zones) const;
     /// Returns the entities in a table that were not in it at the last settle. Cost: O(rows) after a structural change.
     /// Lifetime: until the rows are arranged.
@@ -109,9 +109,9 @@ public:
     TableRows& at(const TableKey& key);
     const std::map<TableKey, TableRows>& all() const { return rows_; }
     void clear();
-    /// Forgets the tables of all zones except these.
+    /// Drops the tables of all other zones.
     void keep(const ZoneSet& zones);
-    /// Updates the list of tables.
+    /// Updates the table pointers.
     void note_tables();
 
 private:
@@ -123,13 +123,13 @@ private:
     Database& database_;
     TypeKeys& types_;
     std::map<TableKey, TableRows> rows_;
-    std::vector<TableRows*> changed_;  // rows that may have changed, as of Database::num_structural_changes()
+    std::vector<TableRows*> changed_;  // tables that may have changed, as of `listed_at_`
     std::uint64_t listed_at_ = TableRows::kNever;
     std::size_t num_tables_ = 0;               // at the last note_tables()
-    std::uint64_t epoch_ = ~std::uint64_t(0);  // the database's epoch of tables at that time
+    std::uint64_t epoch_ = ~std::uint64_t(0);  // the table epoch of the database at that time
 };
 
-/// Removes rows from a list: from the last to the first, the last row takes the place of each.
+/// Removes rows from a list, from the last to the first. The last row of the list replaces each removed row.
 /// Requires: `gone` is ascending, and the rows exist.
 template <class T>
 void take_out_rows(std::vector<T>& rows, const std::vector<std::uint32_t>& gone) {

@@ -16,31 +16,32 @@
 //     rank 1       [ 1 | 2  3 | 4 ]
 //     rank 2               [ 3 | 4  5 ]
 //
-// Ownership. Each zone of World::database() that is in `zones` belongs to one rank. Zones are first divided along a
-// space-filling curve, weighted by rows. An entity in a zone belongs to the zone's rank, with its transform descendants
-// and the entities that it owns. Entities in no zone are local to each rank.
+// Ownership. Each zone in `zones` has one owner rank. The initial division follows a space-filling curve and is
+// weighted by rows. A rank owns the entities in its zones, their transform descendants, and all entities that these
+// own. Entities outside of these zones are local to each rank.
 //
 // Halos. A rank has read-only copies of the zones within `reach` of its own: the same rows, in the same order. Only the
-// columns that a pass declares to read there are kept up to date. The pass "halo" receives these columns before the
-// first pass that reads them, while passes that visit only the rank's zones run on other workers. A pass that declares
-// a write to a halo is refused. Commands about an entity in a halo are carried out by the rank that owns the entity, in
-// the same settle.
+// columns that some pass declares to read in halos are kept up to date. The pass "halo" receives these columns before
+// the first pass that reads them, while passes that visit only the rank's zones run on other workers. A pass must not
+// declare writes to halos. Commands on an entity in a halo are carried out by the rank that owns the entity, in the
+// same settle.
 //
-// Crossing. An entity that was moved to a zone of another rank is sent there, whole, when the world settles. New rows
-// of a zone are ordered by name, so that loops visit rows in the same order however zones are divided.
+// Crossing. When the world settles, an entity that moved to a zone of another rank is sent to that rank with all its
+// components. New rows of a zone are sorted by name, so loops visit rows in the same order for every division.
 //
-// Names. Ids differ between ranks. Each entity also has a name, which is the same on all ranks: the zone of its birth
-// and a count. Use it in place of the id where a number decides something: frame.random_for(cluster.name(entity)).
-// References in rows remain valid. If this rank has no copy of the target, the references are to an entity without
-// components, which dies when the target dies, or when no row refers to it any more.
+// Names. Ids differ between ranks. Each entity in a zone also has a name, which is the same on all ranks: the zone it
+// was born in and a count. Use the name instead of the id where the value affects results, as in
+// frame.random_for(cluster.name(entity)). References in rows remain valid. If this rank has no copy of the target, an
+// entity without components takes its place. That entity is destroyed after the target dies, or when no row refers to
+// it any more.
 //
-// The result does not depend on the number of ranks if no pass depends on it: docs/guide/more_than_one_machine.md lists
-// the rules, and what is not supported.
+// The result does not depend on the number of ranks unless a pass does. docs/guide/more_than_one_machine.md lists the
+// rules and the unsupported features.
 // Errors: an error in a settle (an invalid message, out of memory) ends all ranks with a message.
 // Requires: all ranks make the calls marked "Collective", in the same order; after start(), World::step() and settle()
 // are collective too. MPI was initialised with MPI_THREAD_SERIALIZED if the world has several workers. After structural
-// calls from outside of passes, on any rank, World::settle() is called before the next step. All ranks add the same
-// passes; passes added after start() are not checked for reads of halo columns that an earlier pass has written.
+// calls outside of passes on any rank, all ranks call World::settle() before the next step. All ranks add the same
+// passes; passes added after start() are not checked for reads of halo columns that an earlier pass writes.
 // Thread: the structural thread of the world, between passes; name(), names(), find() and the zones from any thread.
 
 #include "shoal/base/status.h"
@@ -67,73 +68,75 @@ using DivideZones = void (*)(const void* context, std::span<const std::uint64_t>
 
 struct ClusterOptions {
     GridZones zones{GridZonesOptions{}};
-    /// How many tiles beyond its own tiles the passes of a rank may read. Entities larger than a tile are within reach
-    /// of all tiles, but have no reach themselves.
+    /// How many tiles beyond its own tiles a rank's passes may read. All tiles reach the zone of entities larger than a
+    /// tile, but that zone reaches no tiles.
     std::uint32_t reach = 1;
     DivideZones divide = nullptr;  ///< nullptr: cuts a space-filling curve into parts of equal weight
     const void* context = nullptr;
-    /// rebalance() does nothing until the slowest rank exceeds the mean by this fraction.
+    /// rebalance() does nothing unless the slowest rank exceeds the mean time by this fraction.
     double imbalance = 0.1;
 };
 
-/// What a rank has, and what it has sent so far. Units: bytes, without MPI's overhead.
+/// The current size of a rank, and its traffic so far. Units: bytes, without MPI's overhead.
 struct ClusterStatistics {
     std::uint32_t rank = 0, num_zones = 0, num_halo_zones = 0;
     std::uint64_t num_rows = 0, num_halo_rows = 0;
     std::uint64_t num_messages = 0;
-    std::uint64_t halo_bytes = 0;       ///< values of columns
-    std::uint64_t structure_bytes = 0;  ///< messages about which rows halos have, and which entities died
+    std::uint64_t halo_bytes = 0;       ///< column values
+    std::uint64_t structure_bytes = 0;  ///< changes to the rows of halos, and deaths
     std::uint64_t crossing_bytes = 0;   ///< entities and zones that changed hands
     std::uint64_t command_bytes = 0;
-    std::uint64_t num_crossed = 0;   ///< entities that went to another rank
-    std::uint64_t num_commands = 0;  ///< commands that were sent to owners
-    std::int64_t wait_ns = 0;        ///< waiting for other ranks in MPI calls
-    std::int64_t pass_ns = 0;        ///< working in passes
+    std::uint64_t num_crossed = 0;   ///< entities sent to other ranks
+    std::uint64_t num_commands = 0;  ///< commands sent to owners
+    std::int64_t wait_ns = 0;        ///< time spent waiting for other ranks in MPI calls
+    std::int64_t pass_ns = 0;        ///< time spent in passes
 };
 
 class Cluster final : public WorldService {
 public:
     /// Collective. Requires: the schedule has no passes yet; the world has no other Cluster; `comm` outlives it.
-    /// Errors, which status() returns: the ranks differ in their programs, schemas, options, widths of ids or versions;
-    /// the message names the difference.
+    /// Errors, which status() returns: the ranks differ in version, id width, component types or options; the message
+    /// names the difference.
     SHOAL_API Cluster(World& world, MPI_Comm comm, const ClusterOptions& options);
-    /// Collective. Requires: no pass or query names its zones any more.
+    /// Collective. Requires: no pass or query uses its zones any more.
     SHOAL_API ~Cluster() override;
 
-    /// Divides the zones. All ranks have spawned the same entities; each keeps those in its own zones. Collective.
+    /// Divides the zones among the ranks. All ranks must have spawned the same entities; each rank keeps those in its
+    /// own zones. Collective.
     /// Errors: the cluster has started already; the ranks do not have the same component types or entities; a pass
-    /// writes to halos, or reads a column there that it may not read; the division is invalid. All ranks then return an
-    /// error. All entities still exist; entities in zones have names, and their rows are in order.
+    /// writes to halos, or reads a halo column that it may not read; the division is invalid. All ranks then return an
+    /// error and keep all entities, but rows may have been reordered.
     SHOAL_API Status start();
-    /// Whether the ranks are compatible. Errors: a rank differs; the message says which one, and in what.
+    /// Whether the ranks are compatible. Errors: a rank is incompatible; the message names the rank and the difference.
     SHOAL_API const Status& status() const;
 
     SHOAL_API std::uint32_t rank() const;
     SHOAL_API std::uint32_t num_ranks() const;
-    /// This rank's zones, the copied zones, and both. Before start(): all, none, all. Lifetime: as long as the cluster.
+    /// This rank's zones, the zones it copies, and both. Before start(): all, none, all. Lifetime: as long as the
+    /// cluster.
     SHOAL_API const LiveZones& own() const;
     SHOAL_API const LiveZones& halo() const;
     SHOAL_API const LiveZones& near() const;
     /// Returns the owner of a zone. Requires: the zone is one of ClusterOptions::zones.
     SHOAL_API std::uint32_t rank_of(Zone zone) const;
 
-    /// Returns the name of an entity, or 0 if it has none here. The name is the same on all ranks, and for any number
-    /// of ranks.
+    /// Returns the name of an entity, or 0 if it has none on this rank. The name is the same on all ranks, and for any
+    /// number of ranks.
     SHOAL_API std::uint64_t name(Entity entity) const;
-    /// Returns the names of the rows of a table, in a pass: faster than name() if rows are visited in order. Shape: by
-    /// row; empty before start(), and for a table in a zone that this rank neither owns nor copies. Lifetime: until
-    /// the world settles.
+    /// Returns the names of a table's rows, for passes that visit rows in order. This is faster than name(). Shape: by
+    /// row; empty before start(), and for a table in a zone that this rank neither owns nor copies. Lifetime: until the
+    /// world settles.
     SHOAL_API std::span<const std::uint64_t> names(const DatabaseTable& table) const;
-    /// Returns the entity with a name, or null if there is none here.
+    /// Returns the entity with a name, or null if this rank does not know it.
     SHOAL_API Entity find(std::uint64_t name) const;
 
-    /// Returns a hash of the entities in all zones, of their order, and of the values of their components. It is the
-    /// same for any number of ranks and workers. Collective. Cost: reads all rows.
+    /// Returns a hash of the entities in all zones, their order and their component values. The hash is the same for
+    /// any number of ranks and workers. Collective. Cost: reads all rows.
     SHOAL_API std::uint64_t state_hash() const;
     /// Returns the hash of each zone, on all ranks. Collective. Shape: by zone, from GridZonesOptions::first_zone on.
     SHOAL_API std::vector<std::uint64_t> zone_hashes() const;
     /// Calls of_zone(zone) for this rank's zones, and returns the sum of the results over the zones of all ranks. The
-    /// order of the addition depends on the zones alone. Collective.
+    /// order of additions does not depend on the division. Collective.
     template <class OfZone>
     double sum(OfZone&& of_zone) const {
         std::vector<double> values(num_zones());
@@ -155,20 +158,20 @@ public:
     /// Returns the sum of `mine` over all ranks. Collective.
     SHOAL_API std::uint64_t sum_count(std::uint64_t mine) const;
 
-    /// Moves zones between ranks to even out the time of their passes, measured since the last call or the last such
-    /// move. A zone's share of a rank's time is its share of the rank's rows. Collective. Errors: an entity cannot be
-    /// sent: the message names it, and no zone has moved.
+    /// Moves zones between ranks to even out the time spent in passes since the last call, or since zones last moved.
+    /// The time of a rank is attributed to its zones in proportion to their rows. Collective. Errors: an entity cannot
+    /// be sent: the message names it, and no zone has moved.
     SHOAL_API Status rebalance();
-    /// Divides the zones by these weights instead of measured ones. Collective. Shape: by zone.
+    /// Divides the zones by the given weights instead of measured times. Collective. Shape: by zone.
     SHOAL_API Status divide(std::span<const std::uint64_t> weights);
 
     /// Writes all zones to a folder, which is created if it is missing. The manifest is written last. Collective.
-    /// Errors: a file cannot be written, on any rank; the world has not settled since structural calls. An older
-    /// checkpoint in the folder then remains intact, even one of the same frame.
+    /// Errors: a file cannot be written, on any rank; structural calls were made after the last settle. On an error, an
+    /// older checkpoint in the folder remains intact, even one of the same frame.
     SHOAL_API Status checkpoint(const std::string& folder) const;
-    /// To be called instead of start(). Reads the zones from a checkpoint, which any number of ranks may have written.
-    /// The ranks' entities in these zones are destroyed. Collective. Errors: a file is missing, damaged, or from
-    /// another program; the world is unchanged.
+    /// Starts the cluster with the zones of a checkpoint, which any number of ranks may have written. Call this instead
+    /// of start(). Entities that are already in these zones are destroyed. Collective. Errors: a file is missing,
+    /// damaged, or from another program; the world is unchanged.
     SHOAL_API Status restore(const std::string& folder);
 
     SHOAL_API ClusterStatistics statistics() const;
