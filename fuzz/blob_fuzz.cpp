@@ -1,5 +1,5 @@
-// Blobs: any bytes are refused with a message, or are spawned and dumped without harm. The checksum is put right
-// first, so that the fuzzer gets past it.
+// Fuzzes blobs. Any bytes are either refused with a message, or can be spawned and dumped. The checksum is corrected
+// first, so that inputs pass it.
 #include "shoal/base/text.h"
 #include "shoal/resource/detail/dump.h"
 #include "shoal/save/state_hash.h"
@@ -11,7 +11,8 @@
 
 using namespace shoal;
 
-/// How many rows stay when the entities of a blob have died: that of a singleton, whose entity is the world's own.
+/// Returns the number of rows that remain after the entities of a blob were destroyed: one for a singleton, which is a
+/// component of the world's own entity.
 static std::uint32_t num_kept(const World& world, const Table& table) {
     const bool is_kept = table.schema().singleton() && table.num_rows() == 1 &&
                          table.entities()[0] == world.directory().singletons().entity();

@@ -1,4 +1,4 @@
-// Messages between ranks: whatever they say, entities arrive whole, or there is an error, and the world is sound.
+// Fuzzes messages between ranks. For any bytes, all entities arrive or there is an error, and the world remains valid.
 #include "cluster/parcel.h"
 #include "cluster/remote_commands.h"
 #include "shoal/components/ownership.h"

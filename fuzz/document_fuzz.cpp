@@ -1,5 +1,5 @@
-// The readers of texts: whatever the bytes are, they give a document or a diagnostic, and what was read is written and
-// read back as the same tree. The text of a query gives a query, which runs, or a diagnostic.
+// Fuzzes the parsers of text formats. Any bytes produce a document or a diagnostic, and a document that is written can
+// be read back as the same tree. Any text of a query produces a query that can run, or a diagnostic.
 #include "shoal/components/debug_name.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
@@ -33,7 +33,7 @@ void read_and_write_back(std::string_view text, Read read, Write write) {
     require(reread.ok() && equal(document->root(), reread->root()));
 }
 
-/// A few entities with components in stores of several kinds.
+/// A few entities with components in different kinds of stores.
 struct Sea {
     Sea() {
         Entity made[300];

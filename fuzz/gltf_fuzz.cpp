@@ -1,4 +1,4 @@
-// The import of glTF: whatever the bytes are, they give a source that reads and composes, or a diagnostic.
+// Fuzzes the import of glTF. Any bytes produce a source that can be read and composed, or a diagnostic.
 #include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/import/gltf.h"
@@ -32,7 +32,7 @@ struct Types {
     SourceRules rules;
 };
 
-/// Components that extras give are what they are there; all others must compile.
+/// Components from `extras` are imported unchanged, so they may be invalid. A source without them must compile.
 bool has_extras(std::string_view json) { return json.find("extras") != std::string_view::npos; }
 
 void check(const ImportedGltf& imported, const Types& types, std::string_view json) {

@@ -1,5 +1,5 @@
-// Requests to the inspector: any path, parameters and body leave a world that is whole, and get an answer that is JSON, or one
-// of the other kinds that there are. An input is several requests:
+// Fuzzes requests to the inspector. After any path, parameters and body, the world is valid, and an answer of type JSON
+// can be parsed. An input is a list of requests:
 //
 //     GET /api/entities?query=fin
 //     POST /api/set {"entity": "3:1", "field": "fin.drag", "value": 2}
@@ -41,7 +41,7 @@ void check(const inspect::Response& response) {
     if (!read_json(diagnostics.add_file("response", response.body), diagnostics)) fail("no JSON", response.body);
 }
 
-/// A world that is made anew for each input, so it is small: some of all that entities can have.
+/// A world with some of each feature of entities. It is created for each input, so it is small.
 struct Pond {
     Pond() {
         using namespace shoal_test;

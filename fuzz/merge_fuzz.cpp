@@ -1,5 +1,6 @@
-// Differences and merges: three texts, parted by zero bytes, are read as trees, compared and merged. What is merged reads back
-// as it was merged, in every format, and merging a text with the one that it was made from gives that text.
+// Fuzzes diffs and merges. Three texts, separated by zero bytes, are read as trees, compared and merged. A merge result
+// that is written in any format can be read back as the same tree, and merging a changed text with its unchanged base
+// returns the changed text.
 #include "shoal/rewrite/source_diff.h"
 #include "shoal/rewrite/source_merge.h"
 

@@ -1,9 +1,9 @@
-// Recordings: they are refused with a message, or played, and what differs is said; the world works afterwards. An input is the
-// bytes of a recording, whose checksums are put right first; or, after a first byte, a list of changes (state_changes.h) to
-// something sound:
+// Fuzzes recordings. A recording is either refused with a message or played, and then differences are reported. The
+// world works afterwards. An input is the bytes of a recording, whose checksums are corrected first, or a byte followed
+// by changes (state_changes.h) to a valid recording:
 //
-//     0 to 3   the state of that record, among others that are as they were
-//     4        the records as they are written
+//     0 to 3   changes to the state of this record
+//     4        changes to the bytes of records
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
@@ -37,7 +37,7 @@ struct Dew {
 };
 SHOAL_COMPONENT((Dew, enableable), drops)
 
-/// A world with a manager, a database with zones, passes, and commands that wait.
+/// A world with a manager, a database with zones, passes and a command.
 struct Garden {
     Garden() {
         must(entities.create(all).ok() && leaves.add(all, Leaf{}).ok());
@@ -54,7 +54,7 @@ struct Garden {
     std::vector<Entity> all = std::vector<Entity>(6);
 };
 
-/// A file that is gone when the program ends.
+/// A folder for a file, which is deleted when the program ends.
 struct Temporary {
     Temporary() {
         path = (std::filesystem::temp_directory_path() / "shoal_recording_fuzz_XXXXXX").string();

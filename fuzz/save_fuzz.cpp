@@ -1,13 +1,13 @@
-// Saves, logs of persisted worlds and zones in files: they are refused with a message, and the world is as it was, or else the
-// world that was loaded works. An input is the bytes of a save or of a log, whose sizes and checksums are put right first; or,
-// after a first byte that says who reads what, a list of changes to something sound, 8 bytes each: part, kind, value, place.
+// Fuzzes saves, logs of persisted worlds and files of zones. Either they are refused with a message and the world does
+// not change, or the loaded world works. An input is the bytes of a save or a log, whose sizes and checksums are
+// corrected first, or a byte that selects one of these cases, followed by changes (state_changes.h) to valid data:
 //
-//     0   the state of a world with something of everything, and all kinds of commands but spawns
-//     1   that of an older program, whose fields are converted, in commands too
-//     2   the log in a folder that Persistence::recover() reads: the parts are its records
+//     0   the state of a world with all features, and with all kinds of commands except spawns
+//     1   the state of an older program, whose fields are converted, also in commands
+//     2   the log in a folder for Persistence::recover(); the parts are its records
 //     3   a zone of a database
-//     4   the state of a world with models, named values, what was spawned from a blob, and commands to spawn it
-//     5   the file of an unloaded zone in the state of a world, which a world that streams zones loads, or one that does not
+//     4   the state of a world with models, named values, entities spawned from a blob, and spawn commands
+//     5   the file of an unloaded zone in the state of a world, loaded by a world with or without zone streaming
 #include "save/state_file.h"
 #include "save/state_log.h"
 #include "shoal/base/file.h"
@@ -39,7 +39,7 @@ namespace {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t(1) << 24;
 
-/// Calls load(), after which the world is as it was, or sound.
+/// Calls load(), which must fail and leave the world unchanged, or succeed and leave it valid.
 template <class Load, class Validate>
 void expect_refused_or_sound(World& world, Load&& load, Validate&& validate) {
     const std::uint64_t before = state_hash(world);
@@ -63,14 +63,14 @@ void expect_works(World& world) {
     must(save(world, again).ok());
 }
 
-/// Poses follow from others, and those of a file are believed until they are computed anew.
+/// Ignores wrong world poses: load() keeps the poses of a file until they are next computed.
 Status but_for_poses(const Status& status) {
     const auto says = [&](std::string_view text) { return status.message().find(text) != std::string_view::npos; };
     const bool is_about_poses = says("its world pose does not follow") || (says("node ") && says(" is wrong"));
     return is_about_poses ? Status() : status;
 }
 
-// --- worlds with something of everything -------------------------------------------------------------------------
+// --- worlds with all features ------------------------------------------------------------------------------------
 
 void load_into_sea(const Snapshot& state) {
     shoal_test::Sea sea;
@@ -87,7 +87,7 @@ Snapshot state_of_sea() {
     shoal_test::Sea sea;
     sea.run(6);
     sea.meddle();
-    sea.ask(80);  // what waits is part of the state
+    sea.ask(80);  // queued commands are part of the state
     Snapshot state;
     must(save(sea.world, state).ok());
     return state;
@@ -133,7 +133,7 @@ void load_older(const Snapshot& state) {
 
 // --- folders -----------------------------------------------------------------------------------------------------
 
-/// A folder that goes when the program ends.
+/// A folder that is deleted when the program ends.
 struct TemporaryFolder {
     TemporaryFolder() {
         path = (std::filesystem::temp_directory_path() / "shoal_save_fuzz_XXXXXX").string();
@@ -143,7 +143,7 @@ struct TemporaryFolder {
     std::string path;
 };
 
-/// One with a snapshot and a log of three frames.
+/// A folder with a snapshot and a log of three frames.
 struct Folder : TemporaryFolder {
     Folder() {
         shoal_test::Sea sea;
@@ -168,7 +168,7 @@ void recover(const Folder& folder, std::string_view log) {
     expect_works(sea.world);
 }
 
-/// The bytes of a log that begins from nothing.
+/// Reads the bytes of a log without a base state.
 void read_log(std::vector<std::byte> bytes) {
     const std::uint64_t base = put_checksums_right(bytes);
     Result<StateLogReader> log = StateLogReader::open(bytes, base, nullptr, kMaxBytes);
@@ -228,7 +228,7 @@ void load_zones(const Snapshot& sound, const std::vector<Change>& changes) {
     sea.run(1);
     expect_refused_or_sound(
         sea.world, [&] { return load(sea.world, state, false); }, [&] { return but_for_poses(sea.validate()); });
-    static_cast<void>(zones.load_all());  // what an entity was given since may forbid it
+    static_cast<void>(zones.load_all());  // may fail because of components that were added later
     must(but_for_poses(sea.validate()).ok());
     sea.run(1);
     expect_works(sea.world);
@@ -268,7 +268,7 @@ std::vector<std::byte> blob_of_ship() {
     return *writer.write();
 }
 
-/// A world with models of a resource and of memory.
+/// A world with models from a resource and from memory.
 struct Harbour {
     Harbour() : world(entities, {.library = &library}) {
         world.manager<shoal_test::Age>(), world.properties(), world.transforms();

@@ -1,4 +1,4 @@
-// Schema files: a text declares component types that compile, or gives diagnostics and adds nothing.
+// Fuzzes schema files. A text declares component types that compile, or produces diagnostics and adds nothing.
 #include "shoal/source/schema_file.h"
 
 #include <cstdlib>

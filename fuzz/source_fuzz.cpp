@@ -1,5 +1,5 @@
-// The composer and the compiler: a level and two prefabs, parted by zero bytes, give a blob that loads, or
-// diagnostics.
+// Fuzzes the composer and the compiler. A level and two prefabs, separated by zero bytes, produce a blob that can be
+// loaded, or diagnostics.
 #include "shoal/components/debug_name.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/components/properties.h"

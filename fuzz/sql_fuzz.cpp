@@ -1,4 +1,4 @@
-// Questions in SQL: whatever the text is, it has an answer or an error, SELECT changes nothing, and UPDATE all or nothing.
+// Fuzzes SQL queries. Any text produces an answer or an error. Only a successful UPDATE changes the world.
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/database.h"
@@ -69,7 +69,7 @@ void ask(Sea& sea, std::string_view text, bool updates) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    static Sea* sea = nullptr;  // made anew now and then, because updates stay
+    static Sea* sea = nullptr;  // recreated regularly, because updates persist
     static int num_asked = 0;
     if (sea == nullptr || ++num_asked % 1000 == 0) {
         delete sea;

@@ -1,6 +1,6 @@
 #pragma once
-// Changes to states and to logs of states that are sound, for fuzzers of what reads them: an input is a list of changes, 8 bytes
-// each: part, kind, value, place.
+// Changes valid states and logs of states, for fuzzers of their readers. An input is a list of changes of 8 bytes each:
+// part, kind, value, place.
 
 #include "save/state_log.h"
 #include "shoal/base/text.h"
@@ -34,7 +34,7 @@ inline std::vector<Change> changes_in(std::span<const std::byte> bytes) {
     return changes;
 }
 
-/// Does to some elements what a change says. Requires: there are some.
+/// Applies a change to an array of elements. Requires: `bytes` is not empty.
 inline void change_elements(std::vector<std::byte>& bytes, std::size_t element_bytes, const Change& change) {
     constexpr std::uint32_t kNumbers[] = {0,          1,          2,          3,          0xFFFF,     0x10000,
                                           0x3FFFFF,   0x400000,   1 << 20,    0x7FFFFFFF, 0x80000000, 0xFFFFFFFE,
@@ -72,7 +72,7 @@ inline void change_elements(std::vector<std::byte>& bytes, std::size_t element_b
     }
 }
 
-/// A path that is not in the place of `path`, but beside it.
+/// Returns the path of a sibling of `path`, which may not exist.
 inline std::string renamed(std::string_view path, std::uint8_t how) {
     constexpr std::string_view kNames[] = {"number", "armor", "width", "place.x", "sealed...", "velocity",
                                            "leader", "rope",  "since", "depth",   "height",    "cells..."};
@@ -81,7 +81,7 @@ inline std::string renamed(std::string_view path, std::uint8_t how) {
     return concat(path.substr(0, end), how % 2 == 0 ? "" : "x", kNames[how / 2 % std::size(kNames)]);
 }
 
-/// The state with parts that are cut short, left out, called otherwise, or have other bytes.
+/// Returns a copy of the state with truncated, missing, renamed or modified parts.
 inline Snapshot changed(const Snapshot& from, const std::vector<Change>& changes) {
     std::size_t number = 0;
     std::set<std::string> paths;
@@ -99,7 +99,7 @@ inline Snapshot changed(const Snapshot& from, const std::vector<Change>& changes
     });
 }
 
-/// The records of a log, each changed where it is compressed, with checksums that are right.
+/// Changes the uncompressed records of a log, then compresses them and updates their checksums.
 inline std::string changed_log(std::string_view log, const std::vector<Change>& changes) {
     StateLogHeader begin{};
     std::memcpy(&begin, log.data(), sizeof begin);
@@ -131,7 +131,7 @@ inline std::string changed_log(std::string_view log, const std::vector<Change>& 
     return result;
 }
 
-/// Puts right the checksums in the bytes of a log, as far as there are records. Returns what it begins from.
+/// Corrects the checksums of a log, up to the first truncated record. Returns the log's base.
 inline std::uint64_t put_checksums_right(std::vector<std::byte>& bytes) {
     StateLogHeader begin{};
     if (bytes.size() >= sizeof begin) {

@@ -1,5 +1,5 @@
-// The reader of YAML: whatever the bytes are, they give a document or a diagnostic. What was read is written as SJSON and
-// read back as the same tree, and compiled as a source. With its comments it is written in every format, too.
+// Fuzzes the YAML parser. Any bytes produce a document or a diagnostic. A document is written as SJSON and read back as
+// the same tree, compiled as a source, and written with its comments in every format.
 #include "shoal/document/sjson.h"
 #include "shoal/resource/blob.h"
 #include "shoal/rewrite/source_text.h"
