@@ -1,4 +1,4 @@
-// Measures properties of memory layouts: the same accesses with and without a property.
+// Measures what properties of a memory layout are worth: the same accesses with and without each property.
 //
 //     access/prefetched         look-ups of shuffled entities, prefetched              and one by one
 //     access/cache_lines        columns that start on a cache line                     and 20 bytes after one
@@ -7,7 +7,7 @@
 //     access/single_whole       the same, AoS: declared `whole`                        and in one object
 //     access/two_threads        two threads write a field each, SoA                    and both in one object
 //
-// The reference does without the property; a ratio above 1 means that the reference is faster for this access.
+// The reference lacks the property. A ratio above 1 means that the reference is faster for this access.
 
 #include "plain_bodies.h"
 #include "shoal/database/database.h"
@@ -57,7 +57,7 @@ std::uint64_t sum_in_order(const T* values, std::size_t n) {
     return result;
 }
 
-/// Entities with a component T each, and the same entities in a random order.
+/// Entities that each have a component T, and the same entities in random order.
 template <class T>
 struct Managed {
     explicit Managed(std::size_t n) : ids(n) {

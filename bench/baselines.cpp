@@ -1,11 +1,10 @@
-// Other ways in which games store objects, doing the same work. Here the other way is the reference: a ratio of 0.1
-// means that shoal takes a tenth of its time.
+// Compares shoal with other ways to store game objects, doing the same work. The other way is the reference: a ratio of
+// 0.1 means that shoal takes a tenth of its time.
 //
 //     work: moving objects are moved, living ones age; every object has 64 more bytes that nothing reads
 //     a third of the objects has only a place, a third moves, a third moves and lives
 //
-// Objects on the heap are allocated in an order other than that of their list, as in a program that has run for a
-// while.
+// Heap objects are allocated in a different order than they are listed, as in a program that has run for a while.
 
 #include "reference.h"
 #include "shoal/database/database.h"
@@ -75,7 +74,7 @@ private:
     Query<From<Database>, Write<&ThingLife::age>> living_{database_};
 };
 
-/// Makes n objects with make(i), allocated in a random order but listed by number.
+/// Creates n objects with make(i), in random order, and returns them in order of `i`.
 template <class T, class Make>
 std::vector<std::unique_ptr<T>> make_scattered(std::size_t n, const Make& make) {
     std::vector<std::unique_ptr<T>> objects(n);

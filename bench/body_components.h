@@ -1,5 +1,5 @@
 #pragma once
-// The fields of a Body as component types of a database.
+// The fields of a Body as separate component types.
 
 #include "shoal/table/describe.h"
 

@@ -1,4 +1,4 @@
-// Measures the CPU time that a compiler spends on shoal.
+// Measures the CPU time to compile programs that use shoal.
 //
 //     small programs     one that declares a component, makes entities and runs a pass, as in README, over a manager
 //                        or over a database; against an empty program
@@ -74,7 +74,7 @@ double compile_ns(const std::string& source, const std::string& flags) {
     return (children_seconds() - before) * 1e9;
 }
 
-/// Measures a program and an empty one alternately.
+/// Compiles a program and an empty one alternately.
 void measure_program(Bench& bench, const SmallProgram& program, const std::string& flags) {
     const std::string name = std::string("build/") + program.name + "_" + flags.substr(1);
     if (!bench.wants(name)) return;
@@ -98,7 +98,7 @@ void measure_program(Bench& bench, const SmallProgram& program, const std::strin
 
 constexpr std::size_t kNumPasses = 30;
 
-/// A program with passes, each of which writes a field of one component type and reads one of another.
+/// Returns a program with passes that each write a field of one component type and read a field of another.
 std::string program_of_passes(std::size_t num_passes) {
     std::string types = "#include <shoal/shoal.h>\n";
     std::string passes = "void add_passes(shoal::World& world) {\n    using namespace shoal;\n";
@@ -113,7 +113,7 @@ std::string program_of_passes(std::size_t num_passes) {
     }
     return types + passes + "}\n";
 }
-/// The same work by hand.
+/// Returns a program that does the same with plain loops.
 std::string program_of_loops(std::size_t num_loops) {
     std::string program = "#include <cstddef>\nstruct Vec3 { float x, y, z; };\n";
     for (std::size_t i = 0; i < num_loops; ++i)
@@ -123,7 +123,7 @@ std::string program_of_loops(std::size_t num_loops) {
     return program;
 }
 
-/// Measures the cost of one more pass.
+/// Measures the compile time of one more pass.
 void measure_passes(Bench& bench) {
     if (!bench.wants("build/world_pass_O2")) return;
     const char* folder = std::getenv("TMPDIR");
@@ -134,7 +134,7 @@ void measure_passes(Bench& bench) {
     need_ok(shoal::write_file(path + "no_loops.cpp", program_of_loops(0)));
     const auto cost_ns = [&](const char* with, const char* without) {
         const double more = compile_ns(path + with, "-O2") - compile_ns(path + without, "-O2");
-        return std::max(more, 1e6);  // the measurement cannot resolve less
+        return std::max(more, 1e6);  // smaller differences cannot be measured
     };
     std::vector<double> shoal_ns, reference_ns, ratios;
     for (std::size_t round = 0; round < (bench.quick() ? kNumQuickRounds : kNumRounds / 3); ++round) {

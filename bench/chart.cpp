@@ -1,5 +1,5 @@
-// Draws results as bars: one per workload and size, on a logarithmic scale from a quarter of the reference's time to 32
-// times it. A thin line spans the 10th to 90th percentile of the rounds, a black tick marks the target.
+// Draws a bar for each workload and size, on a logarithmic scale from a quarter of the reference's time to 32 times
+// that time. A thin line spans the 10th to the 90th percentile of the rounds, and a black tick marks the target.
 //
 //     ids/create_one   100,000  |=========|-     1.27
 //                               1/4   1   |   4 ...

@@ -1,5 +1,5 @@
-// What a world over several machines costs. Its workloads run in two processes, which mpirun starts:
-// cluster/measure.cpp.
+// Measures the cost of running a world on several machines. The workloads (cluster/measure.cpp) run in two processes,
+// which mpirun starts.
 
 #include "workloads.h"
 

@@ -1,4 +1,4 @@
-// Changes that passes request by commands, against immediate calls that do the same.
+// Compares changes by commands from passes with immediate calls that do the same.
 
 #include "shoal/command/commands.h"
 #include "shoal/query/query.h"
@@ -18,7 +18,7 @@ namespace {
 
 using namespace shoal;
 
-/// n entities, all of which are destroyed and created again in every frame.
+/// n entities that are all destroyed and created again in every frame.
 struct Tide {
     explicit Tide(std::size_t count) : ids(count), positions(count), velocities(count), masses(count) {
         for (std::size_t i = 0; i < count; ++i) {
@@ -69,7 +69,7 @@ struct Tide {
         query<Read<&Position::value>, Read<&Velocity::value>, Read<&Mass::value>>(database);
 };
 
-/// Gives `n` entities a component that a manager keeps: requested by a pass, against one call with spans.
+/// Adds a component of a manager to `n` entities: by commands from a pass, against one call with spans.
 void any_store(Bench& bench, std::size_t n) {
     if (!bench.wants("commands/any_store")) return;
     EntityManager entities({.max_entities = n});
@@ -98,7 +98,7 @@ void any_store(Bench& bench, std::size_t n) {
          [&] { return std::uint64_t(direct.num_rows()); }});
 }
 
-/// A prefab of 8 entities, and a world with a ship for each copy of it.
+/// A prefab of 8 entities, and a world with `n` ships that each spawn a copy of it.
 struct Shipyard {
     explicit Shipyard(std::size_t n) : ships(n) {
         need_ok(entities.create(ships));
@@ -133,7 +133,7 @@ struct Shipyard {
     Blob prefab = std::move(Blob::view(bytes)).value();
 };
 
-/// A pass that requests a copy of a prefab for each of `n` ships, against one call that spawns all copies.
+/// Compares a pass that spawns a prefab for each of `n` ships with one call that spawns all copies.
 void spawn_from_pass(Bench& bench, std::size_t n) {
     if (!bench.wants("commands/spawn_from_pass")) return;
     Shipyard asked(n), direct(n);

@@ -1,7 +1,7 @@
-// Compiles text to a blob, from memory to memory: a level as editors write it, whose entities place prefabs. The
-// reference finds and reads every number of the same text with the same functions for numbers and white space, and does
-// nothing else. The same level in YAML is compared with the level in SJSON. A level without prefabs is written in the
-// short form of entities, and compared with the same reference, and with the same level in the long form.
+// Compiles a level from text to a blob, both in memory. The level is written as by an editor, and its entities are
+// instances of prefabs. The reference only finds and parses all numbers in the same text, with the same functions for
+// numbers and white space. The same level in YAML is compared with the level in SJSON. A level without prefabs, in the
+// short form of entities, is compared with the same reference, and with the same level in the long form.
 
 #include "document/scan.h"
 #include "reference.h"
@@ -40,7 +40,7 @@ components = {
 }
 )";
 
-/// What the level places, in percent, and the component that each placement modifies.
+/// The prefabs of the level, their share in percent, and the component that each instance modifies.
 struct Prefab {
     const char* name;
     std::uint32_t percent;
@@ -77,7 +77,7 @@ std::string prefab_text(const Prefab& prefab) {
     return text + "]\n";
 }
 
-/// Half of the numbers are short, as on a grid; the others have 17 digits, as printed by editors.
+/// Appends a short number, as on a grid, or a number with 17 digits, as printed by editors.
 void add_number(std::string& text, Random& random, bool is_short) {
     char number[32];
     const double value =
@@ -116,7 +116,7 @@ std::string level_text(std::size_t n) {
     return text + "]\n";
 }
 
-/// Appends an entity of three components in the style of a person. `begin` and `end` enclose the components.
+/// Appends an entity with three components, as a person would write it. `begin` and `end` enclose the components.
 void add_placed_entity(std::string& text, Random& random, std::size_t i, const char* begin, const char* end) {
     constexpr const char* kShapes[] = {"cone", "cube", "sphere", "cylinder"};
     const std::string shape = kShapes[random.below(4)];
@@ -145,7 +145,7 @@ std::string placed_text(std::size_t n, const char* begin = "", const char* end =
     return text + "}\n";
 }
 
-/// Appends a tree as YAML in block style: a line per value, as in the text that it was read from.
+/// Appends a tree as YAML in block style, with a line per value as in the original text.
 void add_yaml(std::string& text, Node node, std::size_t indent) {
     if (node.is_string()) {
         text += concat(" \"", node.as_string(), "\"\n");
@@ -175,7 +175,7 @@ std::string yaml_of(const std::string& sjson) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/// Adds up all numbers of a text; skips quoted strings and words.
+/// Adds up all numbers in a text, except in quoted strings and words.
 std::uint64_t read_numbers(std::string_view text) {
     std::uint64_t sum = 0;
     const char* const end = text.data() + text.size();
@@ -215,7 +215,6 @@ std::size_t num_signs(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !is_blank(c); }));
 }
 
-/// Compiles a text repeatedly.
 class Compiler {
 public:
     Compiler(std::string file_name, const std::string& text) : file_name_(std::move(file_name)), text_(text) {

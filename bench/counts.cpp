@@ -1,9 +1,9 @@
-// A fixed set of hot calls, whose instructions `./dev bench --counts` counts with callgrind. Instruction counts ignore
-// caches, but do not depend on the load of the machine: a call that does more than before is noticed.
+// A fixed set of hot calls. `./dev bench --counts` counts their instructions with callgrind. Instruction counts ignore
+// caches, but do not depend on the load of the machine, so they reveal calls that do more work than before.
 //
 //     ids_create_one 1000      a line of output: a call, and its number of operations
 //
-// Callgrind dumps one count per call. Each call runs once uncounted, so its pages and archetypes are warm.
+// Callgrind dumps one count per call. Each call first runs once uncounted, so that its pages and archetypes exist.
 
 #include "marks.h"
 #include "shoal/resource/blob_writer.h"
@@ -43,7 +43,7 @@ SHOAL_COMPONENT(Heat, value)
 struct Awake {};
 SHOAL_COMPONENT((Awake, enableable))
 
-constexpr std::size_t kNumCalls = 1000;  ///< single calls of one count, and rows of one loop
+constexpr std::size_t kNumCalls = 1000;  ///< calls per count, or rows per loop
 constexpr std::size_t kNumMany = 10'000;
 constexpr float kDt = 1.0f / 64;
 
@@ -117,8 +117,7 @@ struct Managers {
     void manager_remove_span() { places.remove(ids); }
 };
 
-/// A manager whose rows are found by a hash map, or are at the indices of their entities. Rows are removed in another
-/// order than they were added.
+/// A manager with the row index `kKind`. Rows are removed in a different order than they were added.
 template <RowIndexKind kKind>
 struct Indexed {
     EntityManager entities;
@@ -231,7 +230,7 @@ struct Asked {
 
     Asked() { need(database.create<Position, Motion>(ids, 0, Position{}, Motion{}).ok()); }
 
-    // Recording commands, and the settle that carries them out.
+    // Recording commands, and the settle that executes them.
     void commands_add() {
         all.for_each([](Commands& commands, Entity entity, const Vec3&) { commands.add(entity, Heat{1}); });
         database.settle({});
@@ -304,7 +303,6 @@ struct Spawning {
     void world_settle() { world.settle(); }
 };
 
-/// One call of a group, and its number of operations.
 template <class Group>
 struct Call {
     const char* name;
@@ -314,7 +312,7 @@ struct Call {
 #define SHOAL_CALL(group, function, num_operations) \
     Call<group> { #function, &group::function, num_operations }
 
-/// Runs the calls in order, twice: uncounted, then counted.
+/// Runs all calls in order, first uncounted and then counted.
 template <class Group>
 void run(Group& group, std::initializer_list<Call<Group>> calls) {
     for (const Call<Group>& call : calls) (group.*call.function)();

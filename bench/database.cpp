@@ -1,5 +1,5 @@
-// A database of entities with a position, a velocity and a mass as three component types, against plain columns with a
-// record per entity.
+// Compares a database of entities with three component types (position, velocity, mass) with plain columns and a record
+// per entity.
 
 #include "shoal/database/database.h"
 #include "shoal/query/lookup.h"
@@ -25,7 +25,7 @@ constexpr double by_size(std::size_t n, double at_10k, double at_100k, double at
     return n >= 1'000'000 ? at_1m : n >= 100'000 ? at_100k : at_10k;
 }
 
-/// n entities, stored both ways.
+/// n entities, in a database and in plain columns.
 struct Sea {
     explicit Sea(std::size_t count)
         : n(count),
@@ -84,7 +84,7 @@ struct Sea {
     std::vector<std::uint32_t> order;
     Database database;
     PlainSea plain;
-    bool is_enableable = false;  // whether rows also have an enableable component
+    bool is_enableable = false;  // whether rows have an additional enableable component
 };
 
 template <class Prepare, class Run, class PreparePlain, class RunPlain>
@@ -204,7 +204,7 @@ void change(Bench& bench, Sea& sea) {
 
 // --- destroying --------------------------------------------------------------------------------------------------
 
-/// Entities whose ids are destroyed with them.
+/// Entities that are destroyed together with their ids.
 class Mortals {
 public:
     explicit Mortals(std::size_t n)
@@ -292,7 +292,7 @@ private:
 
 // --- being born --------------------------------------------------------------------------------------------------
 
-/// Entities that are created in a frame, a few of a kind per call, with their own values, and asleep.
+/// Entities that are created in a frame: a few of one kind per call, each with its own values, and asleep.
 class Births {
 public:
     explicit Births(std::size_t n)
@@ -373,7 +373,7 @@ private:
             plain_.add(other_ids_[i], body.position, body.velocity, body.mass);
         }
     }
-    /// The ids differ between both sides, so they are excluded.
+    /// Excludes ids, because they differ between the two sides.
     std::uint64_t sum() {
         std::uint64_t result = 0;
         for (std::size_t i = 0; i < n_; ++i) {
@@ -402,7 +402,7 @@ private:
     PlainIds plain_ids_;
     PlainSea plain_;
     std::vector<Entity> ids_, other_ids_;
-    std::vector<std::uint64_t> awake_;  // a bit for each of the plain rows
+    std::vector<std::uint64_t> awake_;  // a bit per plain row
     std::vector<Position> positions_;
     std::vector<Velocity> velocities_;
     std::vector<Mass> masses_;
@@ -411,7 +411,7 @@ private:
 
 // --- looking up --------------------------------------------------------------------------------------------------
 
-/// Half of the entities are light, half heavy; they are looked up in random order, and every tenth id is stale.
+/// Half of the entities are light and half are heavy. They are looked up in random order, and one id in ten is stale.
 void look_up(Bench& bench, Sea& sea) {
     if (!bench.wants("database/get_shuffled") && !bench.wants("database/find_and_get_shuffled") &&
         !bench.wants("database/gather_shuffled") && !bench.wants("lookup/get_shuffled"))
@@ -494,7 +494,8 @@ void look_up(Bench& bench, Sea& sea) {
     sea.plain.clear();
 }
 
-/// Some entities fall asleep and wake up in random order, one by one or in one call, against a bit in a plain array.
+/// Some entities fall asleep and wake up in random order, one by one or in one call. The reference sets bits in a plain
+/// array.
 void enable(Bench& bench, std::size_t n, const std::string& name, std::size_t num_asked, bool by_span, double target,
             std::size_t num_tables = 1) {
     if (!bench.wants(name)) return;

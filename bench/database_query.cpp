@@ -1,4 +1,4 @@
-// Queries over a database: a lambda per row, over one table and over many, against plain loops over plain arrays.
+// Compares queries over a database, with a lambda per row, over one and over many tables, with loops over plain arrays.
 
 #include "marks.h"
 #include "reference.h"
@@ -117,7 +117,7 @@ void two_of_sixteen(Bench& bench, std::size_t n) {
                   {{}, [&] { integrate_all(f0.data(), f5.data(), n); }, [&] { return sum_of(f0.data(), n); }});
 }
 
-/// p += v dt where a bit is set: all rows are computed, disabled ones keep their values.
+/// p += v dt where a bit is set: computes all rows, but keeps the values of disabled rows.
 SHOAL_BENCH_LOOP void integrate_on(float* __restrict p, const float* __restrict v, const std::uint64_t* on,
                                    std::size_t n) {
     const auto blend = [&](std::size_t row, std::uint32_t bit) __attribute__((always_inline)) {
@@ -209,7 +209,7 @@ void iterate_26_types(Bench& bench, std::size_t n) {
                    sum});
 }
 
-/// Four archetypes in equal parts, one of which matches.
+/// A query that matches one of four archetypes of equal size.
 void quarter_match(Bench& bench, std::size_t n) {
     if (!bench.wants("database/quarter_match")) return;
     QueriedSea sea;

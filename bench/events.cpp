@@ -1,4 +1,4 @@
-// Events that one pass writes on two workers and the next one reads, against a plain array.
+// Compares events, which one pass writes on two workers and the next pass reads, with a plain array.
 //
 //     events/write_read      every row writes an event with an EventWriter; the reference knows that, and writes row i to
 //                            element i
@@ -6,7 +6,7 @@
 //     events/write_read_spans   the same; shoal's pass gets batches of rows, and writes spans of 256 events
 //     events/write_read_few  one row in eight does; the reference has an array per chunk and joins them
 //
-// Both sides read the same rows and run their loops on the same executor. Wall-clock times.
+// Both sides read the same rows and run their loops on the same executor. Times are wall-clock times.
 
 #include "reference.h"
 #include "shoal/world/world.h"
@@ -41,7 +41,7 @@ float depth_of(std::size_t i) { return float(mix(i) % 4096) / 4096; }
 
 enum class Way { kWriter, kOne, kSpans };
 
-/// Divers whose passes write and read events.
+/// A world with passes that write and read events.
 struct Divers {
     Divers(std::size_t n, Executor& executor, float least, Way way) : world(entities, {.executor = &executor}) {
         std::vector<Entity> ids(n);
@@ -85,7 +85,7 @@ struct Divers {
     std::uint64_t sum = 0;
 };
 
-/// The same by hand.
+/// The same, written by hand.
 struct PlainDivers {
     PlainDivers(std::size_t n, Executor& threads) : ids(n, 0), depths(n, 1), dives(n, 2), executor(threads), size(n) {
         EntityManager entities;

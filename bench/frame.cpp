@@ -1,13 +1,11 @@
-// A frame of a game: eight passes over 200,000 entities of 12 kinds, of which a few change in every frame, all of them
-// by commands. The reference has packed arrays for each kind, and the table and the row of each entity in further
-// arrays.
+// A frame of a game: eight passes over 200,000 entities of 12 kinds. Commands change a few entities in every frame. The
+// reference has packed arrays for each kind, and arrays with the table and row of each entity.
 //
 //     in each frame    1,000 get wet, and 1,000 are dry again after ten frames
 //                      1,000 die and are made again
 //                      2,000 fall asleep or wake up: an enableable component
 //
-// Everything that happens to an entity is derived from numbers that it carries, so both sides do the same in any row
-// order.
+// All changes to an entity are derived from its own values, so both sides do the same in any row order.
 
 #include "shoal/command/commands.h"
 #include "shoal/query/query.h"
@@ -54,7 +52,8 @@ constexpr std::uint32_t kNumKinds = 12;
 
 constexpr float kLastsWet = 10 * kDt;
 
-/// How many of 65,536 entities get wet, die, and fall asleep or wake up in a frame; and the increment of `since`.
+/// How many of 65,536 entities get wet, die, or change between asleep and awake in a frame; and the increment of
+/// `since`.
 struct Weather {
     std::uint32_t wet = 0, death = 0, sleep = 0;
     float wet_step = 0;
@@ -74,7 +73,7 @@ SHOAL_INLINE Fate draw_fate(std::uint32_t& seed, const Weather& weather) {
     return drawn < weather.death ? Fate::kDeath : Fate::kSleep;
 }
 
-// The work of the passes on one entity, for both sides.
+// The work of a pass on one entity, shared by both sides.
 Vec3 first_place(std::uint32_t seed) { return {float(seed >> 20), float(seed >> 10 & 1023), float(seed & 1023)}; }
 Vec3 first_speed(std::uint32_t seed) { return {float(seed >> 24), float(seed >> 16 & 255), 0}; }
 std::uint32_t next_seed(std::uint32_t seed) { return static_cast<std::uint32_t>(mix(seed)); }
@@ -224,7 +223,7 @@ struct PlainTable {
         if (has_heat) heats.push_back(row.heat);
         if (has_since) sinces.push_back(row.since);
     }
-    /// Moves the last row to row i, and returns its owner.
+    /// Moves the last row to row i, and returns the owner of that row.
     std::uint32_t remove(std::size_t i) {
         const auto fill = [i](auto& column) {
             column[i] = column.back();
@@ -239,8 +238,8 @@ struct PlainTable {
     }
 };
 
-/// Entities are numbers from 0 on. A wet entity has a row in a separate table, or is in the table of wet entities of
-/// its kind.
+/// Entities are numbers from 0 on. A wet entity either has a row in a separate table, or is in its kind's table of wet
+/// entities.
 class PlainGame {
 public:
     explicit PlainGame(bool in_tables) : in_tables_(in_tables), place_of_(kAll), wet_row_of_(kAll, kNone) {
@@ -371,14 +370,14 @@ private:
 
     bool in_tables_;
     Weather weather_;
-    PlainTable tables_[2 * kNumKinds];                    // by kind; then those for wet entities
+    PlainTable tables_[2 * kNumKinds];                    // by kind, followed by the tables for wet entities
     std::vector<RowLocation> place_of_;                   // by entity
-    std::vector<std::uint32_t> wet_owners_, wet_row_of_;  // of the table of wet entities; by entity
+    std::vector<std::uint32_t> wet_owners_, wet_row_of_;  // the table of wet entities; rows by entity
     std::vector<float> wet_since_;
-    std::vector<std::uint32_t> given_, taken_, dead_;  // by the passes of a frame
+    std::vector<std::uint32_t> given_, taken_, dead_;  // recorded by the passes of a frame
 };
 
-/// Whole frames, against the hand-written game.
+/// Compares whole frames with the hand-written game.
 void mixed(Bench& bench, const std::string& name, bool in_database) {
     if (!bench.wants(name)) return;
     Game game(in_database);
@@ -389,8 +388,8 @@ void mixed(Bench& bench, const std::string& name, bool in_database) {
                   {{}, [&] { plain.frame(); }, [&] { return plain.sum(); }});
 }
 
-/// The cost of adding or removing a component, including the commands and the settle: frames in which the weather
-/// changes, against frames of the same game in which as many entities are wet and nothing changes.
+/// Measures the cost of adding or removing a component, including commands and settle. Frames with changing weather are
+/// compared with frames of the same game in which as many entities are wet and nothing changes.
 void given_or_taken(Bench& bench, const std::string& name, bool in_database, double target_ns) {
     if (!bench.wants(name)) return;
     Game game(in_database);

@@ -10,10 +10,10 @@
 namespace shoal_bench {
 namespace {
 
-constexpr double kBlockNs = 1e6;      // a side runs in each round for at least this long,
+constexpr double kBlockNs = 1e6;      // each side runs for at least this time in each round,
 constexpr double kMaxBlockNs = 60e6;  // unless preparing it takes longer than this
 constexpr std::size_t kLeastRounds = 15, kMostRounds = 41, kQuickRounds = 5;
-constexpr double kUsualWallNs = 1.5e9;  // no more than kLeastRounds rounds once this has passed
+constexpr double kUsualWallNs = 1.5e9;  // after this time, no more than kLeastRounds rounds
 
 double clock_ns(clockid_t clock) {
     timespec now;
@@ -31,7 +31,7 @@ double percentile(std::vector<double> values, double part) {
 
 using Clock = double (*)();
 
-/// Returns the time that two calls of the clock add to what they measure.
+/// Returns the overhead of a measurement with two calls of the clock.
 double measure_cost_ns(Clock clock) {
     std::vector<double> costs(1001);
     for (double& one : costs) {
@@ -45,10 +45,10 @@ double clock_cost_ns(Clock clock) {
     return clock == cpu_ns ? cpu_cost : wall_cost;
 }
 
-/// Keeps the compiler from moving or keeping values across this call.
+/// Prevents the compiler from moving accesses across this call, or caching values in registers.
 void forget() { asm volatile("" ::: "memory"); }
 
-/// Runs one side `num_runs` times and returns the nanoseconds of one run.
+/// Runs one side `num_runs` times, and returns the mean time of a run. Units: ns.
 double run_block(const Side& side, std::size_t num_runs, Clock clock) {
     double total = 0;
     if (side.prepare) {
@@ -71,7 +71,7 @@ double run_block(const Side& side, std::size_t num_runs, Clock clock) {
     return total / double(num_runs);
 }
 
-/// Returns the runs of a block: enough to measure, but not so many that preparing them takes too long.
+/// Returns the number of runs in a block: enough to measure, but few enough to prepare quickly.
 std::size_t choose_num_runs(const Side& shoal, const Side& reference, Clock clock) {
     const double begin = wall_ns();
     const double shoal_ns = run_block(shoal, 1, clock);

@@ -1,14 +1,14 @@
 #pragma once
-// Measures calls of shoal against the same work written by hand, side by side, as ratios.
+// Compares calls of shoal with the same work written by hand, and reports the ratios of their times.
 //
 //     round 0    shoal shoal ...   reference reference ...      each side for at least a millisecond
 //     round 1    reference ...     shoal ...                    the other one first
 //     ...
 //
-// Times vary from hour to hour, the ratio within a round far less. The result is therefore the median of the rounds'
-// ratios, with their 10th and 90th percentiles. Both sides compute a checksum after each round; the program ends if
-// they differ. Times are CPU times of the thread (wall-clock times when several threads work), less the cost of the
-// clock.
+// Times vary from hour to hour, but the ratio within a round varies far less. The result is therefore the median of the
+// ratios of all rounds, with their 10th and 90th percentiles. Both sides compute a checksum after each round, and the
+// program ends if these differ. Times are CPU times of the thread, or wall-clock times for several threads, minus the
+// overhead of the clock.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,45 +25,44 @@ struct Options {
     bool has_filter = false;
     std::regex filter;
     bool quick = false;
-    std::string json_path;   ///< write results
-    std::string chart_path;  ///< write bars
-    std::string table_path;  ///< write a table for a document
-    std::string from_path;   ///< read results instead of measuring
+    std::string json_path;   ///< file to write results to
+    std::string chart_path;  ///< file to write the chart to
+    std::string table_path;  ///< file to write a Markdown table to
+    std::string from_path;   ///< file to read results from, instead of measuring
 };
 
-/// Ends the program with a message and its usage, and exit code 2.
+/// Prints a message and the usage, and ends the program with exit code 2.
 [[noreturn]] void fail_usage(std::string_view program, std::string_view usage, std::string_view message);
-/// Reads the flags of a program, of which `usage` says which there are. Ends the program where it is used wrongly, and
-/// after --help.
+/// Reads the flags of a program that are listed in `usage`. Ends the program after --help and after invalid flags.
 Options read_options(std::string_view program, std::string_view usage, std::span<char* const> words);
 
 /// One side of a comparison.
 struct Side {
     std::function<void()> prepare{};          ///< before each run, not timed; may be empty
     std::function<void()> run;                ///< the timed work
-    std::function<std::uint64_t()> checksum;  ///< of the state after the last run of a round
+    std::function<std::uint64_t()> checksum;  ///< of the state after a round
 };
 
 struct Workload {
     std::string name;
-    std::size_t n = 0;          ///< entities of one run
-    double target = 0;          ///< of the ratio; 0: none
-    std::size_t num_bytes = 0;  ///< read by one run, for results that are better shown as a rate
-    bool wall_time = false;     ///< for work on several threads
+    std::size_t n = 0;          ///< number of entities in a run
+    double target = 0;          ///< target of the ratio; 0: none
+    std::size_t num_bytes = 0;  ///< bytes read by a run, for results that are shown as a rate
+    bool wall_time = false;     ///< measure wall-clock time, for work on several threads
 };
 
-/// A target for levels; data that fits into the nearest cache has none.
+/// Returns the target for a number of entities. Data that fits into the nearest cache has no target.
 constexpr double from_100k(std::size_t n, double target) { return n >= 100'000 ? target : 0; }
 
 struct Measurement {
     std::string workload;
     std::size_t n = 0;
-    double shoal_ns = 0, reference_ns = 0;  ///< per entity, medians
+    double shoal_ns = 0, reference_ns = 0;  ///< medians per entity
     double ratio = 0, ratio_p10 = 0, ratio_p90 = 0;
     double target = 0;                                                              ///< 0: none
     double bytes_per_entity = 0, reference_bytes_per_entity = 0, target_bytes = 0;  ///< 0: does not apply
     double mb_per_s = 0, target_mb_per_s = 0;                                       ///< 0: does not apply
-    double change_ns = 0, target_change_ns = 0;  ///< cost of a change per frame; 0: does not apply
+    double change_ns = 0, target_change_ns = 0;  ///< cost of a change; 0: does not apply
 };
 
 class Bench {
@@ -74,13 +73,14 @@ public:
     /// Returns the sizes to measure: with --quick, those up to 100,000.
     std::vector<std::size_t> sizes(std::initializer_list<std::size_t> sizes) const;
 
-    /// Measures, prints a line and keeps the result, which the caller may complete before the next call.
+    /// Measures a workload, prints a line and stores the result. The caller may complete the result before the next
+    /// call.
     Measurement& compare(const Workload& workload, const Side& shoal, const Side& reference);
-    /// The same for a result with more than times.
+    /// The same, but calls `complete` with the result before it is printed.
     Measurement& compare(const Workload& workload, const Side& shoal, const Side& reference,
                          const std::function<void(Measurement&)>& complete);
 
-    /// Prints and keeps a result measured elsewhere, such as in another process.
+    /// Prints and stores a result that was measured elsewhere, such as in another process.
     void add(const Measurement& result);
     bool quick() const { return options_.quick; }
 
@@ -91,26 +91,26 @@ private:
     std::vector<Measurement> results_;
 };
 
-/// Returns the medians of both sides' times and of their ratios. Shape: one of each per round.
+/// Returns the medians of the times of both sides, and of their ratios. Shape: by round.
 Measurement summarize(const Workload& workload, const std::vector<double>& shoal_ns,
                       const std::vector<double>& reference_ns, const std::vector<double>& ratios);
 
 void print_heading();
 void print_result(const Measurement& result);
 
-/// Returns the results as JSON: a list of objects.
+/// Returns the results as a JSON array of objects.
 std::string to_json(std::span<const Measurement> results);
-/// Ends the program if to_json() has not written the file.
+/// Reads a file written by to_json(). Ends the program if the file is invalid.
 std::vector<Measurement> read_results(const std::string& path);
 
 /// Returns the results as a Markdown table with missed targets in bold.
 std::string draw_table(std::span<const Measurement> results);
-/// Returns the bars of all results as an SVG.
+/// Returns a bar chart of all results as SVG.
 std::string draw_chart(std::span<const Measurement> results);
 
-/// Ends the program with a message: a benchmark has no caller to return an error to.
+/// Prints a message and ends the program.
 [[noreturn]] void fail(const std::string& message);
-/// Returns the value, or ends the program with the message of the status.
+/// Returns the value, or ends the program with the message of the error.
 template <class R>
 auto need(R result) {
     if (!result.ok()) fail(std::string(result.message()));

@@ -1,4 +1,4 @@
-// Entity ids: creating, testing and destroying them.
+// Measures creating, testing and destroying entity ids.
 
 #include "reference.h"
 #include "shoal/entity/entity_manager.h"
@@ -15,14 +15,14 @@ namespace {
 
 using namespace shoal;
 
-/// A checksum that is the same for all runs of consecutive ids, wherever they start.
+/// Returns a checksum that does not depend on the first id.
 std::uint64_t sum_from_first(std::span<const Entity> ids) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) sum += mix(i + ids[i].id - ids[0].id);
     return sum;
 }
 
-/// The hand-written id table, filled one by one: a record per index in an array that grows, on a warm heap.
+/// A hand-written id table that is filled one by one: a growing array with a record per index, on a warm heap.
 struct GrowingIds {
     Entity create() {
         records.push_back({1, 0});
@@ -32,7 +32,7 @@ struct GrowingIds {
     std::vector<Record> records;
 };
 
-/// The same, filled in one call, in memory that was used before.
+/// The same, but filled in one call, in memory that was used before.
 struct FilledIds {
     explicit FilledIds(std::size_t capacity) : records(plain_pages<Record>(capacity)) {}
 
@@ -49,7 +49,7 @@ struct FilledIds {
     PageArray<Record> records;
 };
 
-/// The same with a byte per index, in pages that have not been touched before.
+/// The same, but with a byte per index, in pages that have not been touched before.
 struct ColdIds {
     explicit ColdIds(std::size_t capacity) : generation(plain_pages<Generation>(capacity + 1)) {}
 
@@ -64,7 +64,7 @@ struct ColdIds {
     std::size_t size = 1;
 };
 
-/// A byte per index and a free list: the hand-written way to destroy ids.
+/// The hand-written way to destroy ids: a byte per index and a free list.
 struct PlainLives {
     explicit PlainLives(std::size_t num_indices)
         : generation(plain_pages<Generation>(num_indices)), free(plain_pages<Entity>(num_indices)) {}
@@ -85,8 +85,8 @@ struct PlainLives {
     std::size_t num_free = 0;
 };
 
-/// While it exists, pages are committed as soon as they are reserved, if the system allows it. Only then does a new
-/// EntityManager start like the reference: with committed memory.
+/// While this object exists, pages are committed when they are reserved, if the system allows it. A new EntityManager
+/// then starts with committed memory, like the reference.
 class ResidentPages {
 public:
     ResidentPages() { static_cast<void>(mlockall(MCL_FUTURE)); }
@@ -95,7 +95,7 @@ public:
     ResidentPages& operator=(const ResidentPages&) = delete;
 };
 
-/// A manager whose next n ids are fresh, in committed memory. It is replaced when it runs out.
+/// A manager whose next n ids are fresh and in committed memory. It is replaced when it runs out of fresh ids.
 class FreshManager {
 public:
     explicit FreshManager(std::size_t n) : n_(n) {}
@@ -140,7 +140,7 @@ void create_fresh(Bench& bench, std::size_t n) {
     }
 }
 
-/// The same in memory that both sides must first get from the system.
+/// The same, in memory that both sides must first get from the system.
 void create_cold(Bench& bench, std::size_t n) {
     if (!bench.wants("ids/create_span_cold")) return;
     std::optional<EntityManager> manager;
@@ -152,7 +152,7 @@ void create_cold(Bench& bench, std::size_t n) {
         {[&] { plain.emplace(n); }, [&] { plain->create_all(other); }, [&] { return sum_from_first(other); }});
 }
 
-/// Recycles ids that were destroyed in the order of their creation; the reference fills fresh ones.
+/// Recycles ids that were destroyed in the order of their creation. The reference creates fresh ids.
 void create_recycled(Bench& bench, std::size_t n) {
     if (!bench.wants("ids/create_span_recycled")) return;
     EntityManager manager;

@@ -1,5 +1,6 @@
-// The cost per frame of an open page. A page sends requests four times a second: 15 frames with one round of its
-// requests are compared with 15 frames without. Answers that the server would reuse are made again here.
+// Measures the cost per frame of an open inspector page. A page sends requests four times a second, so 15 frames with
+// one round of requests are compared with 15 frames without. Answers that the server would cache are created again
+// here.
 
 #include "body_components.h"
 #include "shoal/query/query.h"
@@ -23,7 +24,7 @@ using namespace shoal;
 constexpr int kNumFrames = 15;
 constexpr double kTargetNs = 200'000;  // per frame
 
-/// Bodies that fall, with the passes of a small game.
+/// Falling bodies, with two passes.
 struct FallingBodies {
     explicit FallingBodies(std::size_t n) : ids(n) {
         const std::vector<Position> positions(n);

@@ -1,4 +1,4 @@
-// Loops on two workers, and the cost of timing passes. Loops on several threads are measured in wall-clock time.
+// Measures loops on two workers, and the cost of timing passes. Times of several threads are wall-clock times.
 //
 //     jobs/compute_two_workers    pure arithmetic: two workers against two plain threads; the target is 0.95 of their gain
 //     jobs/iterate_two_workers    p += v dt: two workers against one
@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::size_t kJobRounds = 31, kQuickJobRounds = 5;
 
-/// Computes on numbers in registers for milliseconds, so that the cost of starting a thread is negligible.
+/// Computes in registers for milliseconds, so that the cost of starting a thread is negligible.
 SHOAL_BENCH_LOOP void compute(std::uint64_t* values, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
         std::uint64_t value = i;

@@ -1,4 +1,4 @@
-// One component manager whose component has three fields (12, 12 and 4 bytes): adding, looking up, removing.
+// Measures adding, looking up and removing components of a manager. The component has fields of 12, 12 and 4 bytes.
 
 #include "plain_bodies.h"
 #include "shoal/query/lookup.h"
@@ -15,9 +15,9 @@ using namespace shoal;
 
 struct Kind {
     RowIndexKind kind;
-    const char* suffix;  // of the workload's name
+    const char* suffix;  // appended to the name of a workload
 };
-/// Hash and identity indexes are measured against the reference of the paged index, and have no target.
+/// Hash and identity indexes have the same reference as the paged index, but no target.
 constexpr Kind kKinds[] = {
     {RowIndexKind::kPaged, ""}, {RowIndexKind::kHash, "_hash"}, {RowIndexKind::kIdentity, "_identity"}};
 
@@ -25,7 +25,7 @@ double target_of(const Kind& kind, std::size_t n, double target) {
     return kind.kind == RowIndexKind::kPaged ? from_100k(n, target) : 0;
 }
 
-/// Adds separate columns, the form in which a loader has them.
+/// Adds values from separate columns, as a loader does.
 void add_columns(ComponentManager& manager, std::span<const Entity> entities, const BodyValues& values) {
     need(manager.add(
         entities,
@@ -76,7 +76,8 @@ public:
                 [&] { plain_.add_structs(ids_, values_.bodies.data()); });
     }
 
-    /// Uses a new manager each time, with pages that the last one returned to the pool; the reference keeps its pages.
+    /// Each run uses a new manager, with pages that the last manager returned to the pool. The reference keeps its
+    /// pages.
     void measure_fresh(Bench& bench) {
         std::optional<Manager<Body>> manager;
         compare(bench, kKinds[0], "manager/create_span_fresh", n_ >= 1'000'000 ? 2.5 : 0,
@@ -107,8 +108,8 @@ private:
 
 // --- looking up and removing -------------------------------------------------------------------------------------
 
-/// n entities with a row each, shuffled by removing as many others between them; and n ids to look up in another order,
-/// of which every tenth is stale.
+/// n entities with rows that were shuffled by removing n other entities between them, and n ids to look up in a
+/// different order. One id in ten is stale.
 class Shuffled {
 public:
     Shuffled(std::size_t n, RowIndexKind kind)
@@ -182,7 +183,7 @@ void get(Bench& bench, Shuffled& set, const Kind& kind) {
 
 constexpr const char* kLookUp = "lookup/get_shuffled_manager";
 
-/// The same with a look-up that does not know which store keeps the component.
+/// The same, with a Lookup, which works with any store.
 void look_up(Bench& bench, Shuffled& set) {
     if (!bench.wants(kLookUp)) return;
     std::int64_t mine = 0, other = 0;
@@ -199,7 +200,7 @@ void look_up(Bench& bench, Shuffled& set) {
                   {{}, [&] { other = sum_plain(set); }, [&] { return std::uint64_t(other); }});
 }
 
-/// Prefetches the record of the entity at twice the distance, then the row of the entity at the distance.
+/// Prefetches the record of the entity 2 * kAhead look-ups ahead, and the row of the entity kAhead look-ups ahead.
 SHOAL_BENCH_LOOP void gather_plain(const PlainBodies& plain, std::span<const Entity> entities, Vec3* __restrict out) {
     const auto gather_one = [&](std::size_t i) {
         const Record& record = plain.record(entities[i]);

@@ -1,5 +1,5 @@
 #pragma once
-// Component types without fields, whose only purpose is to make archetypes differ.
+// Component types without fields, which only make archetypes differ.
 
 #include "shoal/table/describe.h"
 

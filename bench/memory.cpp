@@ -1,5 +1,5 @@
-// Measures the memory of an entity with 28 bytes of data as counted by the operating system, including id, owner and
-// index. The time is for building everything from nothing.
+// Measures the resident memory of an entity with 28 bytes of data, including its id, owner and index entry. The time is
+// the time to build everything from scratch.
 
 #include "body_components.h"
 #include "plain_bodies.h"
@@ -67,7 +67,7 @@ struct ThreeManagers {
     Manager<Mass> mass;
 };
 
-/// The same three component types in a database.
+/// The same data as three component types in a database.
 struct InDatabase {
     InDatabase(std::span<Entity> ids, const BodyValues& values) : database(entities, pool) {
         const void* columns[] = {values.position.data(), values.velocity.data(), values.mass.data()};
@@ -86,7 +86,7 @@ struct InDatabase {
     Database database;
 };
 
-/// One plain table, with a record per entity.
+/// A plain table, and a record per entity.
 struct PlainBodyTable {
     PlainBodyTable(std::span<Entity> ids, const BodyValues& values) : bodies(ids.size() + 1, ids.size()) {
         for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = make_entity(static_cast<std::uint32_t>(i + 1), 1);

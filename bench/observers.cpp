@@ -1,4 +1,4 @@
-// The cost of observers: finding entities that have gained a component, or whose component has changed.
+// Measures the cost of observers that find entities with an added or changed component.
 
 #include "shoal/react/observers.h"
 #include "shoal/query/query.h"
@@ -15,7 +15,7 @@ namespace {
 
 using namespace shoal;
 
-/// A world with a manager to which n entities are added, and removed before the next run.
+/// A world with a manager. Each run adds n entities, which are removed before the next run.
 struct Gate {
     explicit Gate(std::size_t n) : entities({.max_entities = n}), world(entities), ids(n), values(n, Mass{2}) {
         need_ok(entities.create(ids));
@@ -36,7 +36,7 @@ struct Gate {
     std::vector<Mass> values;
 };
 
-/// Adding with an observer, against adding without.
+/// Compares adding with an observer to adding without.
 void on_add(Bench& bench, std::size_t n) {
     if (!bench.wants("observers/on_add")) return;
     Gate heard(n), unheard(n);
@@ -47,7 +47,7 @@ void on_add(Bench& bench, std::size_t n) {
                   {[&] { unheard.leave(); }, [&] { unheard.join(); }, [&] { return unheard.masses.num_rows(); }});
 }
 
-/// Entities created in one call, and a function that reads their values, against plain arrays.
+/// Creates entities in one call, with a function that reads the new values, against plain arrays.
 void on_create(Bench& bench, std::size_t n) {
     if (!bench.wants("observers/on_create")) return;
     EntityManager entities({.minimum_free_ids = 1, .max_entities = n, .max_death_list = 1});
@@ -92,7 +92,7 @@ void on_create(Bench& bench, std::size_t n) {
                    [&] { return std::uint64_t(plain_told); }});
 }
 
-/// Every hundredth value of a column changes and is found, against a loop that compares with a copy.
+/// One value in a hundred of a column changes and is found. The reference compares the column with a copy.
 void on_change(Bench& bench, std::size_t n) {
     if (!bench.wants("observers/on_change")) return;
     Gate heard(n);

@@ -1,4 +1,4 @@
-// The arguments of the programs that measure.
+// Command-line options of the benchmark programs.
 
 #include "harness.h"
 

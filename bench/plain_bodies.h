@@ -1,6 +1,6 @@
 #pragma once
-// The component of the manager workloads, and the hand-written way to store it: three columns, their owners, and a
-// record {generation, row} per entity index.
+// The component of the manager workloads, and a hand-written store for it: three columns, their owners, and a record
+// {generation, row} per entity index.
 
 #include "reference.h"
 #include "shoal/store/manager.h"
@@ -24,7 +24,7 @@ SHOAL_INLINE Body body_of(std::size_t i) {
             float(i % 13)};
 }
 
-/// The values to add, in both forms that a caller may have.
+/// The values to add, as columns and as structs.
 struct BodyValues {
     explicit BodyValues(std::size_t n) : position(n), velocity(n), mass(n), bodies(n) {
         for (std::size_t i = 0; i < n; ++i) {
@@ -84,7 +84,7 @@ public:
         num_rows_ += count;
     }
 
-    /// The same from structs: one loop splits them into columns.
+    /// The same, from structs, which one loop splits into columns.
     void add_structs(std::span<const shoal::Entity> entities, const Body* __restrict bodies) {
         if (entities.size() > capacity_ - num_rows_) fail("the plain table is full");
         for (std::size_t i = 0; i < entities.size(); ++i) {
@@ -98,7 +98,7 @@ public:
         num_rows_ += entities.size();
     }
 
-    /// Moves the last row into the place of the removed one.
+    /// Replaces the removed row with the last row.
     bool remove(shoal::Entity entity) {
         Record& record = record_[entity.index()];
         if (record.generation != entity.generation()) return false;

@@ -39,7 +39,7 @@ HWY_INLINE void compute_locals(const Vec3* position, const Quaternion* rotation,
                           hn::Mul(hn::Sub(one, hn::Add(xx, yy)), sz), pz, d, out.row2);
 }
 
-/// Rows of a product: p has rows of the parent, l0 to l2 are rows of the local pose.
+/// Returns rows of a matrix product: `p` contains rows of the parent, and l0 to l2 are the rows of the local pose.
 template <class D>
 HWY_INLINE hn::Vec<D> multiply(D d, hn::Vec<D> p, const float* l0, const float* l1, const float* l2) {
     alignas(16) static constexpr std::uint32_t kLast[4] = {0, 0, 0, ~0u};
@@ -52,7 +52,7 @@ HWY_INLINE hn::Vec<D> multiply(D d, hn::Vec<D> p, const float* l0, const float* 
 using Four = hn::FixedTag<float, 4>;
 
 #if HWY_MAX_BYTES >= 64
-/// Loads a matrix into one vector, in the pieces of 32 and 16 bytes in which it is stored.
+/// A matrix in one vector, loaded in the same pieces of 32 and 16 bytes in which it was stored.
 struct Matrix {
     using Eight = hn::FixedTag<float, 8>;
     hn::Vec<Wide> rows;
@@ -70,7 +70,7 @@ struct Matrix {
     }
 };
 #else
-/// Loads a matrix into two vectors or, where they are short, three.
+/// A matrix in two vectors, or in three short vectors.
 struct Matrix {
     using Upper = hn::CappedTag<float, 8>;
     static constexpr std::size_t kUpper = hn::MaxLanes(Upper());
@@ -98,7 +98,7 @@ struct Matrix {
 
 constexpr Matrix3x4 kIdentity;
 
-/// Selects an address without a branch: the parent of a root is the identity.
+/// Selects the parent's pose without a branch. The parent of a root is the identity.
 HWY_INLINE const float* parent_of(const Matrix3x4* world, std::uint32_t parent) {
     const auto pose = reinterpret_cast<std::uintptr_t>(world + parent);
     const auto identity = reinterpret_cast<std::uintptr_t>(&kIdentity);

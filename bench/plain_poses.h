@@ -1,6 +1,6 @@
 #pragma once
-// Poses as plain arrays, parents first: the reference for transforms. The passes are written by hand for the vectors of
-// the target machine: the local poses of as many rows as a vector holds, then each row's product with its parent.
+// The reference for transforms: poses as plain arrays, with parents first. The loops are vectorized by hand. They
+// compute the local poses of as many rows as a vector has lanes, then multiply each row by its parent.
 
 #include "reference.h"
 #include "shoal/base/detail/row_range.h"
@@ -17,7 +17,7 @@ public:
 
     /// Computes rows in order; a parent is shoal::kNilRow or an earlier row.
     void compute(shoal::RowRange rows);
-    /// Computes a chain of rows, each the child of the one before, the first a root: the parent stays in registers.
+    /// Computes a chain of rows, in which each row is the child of the previous row. The parent stays in registers.
     void compute_chain(shoal::RowRange rows);
     /// Writes one local pose and computes its row.
     void set_local(std::uint32_t row, const shoal::Transform& local);
@@ -29,7 +29,7 @@ public:
 
 private:
     std::size_t num_rows_;
-    // By row, padded by what a vector may read past the end.
+    // By row, with padding for vectors that read past the end.
     PlainColumn<shoal::Vec3> position_;
     PlainColumn<shoal::Quaternion> rotation_;
     PlainColumn<shoal::Vec3> scale_;

@@ -1,6 +1,6 @@
 #pragma once
-// The hand-written way to store entities of two kinds: {position, velocity} and {position, velocity, mass}. Each kind
-// has a few plain columns; a record of 8 bytes per entity index holds its kind and row.
+// A hand-written store for entities of two kinds: {position, velocity} and {position, velocity, mass}. Each kind has
+// plain columns, and an 8-byte record per entity index contains its kind and row.
 
 #include "plain_bodies.h"
 #include "reference.h"
@@ -31,13 +31,13 @@ public:
         std::size_t num_rows = 0;
     };
 
-    /// Room for `num_rows` entities of each kind, with indices below `num_indices`.
+    /// Reserves memory for `num_rows` entities of each kind, with indices below `num_indices`.
     PlainSea(std::size_t num_indices, std::size_t num_rows)
         : places_(plain_pages<RowLocation>(num_indices)),
           tables_{Columns(1, 0), Columns(num_rows, 0), Columns(num_rows, 4)},
           capacity_(num_rows) {}
 
-    /// From now on, change() also moves a bit per row.
+    /// Adds a bit per row, which change() moves too.
     void keep_bits() {
         for (std::vector<std::uint64_t>& bits : bits_) bits.assign(capacity_ / 64 + 1, ~std::uint64_t(0));
     }
@@ -94,7 +94,8 @@ public:
         table.num_rows += count;
     }
 
-    /// The minimal work to move a row: copies two columns, moves the last row into its place, writes two records.
+    /// Moves a row with minimal work: copies two columns, replaces the old row with the last row, and writes two
+    /// records.
     void change(shoal::Entity entity, Kind to_kind, float mass) {
         RowLocation& place = places_[entity.index()];
         if (!is_current(place, entity) || place.table == to_kind) return;
@@ -110,7 +111,7 @@ public:
         place = {std::uint32_t(row), to_kind, entity.generation()};
     }
 
-    /// The same for all rows of a table in order: two records per entity, and bulk copies.
+    /// The same, for all rows of a table in order, with bulk copies.
     void change_all(std::span<const shoal::Entity> entities, Kind from_kind, Kind to_kind, float mass) {
         Columns& from = tables_[from_kind];
         Columns& to = tables_[to_kind];
@@ -173,10 +174,10 @@ private:
     shoal::PageArray<RowLocation> places_;  // by entity index
     Columns tables_[3];                     // by Kind
     std::size_t capacity_;
-    std::vector<std::uint64_t> bits_[3];  // by Kind, if enabled: a bit per row
+    std::vector<std::uint64_t> bits_[3];  // by Kind; a bit per row after keep_bits()
 };
 
-/// The usual hand-written ids: a generation per index, and a ring of freed ids with their next generation.
+/// Typical hand-written ids: a generation per index, and a ring buffer of free ids with their next generation.
 class PlainIds {
 public:
     explicit PlainIds(std::size_t num_ids) : generations_(num_ids + 1, 1), ring_(num_ids), num_(num_ids) {

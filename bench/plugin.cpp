@@ -1,9 +1,9 @@
-// A pass of a plugin, through the C interface, against the same pass in C++, each in its own world.
+// Compares a plugin's pass, through the C interface, with the same pass in C++. Each pass runs in its own world.
 //
 //     plugin/pass_arrays    the function of the plugin runs over columns as arrays
 //     plugin/pass_commands  the same; both passes may ask for changes, and do not
 //
-// The time of step() is compared, including the settle, which is the same for both.
+// The times are those of World::step(), including the settle, which is the same on both sides.
 
 #include "plugin/host.h"
 #include "reference.h"

@@ -4,8 +4,8 @@
 //     properties/look_up_own        the own value
 //     properties/look_up_missing    paths that no entity has
 //
-// The reference is a struct per entity that points to its own values and to the template, two arrays sorted by
-// hash, and a binary search in each. It knows that the numbers are floats.
+// The reference has a struct per entity that points to two arrays sorted by hash, with its own values and those of the
+// template. It searches them with a binary search. All its values are floats.
 
 #include "shoal/components/properties.h"
 #include "reference.h"
@@ -45,7 +45,7 @@ struct PlainTank {
 
 StringId path_of(std::uint32_t i) { return StringId(concat("armor.plate_", i)); }
 
-/// `n` entities with a shared template and one value of their own each, stored both ways.
+/// `n` entities with a shared template and one own value each, in shoal and in the reference.
 class Tanks {
 public:
     explicit Tanks(std::size_t n) : own_(n), plain_(n) {

@@ -1,6 +1,6 @@
 #pragma once
-// The parts of the hand-written references: plain arrays on pages at least as good as shoal's, so that a ratio compares
-// the code and not the pages.
+// Plain arrays for hand-written references. Their pages are at least as large as shoal's, so that ratios compare code
+// and not page sizes.
 //
 //     shoal                                reference
 //     column of a table, row index         PlainColumn: 2 MiB pages throughout
@@ -17,7 +17,7 @@
 #include <numeric>
 #include <vector>
 
-/// For loops that are measured as written. (SHOAL_NOINLINE is for rarely called code, which is optimised for size.)
+/// For functions with measured loops. (SHOAL_NOINLINE is for rarely called code, and optimises for size.)
 #define SHOAL_BENCH_LOOP __attribute__((noinline))
 
 namespace shoal_bench {
@@ -26,7 +26,7 @@ namespace shoal_bench {
 template <class T>
 class PlainColumn {
 public:
-    /// `place` differs between the columns of one table: their starts must not fall into the same cache sets.
+    /// `place` must differ between the columns of a table, so that they do not start in the same cache sets.
     PlainColumn(std::size_t capacity, std::size_t place) {
         const std::size_t start = place / 4 % 4 * shoal::kPageBytes + place % 4 * shoal::kCacheLineBytes;
         const std::size_t num_bytes = start + capacity * sizeof(T);
@@ -48,7 +48,6 @@ private:
     T* data_ = nullptr;
 };
 
-/// The record of an entity in its simplest form.
 struct Record {
     std::uint32_t generation = 0;
     std::uint32_t row = 0;
@@ -61,7 +60,7 @@ shoal::PageArray<T> plain_pages(std::size_t capacity) {
     return pages;
 }
 
-/// Shuffles `values` in an order that depends only on the seed.
+/// Shuffles `values`. The order depends only on the seed.
 template <class T>
 void shuffle(std::span<T> values, std::uint64_t seed) {
     shoal::Random random(seed);
@@ -75,7 +74,7 @@ inline std::vector<std::uint32_t> shuffled_numbers(std::size_t count, std::uint6
     return numbers;
 }
 
-/// Returns the resident memory of this process in bytes.
+/// Returns the resident memory of this process. Units: bytes.
 inline double resident_bytes() {
     std::FILE* file = std::fopen("/proc/self/smaps_rollup", "r");
     if (file == nullptr) fail("/proc/self/smaps_rollup cannot be read");
@@ -90,7 +89,7 @@ inline double resident_bytes() {
 /// The distance that entity number i moves in a second.
 inline shoal::Vec3 velocity_of(std::size_t i) { return {float(i % 7), float(i % 5), float(i % 3)}; }
 
-/// For checksums that do not depend on the order.
+/// For checksums that do not depend on the order of values.
 constexpr std::uint64_t mix(std::uint64_t value) { return shoal::Random(value).next(); }
 constexpr std::uint64_t bits_of(float value) { return mix(std::bit_cast<std::uint32_t>(value)); }
 constexpr std::uint64_t bits_of(shoal::Vec3 value) {

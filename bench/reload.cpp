@@ -1,6 +1,6 @@
-// Reloads a level of 100,000 entities in which one field of one entity has changed. The level has transforms, a
-// component of 32 bytes on every other entity, and a tag on every tenth. The reference compares the columns of both
-// blobs with memcmp, searches for the row that differs, and writes to an array.
+// Reloads a level of 100,000 entities in which one field of one entity has changed. All entities have transforms, every
+// second entity has a component of 32 bytes, and every tenth entity has a tag. The reference compares the columns of
+// both blobs with memcmp, searches for the changed row, and writes its value to an array.
 
 #include "reference.h"
 #include "shoal/components/tag.h"
@@ -44,7 +44,7 @@ Blob make_level(float power) {
     return need(Blob::load(need(writer.write())));
 }
 
-/// The columns of both blobs, compared, and an array that holds the powers.
+/// Compares the columns of both blobs, and writes the powers that differ to an array.
 class PlainReload {
 public:
     explicit PlainReload(const Blob& level) : powers_(kNumEntities, 0) {

@@ -1,4 +1,4 @@
-// Writes results as lines of a table and as JSON.
+// Writes results as table rows and as JSON.
 
 #include "harness.h"
 
@@ -18,7 +18,7 @@ std::string format(const char* pattern, double value) {
     return text;
 }
 
-/// Returns a JSON number with enough digits for a ratio and for nanoseconds.
+/// Returns a JSON number with enough digits for ratios and nanoseconds.
 std::string number(double value) { return format("%.6g", value); }
 
 std::string note(const Measurement& result) {

@@ -1,5 +1,5 @@
-// The cost of saving a world in memory, of keeping a frame in which little has changed, and of restoring both, against
-// copying the same bytes; and the cost of hashing and recording a world.
+// Measures saving a world in memory, keeping a frame with few changes, and restoring both, against copying the same
+// bytes; also hashing and recording a world.
 
 #include "shoal/save/save.h"
 #include "shoal/base/random.h"
@@ -37,7 +37,7 @@ SHOAL_COMPONENT(Hull, pose, rotation, velocity, force, mass, drag, fuel)
 constexpr double kFrameNs = 1e9 / 60, kJournalPart = 0.05;
 constexpr std::uint32_t kColumnBytes[] = {48, 16, 12, 12, 4, 4, 4};
 
-/// The same fields, kept together.
+/// The same fields, stored together.
 struct Hulk {
     Matrix3x4 pose{};
     Quaternion rotation{};
@@ -46,7 +46,7 @@ struct Hulk {
 };
 SHOAL_COMPONENT((Hulk, whole), pose, rotation, velocity, force, mass, drag, fuel)
 
-/// Typical values of a game: positions and directions that are all different, few different masses, and unset fields.
+/// Returns typical values of a game: unique positions and directions, one of a few masses, and unset fields.
 Hull hull_of(Random& random) {
     const auto between = [&](float low, float high) { return low + (high - low) * random.unit(); };
     const float angle = between(-3.14159265f, 3.14159265f), sine = std::sin(angle), cosine = std::cos(angle);
@@ -88,7 +88,7 @@ struct Fleet {
             std::memcpy(columns[c].data(), copies[c].data(), columns[c].size());
         std::memcpy(static_cast<void*>(owners.data()), owner_copies.data(), owners.size() * sizeof(Entity));
     }
-    /// Changes every column of one of each `step` rows of the first `num_rows`, different ones each time.
+    /// Changes all columns of one in `step` rows of the first `num_rows` rows. Each call changes different rows.
     void touch(std::size_t num_rows, std::size_t step) {
         Table& table = hulls.core().table();
         const std::size_t first = num_touches++ * 37 % step;
@@ -107,8 +107,7 @@ struct Fleet {
     std::size_t num_touches = 0;
 };
 
-/// Runs until memory is reused: blocks have up to 16 layers of pieces, so after this many frames
-/// a state takes the memory that another one has freed.
+/// Runs until states reuse freed memory, which takes more frames than a block has layers (16).
 void warm_up(const Side& side) {
     for (int frame = 0; frame < 40; ++frame) side.prepare(), side.run();
 }
@@ -122,7 +121,7 @@ void save_whole(Bench& bench, std::size_t n) {
                   {{}, [&] { fleet.copy_all(); }, [&] { return n; }});
 }
 
-/// Restores a state that differs in every element of the columns, or in one row in a hundred.
+/// Restores a state after the first `num_rows` rows have changed.
 void load_whole(Bench& bench, std::size_t n, const char* name, std::size_t num_rows) {
     if (!bench.wants(name)) return;
     Fleet fleet(n);
@@ -133,7 +132,7 @@ void load_whole(Bench& bench, std::size_t n, const char* name, std::size_t num_r
         {{}, [&] { fleet.copy_all_back(); }, [&] { return n; }});
 }
 
-/// Restores a database of three component types, whose entities were all created again after it was saved.
+/// Restores a database with three component types, after all its entities were destroyed and created again.
 void load_database(Bench& bench, std::size_t n) {
     if (!bench.wants("save/load_database")) return;
     EntityManager entities({.minimum_free_ids = 1, .max_entities = n, .max_death_list = 1});
@@ -167,7 +166,7 @@ void load_database(Bench& bench, std::size_t n) {
                    [&] { return plain.table(PlainSea::kHeavy).num_rows + generations[n / 2]; }});
 }
 
-/// One row in a hundred has changed since the previous state: adjacent ones, or one in each hundred.
+/// Saves a state in which one in `step` of the first `num_rows` rows has changed since the previous state.
 void keep_frame(Bench& bench, std::size_t n, const char* name, double target, std::size_t num_rows, std::size_t step) {
     if (!bench.wants(name)) return;
     Fleet fleet(n);
@@ -184,7 +183,7 @@ void keep_frame(Bench& bench, std::size_t n, const char* name, double target, st
     bench.compare({name, n, from_100k(n, target)}, shoal, {{}, [&] { fleet.copy_all(); }, [&] { return n; }});
 }
 
-/// Goes back eight frames repeatedly: the time of a rewind, which may take a millisecond with 20,000 entities.
+/// Measures a rewind of eight frames, which may take a millisecond with 20,000 entities.
 void rewind(Bench& bench, std::size_t n, const char* name, std::size_t num_rows, std::size_t step) {
     if (!bench.wants(name)) return;
     Fleet fleet(n);
@@ -218,7 +217,7 @@ void save_file(Bench& bench, std::size_t n) {
     std::filesystem::remove(path);
 }
 
-/// A pass that reads all columns of all rows, like a search for the rows to change.
+/// Adds a pass that reads all rows, like a search for the rows to change.
 void add_search(Fleet& fleet) {
     fleet.world.schedule().add(
         "search",
@@ -231,8 +230,8 @@ void add_search(Fleet& fleet) {
         });
 }
 
-/// A step of a persisted world in which one row in a hundred has changed, adjacent ones or one in each hundred; against
-/// the same step of a world that is not persisted.
+/// Compares a step of a persisted world, in which one in `step` of the first `num_rows` rows has changed, with the same
+/// step of a world that is not persisted.
 void persist_frame(Bench& bench, std::size_t n, const char* name, std::size_t num_rows, std::size_t step) {
     if (!bench.wants(name)) return;
     const std::filesystem::path folder = std::filesystem::temp_directory_path() / "shoal_bench_persist";
@@ -254,7 +253,7 @@ void persist_frame(Bench& bench, std::size_t n, const char* name, std::size_t nu
     std::filesystem::remove_all(folder);
 }
 
-/// The state hash of a world, on one core, against the plain hash of the same columns.
+/// Compares the state hash of a world, on one core, with a plain hash of the same columns.
 void hash_state(Bench& bench, std::size_t n) {
     if (!bench.wants("hash/state")) return;
     Fleet fleet(n);
@@ -272,7 +271,7 @@ void hash_state(Bench& bench, std::size_t n) {
     asm volatile("" : : "g"(hash));
 }
 
-/// The same for `whole` components, whose fields are hashed one by one, against the plain hash of the structs.
+/// Compares the state hash of `whole` components, whose fields are hashed one by one, with a plain hash of the structs.
 void hash_whole(Bench& bench, std::size_t n) {
     if (!bench.wants("hash/whole")) return;
     EntityManager entities({.max_entities = n});
@@ -292,7 +291,7 @@ void hash_whole(Bench& bench, std::size_t n) {
     asm volatile("" : : "g"(hash));
 }
 
-/// A step of a recorded world in which one row in a hundred has changed, against the same step of one that is not
+/// Compares a step of a recorded world, in which a few rows have changed, with the same step of a world that is not
 /// recorded.
 void record_frame(Bench& bench, std::size_t n, const char* name, std::size_t num_rows, std::size_t step) {
     if (!bench.wants(name)) return;

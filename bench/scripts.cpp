@@ -1,4 +1,4 @@
-// The cost of a pass in Lua against the same pass in C++, and of look-ups from Lua against those in C++.
+// Compares passes and look-ups in Lua with the same passes and look-ups in C++.
 //
 //     script/pass_loop     p[i] = p[i] + v[i] * dt for each row, checked accesses that LuaJIT compiles
 //     script/bare_loop     the same over plain pointers, without checks or step counts (not for scripts): the bound

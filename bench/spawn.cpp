@@ -1,7 +1,7 @@
-// Spawns levels from checked blobs: 4 component types of 128, 16, 32 and 8 bytes on 100, 80, 30 and 50 % of the
-// entities. The reference copies the same columns from the same blob, and fills ids, owners and indexes. For databases,
-// the entities are in the order of the source compiler, and the reference knows where each of the 8 tables begins. A
-// source with mixed entities is compiled and spawned against one with sorted entities.
+// Measures spawning levels from checked blobs. Four component types of 128, 16, 32 and 8 bytes are on 100, 80, 30 and
+// 50 % of the entities. The reference copies the same columns from the same blob, and fills ids, owners and indexes.
+// For databases, the entities are in the order of the source compiler, and the reference knows where each of the 8
+// tables begins. Compiling and spawning a source with mixed entities is compared with a source with sorted entities.
 
 #include "reference.h"
 #include "shoal/base/string_id.h"
@@ -47,14 +47,14 @@ SHOAL_COMPONENT(NameHash, hash)
 
 namespace {
 
-/// Whether entity `i` has the component type that `percent` of all entities have.
+/// Whether entity `i` has the component type number `type`, which `percent` of all entities have.
 bool has_component(std::size_t i, std::uint32_t type, std::uint32_t percent) {
     return mix(i * 4 + type) % 100 < percent;
 }
 
 constexpr std::uint32_t kNumTypes = 4, kPercent[kNumTypes] = {100, 80, 30, 50};
 
-/// The component types of entity `i`, as bits.
+/// Returns the component types of entity `i`, as bits.
 std::uint32_t kind_of(std::size_t i) {
     std::uint32_t kind = 0;
     for (std::uint32_t type = 0; type < kNumTypes; ++type) kind |= has_component(i, type, kPercent[type]) << type;
@@ -63,7 +63,7 @@ std::uint32_t kind_of(std::size_t i) {
 
 enum class LevelOrder { kMixed, kByKind };
 
-/// Returns the kinds of the entities of a blob, in their order.
+/// Returns the numbers of the entities, in the order of the blob.
 std::vector<std::size_t> make_entities(std::size_t n, LevelOrder order) {
     std::vector<std::size_t> entities(n);
     std::iota(entities.begin(), entities.end(), std::size_t(0));
@@ -101,7 +101,7 @@ std::vector<std::byte> make_level(std::span<const std::size_t> entities) {
     return need(writer.write());
 }
 
-/// A blob that starts on a page boundary, like one that was read from a file.
+/// A blob that starts on a page boundary, like a blob read from a file.
 class Level {
 public:
     explicit Level(std::size_t n, LevelOrder order = LevelOrder::kMixed)
@@ -113,7 +113,7 @@ public:
     }
     const Blob& blob() const { return *blob_; }
     std::span<const std::byte> bytes() const { return {pages_.data(), bytes_.size()}; }
-    /// The kind of each entity.
+    /// The numbers of the entities, in the order of the blob.
     std::span<const std::size_t> entities() const { return entities_; }
 
 private:
@@ -150,7 +150,7 @@ public:
         blob_ = &blob;
         spawned_ = need(world_.spawn(blob));
     }
-    /// Removes everything without settling, which would return memory after a while.
+    /// Removes all entities without a settle, because settling would return memory after a while.
     void clear() {
         spawned_.destroy(entities_);
         for (Store* store : world_.directory().stores()) static_cast<ComponentManager*>(store)->clear();
@@ -185,7 +185,7 @@ private:
 
 // --- the reference -----------------------------------------------------------------------------------------------
 
-/// Memory that is handed out piece by piece: reused, or new with 2 MiB pages.
+/// An arena allocator with 2 MiB pages.
 class Arena {
 public:
     explicit Arena(std::size_t num_bytes)
@@ -210,7 +210,8 @@ private:
     std::byte* next_;
 };
 
-/// Ids, a generation byte per index, and for each component type owners, a row per index, and columns.
+/// A hand-written level: ids, a generation byte per index, and for each component type owners, a row per index and
+/// columns.
 class PlainLevel {
 public:
     static std::size_t num_bytes(const Blob& blob) {
@@ -226,7 +227,7 @@ public:
         types_.clear();
         for (const BlobComponents& components : blob.component_types()) spawn_type(components, arena);
     }
-    /// Destroys everything by hand: increments every generation, empties every table.
+    /// Increments all generations, and clears all tables.
     void destroy(const Blob& blob) {
         for (std::uint32_t i = 0; i < blob.num_entities(); ++i) ++generation_[ids_[i].index()];
         types_.clear();
@@ -321,8 +322,8 @@ private:
     Spawned spawned_;
 };
 
-/// Ids, a generation byte, a table and a row per index, and owners and columns for each kind: hand-written, knowing
-/// that the entities of each kind are adjacent.
+/// Hand-written tables: ids, a generation byte, a table and a row per index, and owners and columns for each kind. The
+/// entities of each kind are known to be adjacent.
 class PlainTables {
 public:
     explicit PlainTables(const Level& level) : blob_(level.blob()), arena_(PlainLevel::num_bytes(level.blob())) {
@@ -442,7 +443,7 @@ void spawn_cold(Bench& bench, const Level& level) {
                    [&] { other.spawn(level.blob(), *arena); }, [&] { return other.hash(); }});
 }
 
-/// The check of a blob against a hash of its bytes, which is the minimal work that reads all of it.
+/// Compares checking a blob with hashing its bytes, which is the least work that reads all of them.
 void check(Bench& bench, const Level& level) {
     if (!bench.wants("spawn/check")) return;
     std::uint64_t mine = 0, other = 0;
@@ -453,7 +454,7 @@ void check(Bench& bench, const Level& level) {
                   {{}, run_other, [&] { return std::uint64_t(other != 0); }});
 }
 
-/// Spawns entities in the order of their kinds, or mixed.
+/// Spawns entities that are sorted by kind, or mixed.
 void spawn_into_database(Bench& bench, const char* name, double target, const Level& level, const Level& sorted) {
     if (!bench.wants(name)) return;
     DatabaseWorld mine;
@@ -464,7 +465,7 @@ void spawn_into_database(Bench& bench, const char* name, double target, const Le
                   {[&] { other.clear(); }, [&] { other.spawn(); }, [&] { return other.hash(); }});
 }
 
-/// Compiles a source with the entities of a level in their order. Components have their defaults.
+/// Compiles a source with the entities of a level, in the same order. Components have default values.
 std::vector<std::byte> compile_level(std::span<const std::size_t> entities) {
     const Schema* const schemas[kNumTypes] = {&schema_of<WorldMatrices>(), &schema_of<MeshChoice>(),
                                               &schema_of<ActorState>(), &schema_of<NameHash>()};
@@ -487,7 +488,7 @@ std::vector<std::byte> compile_level(std::span<const std::size_t> entities) {
     return std::move(source->blob);
 }
 
-/// A source with mixed entities, against one with sorted entities.
+/// Compares a source with mixed entities with a source with sorted entities.
 void spawn_of_mixed_source(Bench& bench, std::size_t n) {
     const char* const name = "spawn/database_of_mixed_source";
     if (!bench.wants(name)) return;

@@ -1,4 +1,4 @@
-// The cost of SQL queries against a loop that finds the same.
+// Compares SQL queries with loops that find the same results.
 //
 //     sql/scan    one column of all rows, added up
 //     sql/join    two tables joined by entity, a column of each added up: a look-up per row
@@ -31,7 +31,7 @@ SHOAL_COMPONENT((Cargo, name("cargo")), count)
 
 namespace {
 
-/// Crates with whole masses, whose sums are exact, and their cargo in another order.
+/// Crates with integral masses, whose sums are exact, and their cargo in a different order.
 struct Hold {
     explicit Hold(std::size_t n) : world(entities), connection(world) {
         std::vector<Entity> ids(n), mixed(n);
@@ -54,7 +54,7 @@ struct Hold {
 
 const sql::Options kUnlimited{.max_rows = ~std::uint64_t(0), .max_bytes = std::uint64_t(1) << 40, .max_seconds = 1e6};
 
-/// A query whose answer is one number, and the loop that finds it.
+/// Compares a query with a single number as its answer with the loop that finds that number.
 template <class Loop>
 void compare_sums(Bench& bench, const std::string& name, Hold& hold, std::size_t n, std::string_view text,
                   Loop&& loop) {

@@ -1,4 +1,4 @@
-// Passes over columns: a lambda per row against plain loops over plain arrays.
+// Compares passes over columns, with a lambda per row, with loops over plain arrays.
 
 #include "reference.h"
 #include "shoal/query/query.h"
@@ -39,17 +39,17 @@ constexpr std::initializer_list<std::size_t> kTableSizes = {10'000, 100'000, 1'0
 
 Vec3 position_of(std::size_t i) { return {float(i % 1024), float((i >> 3) % 1024), float((i >> 5) % 1024)}; }
 
-/// p += v dt over 3 n floats in a row: the fastest loop over packed vectors.
+/// p += v dt over 3 n consecutive floats: the fastest loop over packed vectors.
 SHOAL_BENCH_LOOP void integrate_packed(float* __restrict p, const float* __restrict v, std::size_t n) {
     for (std::size_t i = 0; i < 3 * n; ++i) p[i] += v[i] * kDt;
 }
 
-/// p += v dt over separate arrays of x, y and z, one loop each.
+/// p += v dt over separate arrays of x, y and z, with a loop for each.
 SHOAL_BENCH_LOOP void integrate_lane(float* __restrict p, const float* __restrict v, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) p[i] += v[i] * kDt;
 }
 
-/// Entities with a T each, filled from position_of and velocity_of.
+/// Entities that each have a T with values from position_of() and velocity_of().
 template <class T>
 struct Movers {
     explicit Movers(std::size_t n) : manager(entities, pool) {
@@ -113,7 +113,7 @@ void iterate_split(Bench& bench, std::size_t n) {
                   {{}, run, sum});
 }
 
-/// The same through a reference to the component; four of its seven fields are not accessed.
+/// The same, through a reference to the component. Four of its seven fields are not accessed.
 void whole_component(Bench& bench, std::size_t n) {
     if (!bench.wants("query/whole_component")) return;
     Movers<SplitBody> movers(n);
@@ -136,7 +136,7 @@ void whole_component(Bench& bench, std::size_t n) {
                   {{}, [&] { movers.integrate_whole(); }, [&] { return movers.sum(); }}, {{}, run, sum});
 }
 
-/// f0 += f5 dt, two of sixteen fields; the reference has arrays of only those two.
+/// f0 += f5 dt, with two of sixteen fields. The reference has arrays for only these two fields.
 void two_of_sixteen(Bench& bench, std::size_t n) {
     if (!bench.wants("table/two_of_sixteen")) return;
     EntityManager entities;

@@ -1,5 +1,5 @@
-// Transforms: entities that move in a frame and all their descendants, against passes over plain arrays of the same
-// poses. The references write all local poses first and then compute, which is faster than doing both at once.
+// Compares moving entities with all their descendants with passes over plain arrays of the same poses. The references
+// first write all local poses and then compute, which is faster than doing both at once.
 
 #include "transform_scene.h"
 #include "workloads.h"
@@ -14,7 +14,7 @@ namespace {
 
 using namespace shoal;
 
-constexpr std::size_t kNodesOfTree = 5;  // of small_trees
+constexpr std::size_t kNodesOfTree = 5;  // nodes per tree in small_trees()
 
 std::vector<std::uint32_t> rows_from(std::size_t begin, std::size_t end, std::size_t step) {
     std::vector<std::uint32_t> rows;
@@ -22,7 +22,7 @@ std::vector<std::uint32_t> rows_from(std::size_t begin, std::size_t end, std::si
     return rows;
 }
 
-/// Visits the frames in turn, each side at its own pace.
+/// Cycles through the frames, with a separate position for each side.
 class Frames {
 public:
     explicit Frames(std::vector<Moves> frames) : frames_(std::move(frames)) {}
@@ -36,7 +36,7 @@ private:
     std::size_t shoal_ = 0, reference_ = 0;
 };
 
-/// Moves the same rows in two frames, to two positions.
+/// Returns two frames that move the same rows to different positions.
 Frames two_frames(const std::vector<std::uint32_t>& rows, const SceneTransforms& placed) {
     return Frames({{rows, placed.ids, 1}, {rows, placed.ids, 2}});
 }
@@ -89,7 +89,7 @@ void all_roots(Bench& bench) {
     }
 }
 
-/// One root in a hundred moves: the same ones in every frame, or different ones.
+/// One root in a hundred moves: the same roots in every frame, or different ones.
 void one_percent(Bench& bench, bool same) {
     const std::string name = same ? "transform/one_percent" : "transform/one_percent_random";
     if (!bench.wants(name)) return;
@@ -125,7 +125,8 @@ void long_chain(Bench& bench) {
                   by_hand(plain, frames, [&](const Moves&) { plain.compute_chain(plain.all()); }));
 }
 
-/// One node in twenty moves, anywhere; almost half of all nodes are their descendants, so a pass over all is fastest.
+/// One node in twenty moves, at any depth. Almost half of all nodes are descendants of these, so the fastest reference
+/// is a pass over all nodes.
 void deep_and_wide(Bench& bench, std::size_t n) {
     if (!bench.wants("transform/deep_and_wide")) return;
     const Scene scene = random_trees(n);
@@ -144,7 +145,7 @@ void deep_and_wide(Bench& bench, std::size_t n) {
 
 // --- single calls and look-ups ---------------------------------------------------------------------------------------
 
-/// Immediate mode: the world pose is up to date when the call returns.
+/// In immediate mode, the world pose is up to date when the call returns.
 void set_local_leaf(Bench& bench) {
     if (!bench.wants("transform/set_local_leaf")) return;
     const Scene scene = small_trees(20'000);
@@ -176,7 +177,7 @@ PageArray<Record> records_of(std::span<const Entity> ids) {
     return records;
 }
 
-/// Prefetches the record of the entity at twice the distance, then the pose of the entity at the distance.
+/// Prefetches the record of the entity 2 * kAhead look-ups ahead, and the pose of the entity kAhead look-ups ahead.
 SHOAL_BENCH_LOOP void gather_by_hand(const PageArray<Record>& records, const PlainPoses& poses,
                                      std::span<const Entity> entities, Vec3* __restrict out) {
     const auto gather_one = [&](std::size_t i) {
@@ -218,7 +219,7 @@ void world_positions(Bench& bench, std::size_t n) {
 
 // --- building --------------------------------------------------------------------------------------------------------
 
-/// A scene as columns with their owners and a record per entity; no world poses.
+/// A scene as columns, with owners and a record per entity, but without world poses.
 struct PlainColumns {
     explicit PlainColumns(std::size_t n)
         : records(plain_pages<Record>(n + 1)), position(n, 0), rotation(n, 1), scale(n, 2), parent(n, 3), owner(n, 4) {}
@@ -268,7 +269,7 @@ std::uint64_t sum_of_locals(const TransformManager& transforms) {
     return result;
 }
 
-/// Adds all transforms with their links and world poses in one call, to a manager that was filled and emptied before.
+/// Adds all transforms with links and world poses in one call, to a manager that was filled and emptied before.
 void build(Bench& bench, std::size_t n) {
     if (!bench.wants("transform/build")) return;
     const Scene scene = small_trees(n / kNodesOfTree);
@@ -296,7 +297,7 @@ struct CopyLoop {
     std::size_t n;
 };
 
-/// Two workers against one. Copying as many bytes without computing anything shows the limit of the memory.
+/// Compares two workers with one worker. Only copying the same number of bytes shows the limit of the memory bandwidth.
 void two_workers(Bench& bench, std::size_t n) {
     const std::size_t bytes_per_node = sizeof(Transform) + sizeof(std::uint32_t) + sizeof(Matrix3x4);
     const double target = n >= 1'000'000 ? 1 / 1.5 : 0;
@@ -344,7 +345,7 @@ void memory(Bench& bench, std::size_t n) {
     std::optional<PlainTransforms> other;
     const double at_first = resident_bytes();
     mine.emplace(scene);
-    const double mine_bytes = resident_bytes() - at_first - double(n * sizeof(Entity));  // the ids belong to the caller
+    const double mine_bytes = resident_bytes() - at_first - double(n * sizeof(Entity));  // the caller owns the ids
     const double before = resident_bytes();
     other.emplace(scene, ids);
     const double other_bytes = resident_bytes() - before;

@@ -34,7 +34,7 @@ inline Scene with_any_poses(std::vector<std::uint32_t> parents) {
     return scene;
 }
 
-/// Roots with four descendants each, three levels below them: root { a { b { c } } d }.
+/// Returns trees of five nodes on four levels: root { a { b { c } } d }.
 inline Scene small_trees(std::size_t num_roots) {
     std::vector<std::uint32_t> parents;
     for (std::uint32_t root = 0; root < 5 * num_roots; root += 5)
@@ -48,7 +48,7 @@ inline Scene chain(std::size_t num_links) {
     return with_any_poses(std::move(parents));
 }
 
-/// Ten trees; the parent of a node is any earlier node. Some 11 levels deep on average.
+/// Returns ten trees in which the parent of a node is a random earlier node. Their mean depth is about 11 levels.
 inline Scene random_trees(std::size_t num_nodes) {
     shoal::Random random(5);
     const std::size_t tree_size = num_nodes / 10;
@@ -101,7 +101,7 @@ inline std::uint64_t sum_of(const PlainPoses& poses) {
     return result;
 }
 
-/// The nodes that move in one frame, and their new poses.
+/// The nodes that move in a frame, and their new positions.
 struct Moves {
     Moves(std::vector<std::uint32_t> which, std::span<const shoal::Entity> ids, std::uint64_t seed)
         : rows(std::move(which)) {

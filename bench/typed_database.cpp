@@ -1,4 +1,4 @@
-// The typed view of a database with listed archetypes: loops and look-ups against the same calls of the database.
+// Compares loops and look-ups of a typed database, whose archetypes are listed, with the same calls of the database.
 
 #include "shoal/query/typed_database.h"
 #include "reference.h"
@@ -57,7 +57,7 @@ void iterate_typed(Bench& bench, std::size_t n) {
     const auto swim = [](auto&& p, Vec3 v) { p += v * (1.0f / 64); };
     const auto typed = mine.typed.query<Write<&ListedPosition::value>, Read<&ListedVelocity::value>>();
     const auto plain = query<Write<&ListedPosition::value>, Read<&ListedVelocity::value>>(other.database);
-    // Both sides run equally often, so both have moved equally far.
+    // Both sides run the same number of times, so their checksums are equal.
     bench.compare({"typed_database/iterate", n, 1.05},
                   {{}, [&] { typed.for_each(swim); }, [&] { return mine.checksum(); }},
                   {{}, [&] { plain.for_each(swim); }, [&] { return other.checksum(); }});

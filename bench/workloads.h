@@ -1,5 +1,5 @@
 #pragma once
-// The groups of workloads, one file each. Every workload has a reference.
+// The groups of workloads. Each group has its own source file. Every workload has a reference.
 
 #include "harness.h"
 
@@ -7,10 +7,10 @@
 
 namespace shoal_bench {
 
-/// The number of entities of most workloads, and the seconds of a frame.
+/// The numbers of entities of most workloads, and the time of a frame. Units: seconds.
 inline constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
 inline constexpr float kDt = 1.0f / 64;
-/// How many look-ups ahead the loop of a reference prefetches.
+/// The distance, in look-ups, at which the loops of references prefetch.
 inline constexpr std::size_t kAhead = 48;
 
 void measure_ids(Bench& bench);

@@ -1,5 +1,5 @@
-// Queries over a world: joins of stores by entity, and fields of other kinds of stores, against loops over plain
-// arrays.
+// Compares queries over a world, with joins of stores by entity and fields of other kinds of stores, with loops over
+// plain arrays.
 
 #include "reference.h"
 #include "shoal/components/activity.h"
@@ -37,8 +37,8 @@ SHOAL_COMPONENT(ChildPlace, value)
 
 namespace {
 
-/// A column of values of some entities, and an index with an entry per entity index that packs the generation and the
-/// row, as in a careful hand-written program.
+/// A column with values of some entities, and an array that maps an entity index to its packed generation and row, as
+/// in a careful hand-written program.
 struct PlainColumn {
     std::vector<Entity> owners;
     std::vector<Vec3> values;
@@ -99,7 +99,7 @@ void join(Bench& bench, const char* name, std::size_t n, std::size_t num_common,
         {{}, [&] { add_velocities(positions, velocities); }, [&] { return sum(positions.values.data(), n); }});
 }
 
-/// Adds the velocities of `rows` to the positions of their owners, which are in any order.
+/// Adds the velocities of `rows` to the positions of their owners, which may be in any order.
 void push_positions(PlainColumn& positions, const PlainColumn& velocities, RowRange rows) {
     constexpr std::uint32_t kAhead = 32;
     const Entity* const owners = velocities.owners.data();
@@ -114,8 +114,8 @@ void push_positions(PlainColumn& positions, const PlainColumn& velocities, RowRa
     }
 }
 
-/// `n` velocities, and positions of the same entities in random order, which two workers write. The reference
-/// also has two workers.
+/// Two workers add `n` velocities to positions of the same entities in random order. The reference also has two
+/// workers.
 void join_on_two_workers(Bench& bench, std::size_t n) {
     if (!bench.wants("join/two_workers")) return;
     EntityManager entities({.max_entities = n});
@@ -150,8 +150,8 @@ SHOAL_BENCH_LOOP void move(Vec3* __restrict positions, const Vec3* __restrict ve
     for (std::size_t i = 0; i < n; ++i) positions[i] += velocities[i] * kDt;
 }
 
-/// Positions and velocities in two managers, in the same order or, with `joins`, in different orders, moved by a
-/// compiled query and by a text query. The reference is the compiled one.
+/// Compares a text query with a compiled query. The positions and velocities are in two managers, in the same order or,
+/// with `joins`, in different orders.
 void from_text(Bench& bench, const char* name, std::size_t n, bool joins, double target) {
     if (!bench.wants(name)) return;
     EntityManager entities({.max_entities = 2 * n});
@@ -194,9 +194,9 @@ SHOAL_BENCH_LOOP void follow(Vec3* __restrict places, const Vec3* __restrict off
     for (std::size_t i = 0; i < n; ++i) places[i] = of_parents[parents[i]] + offsets[i];
 }
 
-/// `n` children move to their parent with an offset; ten share a parent, adjacent or in random order.
-/// Their components are in the database or in managers, and the transforms know the parents. In the reference, the row
-/// of the parent is in an array.
+/// `n` children move to an offset from their parent. Ten children share a parent, and are adjacent or in random order.
+/// Their components are in the database or in managers, and transforms provide the parents. The reference has an array
+/// with the row of each parent.
 void read_parents(Bench& bench, const char* name, std::size_t n, bool in_database, bool shuffled) {
     if (!bench.wants(name)) return;
     EntityManager entities;
@@ -262,7 +262,7 @@ void transform_term(Bench& bench, std::size_t n) {
     bench.compare({"query/transform_term", n, 1.05},
                   {{},
                    [&] {
-                       Vec3 sum{};  // local, so that it stays in registers on both sides
+                       Vec3 sum{};  // a local variable, which stays in registers on both sides
                        places.for_each([&sum](Vec3 p) { sum += p; });
                        total = sum;
                    },
@@ -276,7 +276,7 @@ void transform_term(Bench& bench, std::size_t n) {
                    [&] { return bits_of(plain_total.x); }});
 }
 
-/// Moves the positions of entities, a tenth of which, in runs of `run`, are inactive. The loop over arrays tests a bit.
+/// Moves entities of which a tenth are inactive, in runs of `run` entities. The reference tests a bit per entity.
 void pass_over_inactive(Bench& bench, const char* name, std::size_t n, std::size_t run) {
     if (!bench.wants(name)) return;
     EntityManager entities({.max_entities = n});

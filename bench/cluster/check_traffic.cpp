@@ -1,6 +1,6 @@
-// Checks that ranks send what was predicted. Messages and crossings must match exactly. Halo bytes may be higher in the
-// frame after entities of other ranks arrived: the rows of these entities are written once more than in a run on one
-// rank, after the stores have settled, so the blocks with these rows are sent twice.
+// Checks the predicted traffic of ranks against the measured traffic. Messages and crossings must match exactly. Halo
+// bytes may be higher in the frame after entities of other ranks arrived. The rows of these entities are written once
+// more than in a run on one rank, after the stores have settled, so their blocks are sent twice.
 
 #include "measure.h"
 #include "record_sea.h"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace shoal;
 
-constexpr std::uint64_t kOfStatistics = 2;  // messages that exchanged the first statistics
+constexpr std::uint64_t kOfStatistics = 2;  // messages for the first gather_statistics()
 
 struct Sent {
     RankTraffic traffic;

@@ -1,10 +1,10 @@
-// shoal_bench_cluster: what a world on several machines costs, and what it would cost on more machines than available.
+// Measures the cost of running a world on several machines, and predicts the cost on more machines than are available.
 //
 //     shoal_bench_cluster --ranks 2 measure [--filter REGEX] [--quick] [--json FILE]
 //     shoal_bench_cluster --ranks 4 check [--quick]
 //     shoal_bench_cluster scale [--quick] [--chart FILE.svg] [--table FILE.md]
 //
-// With --ranks it starts itself with mpirun: `mpirun -n 4 shoal_bench_cluster check` does the same.
+// With --ranks, the program restarts itself with mpirun; `mpirun -n 4 shoal_bench_cluster check` does the same.
 
 #include "measure.h"
 #include "ranks.h"

@@ -1,4 +1,4 @@
-// What a cluster costs. Run by two ranks.
+// Measures the cost of a cluster with two ranks.
 //
 //     cluster/step        a frame of the reef with 2 ranks of 1 worker, against 1 rank of 2 workers
 //     cluster/one_rank    a frame of the reef in a cluster of one rank, against one without a cluster
@@ -115,7 +115,7 @@ struct TiledBodies {
     Cluster cluster;
 };
 
-/// Gives all zones to one rank, or divides them between both.
+/// Assigns the first zone to the rank `first`, and the other zones to rank 0.
 struct Owners {
     std::uint32_t first = 0;
     static void divide(const void* self, std::span<const std::uint64_t>, std::uint32_t, std::span<std::uint32_t> to) {
@@ -124,7 +124,7 @@ struct Owners {
     }
 };
 
-/// The columns of a zone in plain arrays, which are sent to the other rank and back.
+/// The columns of a zone as plain arrays, which are sent to the other rank and back.
 struct PlainZone {
     explicit PlainZone(std::size_t num_rows) : positions(num_rows * 3), velocities(num_rows * 3) {
         for (std::size_t row = 0; row < num_rows; ++row) positions[row * 3] = float(row % 1024);
@@ -183,7 +183,7 @@ void measure_moving_a_zone(Bench& bench, TwoRanks& ranks, std::uint32_t num_rows
 // --- bytes -------------------------------------------------------------------------------------------------------
 
 /// There are 64 tiles with 3 blocks of rows each. In each frame, a pass writes the odd tiles, and one row of tile 2 is
-/// set. Neighbours must get these blocks, but not the velocities, which no pass reads in halos.
+/// set. Neighbours must receive these blocks of positions, but no velocities, because no pass reads these in halos.
 void measure_halo_bytes(Bench& bench, TwoRanks& ranks) {
     constexpr std::uint32_t kSide = 8, kBlock = 1024, kRows = 3 * kBlock, kFrames = 20;
     const std::string name = "cluster/halo_bytes";
@@ -191,7 +191,7 @@ void measure_halo_bytes(Bench& bench, TwoRanks& ranks) {
     LiveZones odd{ZoneSet()};
     TiledBodies bodies(MPI_COMM_WORLD, kSide, kSide, kRows, {});
     Cluster& cluster = bodies.cluster;
-    double sum = 0;  // so that something is read
+    double sum = 0;  // makes the pass read the positions
     bodies.world.schedule().add("look around", bodies.world.query<Read<&Position::value>>().in(cluster.near()),
                                 [&](Vec3 p) { sum += double(p.x); });
     bodies.world.schedule().add("move", bodies.world.query<Write<&Position::value>, Read<&Velocity::value>>().in(odd),

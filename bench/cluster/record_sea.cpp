@@ -34,7 +34,7 @@ const FrameTrace& RecordedSea::step() {
     return frame_;
 }
 
-/// Adds up the bytes that were written since a stamp, found as the pass "halo" does it.
+/// Adds up the bytes written since a stamp, in the same way as the pass "halo".
 void RecordedSea::add_written(std::uint64_t since, std::vector<std::uint64_t>& of_zones) {
     std::fill(of_zones.begin(), of_zones.end(), 0);
     for (const DatabaseTable* table : run_.sea.database.all_tables())
@@ -45,7 +45,7 @@ void RecordedSea::add_written(std::uint64_t since, std::vector<std::uint64_t>& o
                                       });
 }
 
-/// Notes which entities have come to which zones since the last call.
+/// Records the entities that moved between zones since the last call.
 void RecordedSea::record_moves() {
     std::map<std::pair<Zone, Zone>, std::uint32_t> moves;
     std::unordered_map<std::uint64_t, Zone> now;

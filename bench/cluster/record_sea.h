@@ -1,5 +1,5 @@
 #pragma once
-// The reef in a cluster, and a reef on one rank that records what its zones would send.
+// The reef in a cluster, and a reef on one rank that records the data that its zones would send.
 
 #include "cluster/halo.h"
 #include "divided_sea.h"
@@ -23,7 +23,7 @@ class RecordedSea {
 public:
     explicit RecordedSea(std::uint64_t num_fish);
 
-    /// Runs a frame, and returns what happened in it.
+    /// Runs a frame, and returns its trace.
     const FrameTrace& step();
     const SeaRun& run() const { return run_; }
 

@@ -1,4 +1,4 @@
-// Computes what 1 to 10,000 ranks would send, and how long a frame would take: a model of the reef's weak scaling.
+// Models the weak scaling of the reef: the traffic of 1 to 10,000 ranks, and the time of a frame.
 //
 //     the sea of one rank, run and recorded     --repeat-->  a sea of N times as many tiles
 //     its division by a cluster                 --count-->   messages and bytes of each rank
@@ -13,8 +13,8 @@
 //     crossing    a barrier: latency * log2(N)
 //     the reef's  two sums over all zones (how many fish, how many blooms): latency * 4 * log2(N) + bytes / bandwidth
 //
-// What it leaves out: network contention, noise of the machines, differences between the parts of the sea (each has the
-// same fish), and everything that does not depend on N, such as the composition of messages.
+// The model ignores network contention, system noise, differences between the parts of the sea (each has the same
+// fish), and all work that does not depend on N, such as composing messages.
 
 #include "measure.h"
 #include "record_sea.h"
@@ -30,19 +30,19 @@ namespace {
 
 using namespace shoal;
 
-// Values of rented clusters: their data sheets state 1 to 2 us and 100 Gbit/s.
+// Data sheets of rented clusters state 1 to 2 us and 100 Gbit/s.
 constexpr double kLatency = 1.5e-6, kBandwidth = 12.5e9;
-constexpr double kBytesOfCrossing = 1000;  // a fish in a parcel, with its share of the fixed part: see `check`
-constexpr double kBytesOfDeaths = 24;      // what a rank sends to all others when no fish dies: which steps follow, and a size
+constexpr double kBytesOfCrossing = 1000;  // per fish, including its share of the parcel header: see `check`
+constexpr double kBytesOfDeaths = 24;      // from each rank to all others if no fish dies: the next steps, and a count
 constexpr std::uint32_t kFrames = 4;
 constexpr std::uint32_t kMostQuickRanks = 256;
 constexpr std::uint32_t kNumRanks[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 10'000};
 
-/// A frame of the sea of one rank.
+/// Recorded frames of the sea of one rank.
 struct RecordedFrames {
     std::vector<FrameTrace> frames;
     std::vector<std::uint64_t> rows;  // by zone
-    double pass_seconds = 0;          // of a frame
+    double pass_seconds = 0;          // per frame
     std::uint32_t num_x = 0, num_y = 0;
 };
 
@@ -62,8 +62,8 @@ RecordedFrames record(std::uint64_t num_fish) {
     return recorded;
 }
 
-/// A sea of many times as many tiles. Its parts begin in the middle of the recorded sea, so that not all borders of
-/// ranks are at its shores, which nothing crosses.
+/// A larger sea that repeats the recorded sea. The repeated parts begin in the middle of the recorded sea. Otherwise,
+/// all borders of ranks would be at its shores, where nothing crosses.
 class RepeatedSea {
 public:
     RepeatedSea(const RecordedFrames& recorded, std::uint32_t num_parts_x, std::uint32_t num_parts_y)
@@ -109,7 +109,7 @@ private:
     GridZones tiles_;
 };
 
-/// What a frame costs the ranks of a division. Units: seconds, messages and bytes per frame.
+/// The costs of a frame for the ranks of a division. Units: seconds, messages and bytes per frame.
 struct Costs {
     std::uint32_t num_ranks = 0;
     std::uint64_t num_fish = 0;
@@ -117,7 +117,7 @@ struct Costs {
     double passes = 0;                                 // of the slowest rank
     double neighbours = 0, collectives = 0, sums = 0;  // in addition to the passes
     double large = 0;                                  // extra time of the owner of the zone for large entities
-    double alone = 0;                                  // a frame of one rank
+    double alone = 0;                                  // a frame on one rank
 
     double efficiency(double seconds) const { return alone / seconds; }
     double with_neighbours() const { return passes + neighbours; }
@@ -158,7 +158,7 @@ Costs cost_of(const RecordedFrames& recorded, std::uint32_t num_ranks, std::uint
         costs.most_messages = std::max(costs.most_messages, messages);
         costs.most_bytes = std::max(costs.most_bytes, bytes);
         costs.passes = std::max(costs.passes, recorded.pass_seconds * double(rows_of_rank[rank]) / double(num_rows));
-        const double to_peers = messages - double(Borders::kMessagesToAll);  // of which `collectives` has the time
+        const double to_peers = messages - double(Borders::kMessagesToAll);  // their time is in `collectives`
         const double sent = 2 * to_peers * kLatency + (2 * bytes + crossed * kBytesOfCrossing) / kBandwidth;
         (rank == star ? star_seconds : costs.neighbours) =
             std::max(rank == star ? star_seconds : costs.neighbours, num_ranks == 1 ? 0 : sent);

@@ -31,12 +31,12 @@ Borders::Borders(const cluster::ZoneDivision& division, std::span<const std::uin
 }
 
 std::vector<RankTraffic> Borders::count(const FrameTrace& frame) const {
-    constexpr std::uint64_t kMessagesToPeer = 3;  // commands, which rows have changed, which blocks follow
+    constexpr std::uint64_t kMessagesToPeer = 3;  // commands, changed rows, list of blocks
     std::vector<RankTraffic> ranks(num_ranks_);
     for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
         ranks[rank].num_messages = peers_[rank].size() * kMessagesToPeer + (num_ranks_ > 1 ? kMessagesToAll : 0);
     }
-    std::vector<bool> is_entered(owners_.size());  // from another rank
+    std::vector<bool> is_entered(owners_.size());  // by entities of another rank
     std::vector<std::pair<std::uint32_t, std::uint32_t>> crossings;
     for (const FrameTrace::Move& move : frame.moves) {
         const std::uint32_t from = owners_[move.from], to = owners_[move.to];
@@ -51,7 +51,7 @@ std::vector<RankTraffic> Borders::count(const FrameTrace& frame) const {
         for (; pair != copied_.end() && pair->owner == owner && pair->peer == peer; ++pair)
             bytes += frame.halo_bytes[pair->zone], again += is_entered[pair->zone] ? frame.all_bytes[pair->zone] : 0;
         ranks[owner].halo_bytes += bytes, ranks[owner].most_halo_bytes += bytes + again;
-        if (bytes != 0) ++ranks[owner].num_messages;  // the blocks themselves
+        if (bytes != 0) ++ranks[owner].num_messages;  // the blocks
     }
     std::ranges::sort(crossings);
     crossings.erase(std::ranges::unique(crossings).begin(), crossings.end());

@@ -1,6 +1,6 @@
 #pragma once
-// Two ranks of an MPI program, of which the first measures: both add the same actions, in the same order, and the first
-// decides when an action is run.
+// Runs benchmarks on two ranks of an MPI program. Both ranks add the same actions, in the same order. The first rank
+// measures, and decides when both run an action.
 //
 //     rank 0    add() add()  run(0) ... run(1) ... end()
 //     rank 1    add() add()  end()                        runs what rank 0 runs, and sleeps in between
@@ -27,12 +27,12 @@ public:
         actions_.push_back(std::move(action));
         return actions_.size() - 1;
     }
-    /// Runs an action on both. Requires: rank 0.
+    /// Runs an action on both ranks. Requires: rank 0.
     void run(std::size_t action) {
         tell(static_cast<int>(action));
         actions_[action]();
     }
-    /// Requires: rank 0; or rank 1, which then runs what rank 0 runs until that calls end().
+    /// On rank 1, runs the actions that rank 0 runs, until rank 0 calls end().
     void end() {
         if (is_first()) return tell(kEnd);
         for (int action = wait(); action != kEnd; action = wait()) actions_[static_cast<std::size_t>(action)]();
@@ -42,7 +42,7 @@ private:
     static constexpr int kEnd = -1, kTag = 1;
 
     static void tell(int action) { MPI_Send(&action, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD); }
-    /// Waits for the next action without using CPU time that the workers of rank 0 need.
+    /// Waits for the next action, without taking CPU time from the workers of rank 0.
     static int wait() {
         constexpr std::chrono::microseconds kPause(300);
         for (int is_there = 0; is_there == 0;) {
