@@ -1,4 +1,4 @@
-// Measures what properties of a memory layout are worth: the same accesses with and without each property.
+// Measures the effect of properties of a memory layout: the same accesses with and without each property.
 //
 //     access/prefetched         look-ups of shuffled entities, prefetched              and one by one
 //     access/cache_lines        columns that start on a cache line                     and 20 bytes after one

@@ -1,4 +1,4 @@
-// Compares changes by commands from passes with immediate calls that do the same.
+// Compares commands from passes with immediate calls that make the same changes.
 
 #include "shoal/command/commands.h"
 #include "shoal/query/query.h"

@@ -1,7 +1,7 @@
-// Compiles a level from text to a blob, both in memory. The level is written as by an editor, and its entities are
-// instances of prefabs. The reference only finds and parses all numbers in the same text, with the same functions for
-// numbers and white space. The same level in YAML is compared with the level in SJSON. A level without prefabs, in the
-// short form of entities, is compared with the same reference, and with the same level in the long form.
+// Compiles a level from text to a blob, both in memory. The level is formatted as an editor writes it, and its entities
+// are instances of prefabs. The reference only finds and parses all numbers in the same text, with the same functions
+// for numbers and white space. The same level in YAML is compared with the level in SJSON. A level without prefabs, in
+// the short form of entities, is compared with the same reference, and with the same level in the long form.
 
 #include "document/scan.h"
 #include "reference.h"

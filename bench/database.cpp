@@ -1,4 +1,4 @@
-// Compares a database of entities with three component types (position, velocity, mass) with plain columns and a record
+// Compares a database of entities with three component types (position, velocity, mass) to plain columns and a record
 // per entity.
 
 #include "shoal/database/database.h"
@@ -20,7 +20,7 @@ using namespace shoal;
 struct Awake {};
 SHOAL_COMPONENT((Awake, enableable))
 
-/// A target by size.
+/// Returns the target for a number of entities.
 constexpr double by_size(std::size_t n, double at_10k, double at_100k, double at_1m) {
     return n >= 1'000'000 ? at_1m : n >= 100'000 ? at_100k : at_10k;
 }

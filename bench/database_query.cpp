@@ -1,4 +1,4 @@
-// Compares queries over a database, with a lambda per row, over one and over many tables, with loops over plain arrays.
+// Compares queries that call a lambda per row, over one or many tables of a database, to loops over plain arrays.
 
 #include "marks.h"
 #include "reference.h"

@@ -223,7 +223,7 @@ struct PlainTable {
         if (has_heat) heats.push_back(row.heat);
         if (has_since) sinces.push_back(row.since);
     }
-    /// Moves the last row to row i, and returns the owner of that row.
+    /// Replaces row i with the last row, and returns the owner of the moved row.
     std::uint32_t remove(std::size_t i) {
         const auto fill = [i](auto& column) {
             column[i] = column.back();
@@ -389,7 +389,7 @@ void mixed(Bench& bench, const std::string& name, bool in_database) {
 }
 
 /// Measures the cost of adding or removing a component, including commands and settle. Frames with changing weather are
-/// compared with frames of the same game in which as many entities are wet and nothing changes.
+/// compared to frames of the same game with the same number of wet entities and no changes.
 void given_or_taken(Bench& bench, const std::string& name, bool in_database, double target_ns) {
     if (!bench.wants(name)) return;
     Game game(in_database);

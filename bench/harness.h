@@ -33,7 +33,7 @@ struct Options {
 
 /// Prints a message and the usage, and ends the program with exit code 2.
 [[noreturn]] void fail_usage(std::string_view program, std::string_view usage, std::string_view message);
-/// Reads the flags of a program that are listed in `usage`. Ends the program after --help and after invalid flags.
+/// Reads the command line. Prints `usage` and ends the program after --help or an invalid flag.
 Options read_options(std::string_view program, std::string_view usage, std::span<char* const> words);
 
 /// One side of a comparison.

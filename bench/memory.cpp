@@ -1,5 +1,5 @@
-// Measures the resident memory of an entity with 28 bytes of data, including its id, owner and index entry. The time is
-// the time to build everything from scratch.
+// Measures the resident memory of an entity with 28 bytes of data, including its id, owner and index entry. The
+// reported time is for building everything from scratch.
 
 #include "body_components.h"
 #include "plain_bodies.h"

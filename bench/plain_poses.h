@@ -1,6 +1,6 @@
 #pragma once
 // The reference for transforms: poses as plain arrays, with parents first. The loops are vectorized by hand. They
-// compute the local poses of as many rows as a vector has lanes, then multiply each row by its parent.
+// compute the local poses of as many rows as a vector has lanes, then multiply each pose by the parent's pose.
 
 #include "reference.h"
 #include "shoal/base/detail/row_range.h"

@@ -3,7 +3,7 @@
 //     plugin/pass_arrays    the function of the plugin runs over columns as arrays
 //     plugin/pass_commands  the same; both passes may ask for changes, and do not
 //
-// The times are those of World::step(), including the settle, which is the same on both sides.
+// The measured time is the time of World::step(), including the settle, which is the same on both sides.
 
 #include "plugin/host.h"
 #include "reference.h"

@@ -4,8 +4,8 @@
 //     properties/look_up_own        the own value
 //     properties/look_up_missing    paths that no entity has
 //
-// The reference has a struct per entity that points to two arrays sorted by hash, with its own values and those of the
-// template. It searches them with a binary search. All its values are floats.
+// The reference has a struct per entity that points to the entity's own values and to the template's values. Both are
+// arrays sorted by hash, with binary search. All values are floats.
 
 #include "shoal/components/properties.h"
 #include "reference.h"

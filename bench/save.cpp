@@ -1,5 +1,5 @@
 // Measures saving a world in memory, keeping a frame with few changes, and restoring both, against copying the same
-// bytes; also hashing and recording a world.
+// bytes. Also measures hashing and recording a world.
 
 #include "shoal/save/save.h"
 #include "shoal/base/random.h"
@@ -107,7 +107,7 @@ struct Fleet {
     std::size_t num_touches = 0;
 };
 
-/// Runs until states reuse freed memory, which takes more frames than a block has layers (16).
+/// Runs until states reuse freed memory. A block has up to 16 layers, so this takes more than 16 frames.
 void warm_up(const Side& side) {
     for (int frame = 0; frame < 40; ++frame) side.prepare(), side.run();
 }

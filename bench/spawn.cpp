@@ -1,7 +1,7 @@
 // Measures spawning levels from checked blobs. Four component types of 128, 16, 32 and 8 bytes are on 100, 80, 30 and
 // 50 % of the entities. The reference copies the same columns from the same blob, and fills ids, owners and indexes.
 // For databases, the entities are in the order of the source compiler, and the reference knows where each of the 8
-// tables begins. Compiling and spawning a source with mixed entities is compared with a source with sorted entities.
+// tables begins. A source with mixed entities is also compared to a source with sorted entities.
 
 #include "reference.h"
 #include "shoal/base/string_id.h"
@@ -488,7 +488,7 @@ std::vector<std::byte> compile_level(std::span<const std::size_t> entities) {
     return std::move(source->blob);
 }
 
-/// Compares a source with mixed entities with a source with sorted entities.
+/// Compares a source with mixed entities to a source with sorted entities.
 void spawn_of_mixed_source(Bench& bench, std::size_t n) {
     const char* const name = "spawn/database_of_mixed_source";
     if (!bench.wants(name)) return;

@@ -54,7 +54,7 @@ struct Hold {
 
 const sql::Options kUnlimited{.max_rows = ~std::uint64_t(0), .max_bytes = std::uint64_t(1) << 40, .max_seconds = 1e6};
 
-/// Compares a query with a single number as its answer with the loop that finds that number.
+/// Compares a query that returns a single number to a loop that computes the number.
 template <class Loop>
 void compare_sums(Bench& bench, const std::string& name, Hold& hold, std::size_t n, std::string_view text,
                   Loop&& loop) {

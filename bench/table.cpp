@@ -1,4 +1,4 @@
-// Compares passes over columns, with a lambda per row, with loops over plain arrays.
+// Compares passes that call a lambda per row to loops over plain arrays.
 
 #include "reference.h"
 #include "shoal/query/query.h"

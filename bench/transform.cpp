@@ -1,4 +1,4 @@
-// Compares moving entities with all their descendants with passes over plain arrays of the same poses. The references
+// Compares moving entities and all their descendants to passes over plain arrays of the same poses. The references
 // first write all local poses and then compute, which is faster than doing both at once.
 
 #include "transform_scene.h"
@@ -22,7 +22,7 @@ std::vector<std::uint32_t> rows_from(std::size_t begin, std::size_t end, std::si
     return rows;
 }
 
-/// Cycles through the frames, with a separate position for each side.
+/// Cycles through the frames, with a separate counter for each side.
 class Frames {
 public:
     explicit Frames(std::vector<Moves> frames) : frames_(std::move(frames)) {}
@@ -297,7 +297,8 @@ struct CopyLoop {
     std::size_t n;
 };
 
-/// Compares two workers with one worker. Only copying the same number of bytes shows the limit of the memory bandwidth.
+/// Compares two workers with one worker. A plain copy of the same number of bytes shows the limit of the memory
+/// bandwidth.
 void two_workers(Bench& bench, std::size_t n) {
     const std::size_t bytes_per_node = sizeof(Transform) + sizeof(std::uint32_t) + sizeof(Matrix3x4);
     const double target = n >= 1'000'000 ? 1 / 1.5 : 0;

@@ -1,4 +1,5 @@
-// Compares loops and look-ups of a typed database, whose archetypes are listed, with the same calls of the database.
+// Compares loops and look-ups of a typed database, whose archetypes are listed, to the same calls of an untyped
+// database.
 
 #include "shoal/query/typed_database.h"
 #include "reference.h"

@@ -10,7 +10,7 @@ namespace shoal_bench {
 /// The numbers of entities of most workloads, and the time of a frame. Units: seconds.
 inline constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
 inline constexpr float kDt = 1.0f / 64;
-/// The distance, in look-ups, at which the loops of references prefetch.
+/// How many look-ups ahead the reference loops prefetch.
 inline constexpr std::size_t kAhead = 48;
 
 void measure_ids(Bench& bench);

@@ -1,5 +1,5 @@
-// Compares queries over a world, with joins of stores by entity and fields of other kinds of stores, with loops over
-// plain arrays.
+// Compares queries over a world to loops over plain arrays: joins of stores by entity, and fields of other kinds of
+// stores.
 
 #include "reference.h"
 #include "shoal/components/activity.h"

@@ -1,5 +1,5 @@
-// Fuzzes requests to the inspector. After any path, parameters and body, the world is valid, and an answer of type JSON
-// can be parsed. An input is a list of requests:
+// Fuzzes requests to the inspector. Any request leaves the world valid, and an answer of type JSON can be parsed. An
+// input is a list of requests:
 //
 //     GET /api/entities?query=fin
 //     POST /api/set {"entity": "3:1", "field": "fin.drag", "value": 2}

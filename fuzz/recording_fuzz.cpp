@@ -1,6 +1,6 @@
-// Fuzzes recordings. A recording is either refused with a message or played, and then differences are reported. The
-// world works afterwards. An input is the bytes of a recording, whose checksums are corrected first, or a byte followed
-// by changes (state_changes.h) to a valid recording:
+// Fuzzes recordings. A recording is either refused with a message, or played with its differences reported. The world
+// remains usable. An input is the bytes of a recording, whose checksums are corrected first, or a byte followed by
+// changes (state_changes.h) to a valid recording:
 //
 //     0 to 3   changes to the state of this record
 //     4        changes to the bytes of records

@@ -33,7 +33,7 @@ using namespace shoal;
 // Data sheets of rented clusters state 1 to 2 us and 100 Gbit/s.
 constexpr double kLatency = 1.5e-6, kBandwidth = 12.5e9;
 constexpr double kBytesOfCrossing = 1000;  // per fish, including its share of the parcel header: see `check`
-constexpr double kBytesOfDeaths = 24;      // from each rank to all others if no fish dies: the next steps, and a count
+constexpr double kBytesOfDeaths = 24;      // per rank if no fish dies: the steps to take, and a count
 constexpr std::uint32_t kFrames = 4;
 constexpr std::uint32_t kMostQuickRanks = 256;
 constexpr std::uint32_t kNumRanks[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 10'000};

@@ -40,7 +40,7 @@ struct ClusterBody::CheckpointFiles {
     std::string path(const std::string& folder, std::uint32_t rank) const {
         return concat(folder, '/', prefix(), rank, ".zones");
     }
-    /// Whether a file with this name contains zones of a checkpoint: the frame, an optional attempt and the rank.
+    /// Whether a file name has the format of path().
     static bool is_of_zones(std::string_view name) {
         const std::size_t rank = name.find("_rank_");
         const auto is_number = [](std::string_view text) {

@@ -182,7 +182,7 @@ void ClusterBody::drop_foreign() {
     own_rows_.keep(zones.own.now());
 }
 
-/// Fills the copies of all zones within reach, and destroys unreferenced entities without a copy.
+/// Fills the copies of all zones within reach, and updates the columns to send.
 void ClusterBody::renew_halo() {
     for (cluster::Peer& peer : peers_) peer.since = 0;
     send_structure({}, true);
@@ -205,7 +205,7 @@ void ClusterBody::renew_columns() {
     if (const Status declared = world.schedule().declare("halo", accesses); !declared) fail("passes", declared);
 }
 
-/// Destroys the entities of other ranks that have no copy here and to which no row refers.
+/// Destroys the entities that are away (see EntityNames) and to which no row refers.
 void ClusterBody::forget_unreferenced() {
     const BitSet referenced = cluster::find_referenced(world);
     std::vector<Entity> gone;

@@ -28,7 +28,8 @@ namespace shoal {
 
 namespace cluster {
 
-/// Lists what must match in programs that exchange zones, one per line: versions, ids, zones and component types.
+/// Lists the facts that must match in programs that exchange zones, one per line: versions, ids, zones and component
+/// types.
 std::string facts_of(const World& world, const ClusterOptions& options);
 /// Returns a message about the first fact that differs between a checkpoint's program and this one, or an empty string.
 /// Component types that only one of the programs has are ignored, because stores of built-in types are created on first
@@ -48,8 +49,8 @@ public:
     Status check_ranks();
     Status check_settled();
     Status check_at_rest();
-    /// Returns an error if any rank has one, so that either all ranks return or all continue. This rank's own error
-    /// comes first. Collective.
+    /// Returns this rank's error, or a general error if another rank has failed, so that all ranks return together.
+    /// Collective.
     Status agree(Status mine);
     Status start();
     Status divide(std::span<const std::uint64_t> weights);
@@ -156,7 +157,7 @@ private:
     std::vector<Renamed> renamed_;      // in this settle
     std::vector<cluster::Peer> peers_;  // ascending
     std::vector<cluster::HaloColumn> columns_;
-    std::size_t num_common_types_ = 0;  // of the database; check_ranks() has compared these
+    std::size_t num_common_types_ = 0;  // the first component types, which are the same on all ranks
     std::uint64_t changes_at_settle_ = 0, num_settles_ = 0;
     std::uint64_t structure_bytes_ = 0, crossing_bytes_ = 0, command_bytes_ = 0, num_crossed_ = 0;
     std::int64_t pass_ns_at_balance_ = 0;

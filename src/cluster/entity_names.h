@@ -6,8 +6,8 @@
 //              1    rank             count: a name for the time until the owner of a zone gives the lasting one
 //
 // The owner of a zone names the entities born in it, in an order that depends only on their components, so it needs no
-// data from other ranks. Names are never reused. An entity without a name, because it is in no zone or was born in this
-// frame, gets a passing name when it or a reference to it is sent. A passing name depends on the ranks, so no result
+// data from other ranks. Names are never reused. An entity has no name yet if it is in no zone or was born in this
+// frame. It gets a passing name when it or a reference to it is sent. A passing name depends on the ranks, so no result
 // may depend on it. Thread: changed between passes; read by any thread.
 
 #include "shoal/base/detail/bit_set.h"
@@ -91,7 +91,7 @@ private:
     std::vector<Page> pages_;
     std::vector<std::uint32_t> free_;  // pages
     HashMap<Name, std::uint32_t> numbers_{Owner("cluster")};
-    Name last_ = kNone;  // the page found by the last change
+    Name last_ = kNone;  // the page that the last change accessed
     std::uint32_t last_page_ = 0;
 };
 

@@ -56,7 +56,7 @@ void for_each_column(const Access& access, const Database& database, Visit&& vis
     }
 }
 
-/// Adds the columns that an access reads in copies. Columns that are valid only on one rank are null in copies.
+/// Adds the columns that an access reads from copies. Columns that are valid only on one rank are null in copies.
 /// Errors: the access explicitly names the component of such a column.
 Status add_columns(std::string_view pass, const Access& access, const Database& database,
                    std::vector<HaloColumn>& columns) {

@@ -38,18 +38,19 @@ struct ClusterZones {
 };
 
 /// Returns the columns that passes read in halos. Errors: a pass declares writes to zones that other ranks may own, or
-/// reads in these zones of a field that is valid only on its own rank; the message names the pass.
+/// reads a field there that is valid only on its own rank; the message names the pass.
 Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, const Database& database,
                                                   const ClusterZones& zones);
 /// Errors: a pass reads a field in halos that an earlier pass of the same frame writes in this rank's zones. Copies
 /// have the values from the start of the frame, so the result would depend on the division. The message names both
 /// passes.
 Status check_halo_order(Schedule& schedule, const Database& database, const ClusterZones& zones);
-/// Returns the accesses of the pass "halo": it writes these columns of copies, and reads the same columns of own zones.
+/// Returns the accesses of the pass "halo": it writes these columns in copied zones, and reads them in this rank's
+/// zones.
 std::vector<Access> halo_accesses(const Database& database, std::span<const HaloColumn> columns,
                                   const ClusterZones& zones);
 
-/// The header of rows that are sent.
+/// Describes a piece of a column that is sent.
 struct HaloEntry {
     Zone zone;
     std::uint32_t first_row;

@@ -26,9 +26,9 @@ bool refers_to_unnamed(World& world, const EntityNames& names, std::span<const E
 /// rank keep it. Errors: the message is invalid; out of memory.
 Result<std::vector<Entity>> unpack(World& world, EntityNames& names, MessageReader& from);
 
-/// Returns an entity for each name, for entities that move to this rank. An entity that already has an id on this rank
-/// keeps it and loses its components. Other entities are created; for the name 0, without a name. Errors: an entity
-/// already belongs to this rank, or a name occurs twice; out of memory.
+/// Returns an entity for each given name, for entities that move to this rank. An entity that already has an id on this
+/// rank keeps it and loses its components. Other entities are created. An entity for the name 0 has no name. Errors: an
+/// entity already belongs to this rank, or a name occurs twice; out of memory.
 Result<std::vector<Entity>> take_in(World& world, EntityNames& names, std::span<const Name> given);
 
 /// Returns the entity with a name. If there is none, creates an entity without components for it. Errors: out of

@@ -1,5 +1,6 @@
 #pragma once
-// Exchanges bytes between the ranks of an MPI program. A cluster sends everything through this class, which counts it.
+// Exchanges bytes between the ranks of an MPI program. All traffic of a cluster goes through this class, which counts
+// it.
 //
 //     exchange()        to and from any ranks; a receiver does not know its senders beforehand: a sparse exchange of
 //                       non-blocking sends and a non-blocking barrier

@@ -35,7 +35,7 @@ public:
     /// added.
     Status give(std::span<const std::byte> message);
     /// Names the entities that were pending at the last take() and to which the sent commands refer. Returns the names
-    /// of those that were not created, or are dead.
+    /// of entities that were not created or have died.
     std::vector<Name> name_created();
 
     std::uint64_t num_sent() const { return num_sent_; }

@@ -74,7 +74,7 @@ void ClusterBody::destroy_named(std::span<const Name> dead) {
 
 // --- crossing ----------------------------------------------------------------------------------------------------
 
-/// Returns an entity and those of its descendants that are in no zone.
+/// Returns an entity and its descendants that are in no zone.
 std::vector<Entity> ClusterBody::below(Entity entity) { return entities_with_below(world, {&entity, 1}); }
 
 /// Unlinks the transforms of new entities in a zone from parents outside of the zone, so that links are the same for
@@ -161,7 +161,7 @@ ClusterBody::ArrivedFrom ClusterBody::cross(const LeavingTo& leaving) {
     return arrived;
 }
 
-/// Sends the names of newborn entities to the ranks that these came from.
+/// Sends the names of newborn entities to the ranks that sent these entities.
 void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
     std::vector<RankMessage> sent;
     for (const auto& [rank, entities] : arrived) {
@@ -426,7 +426,7 @@ void ClusterBody::after_settle() {
     if (!peers_.empty()) send_structure(changes, false);
     if (++num_settles_ % kSettlesUntilForgotten == 0) forget_unreferenced();
     renew_columns();
-    own_rows_.note_tables(), copied_rows_.note_tables();  // names_of() adds nothing while passes run
+    own_rows_.note_tables(), copied_rows_.note_tables();  // names_of() finds all tables while passes run
     changes_at_settle_ = database.num_structural_changes();
 }
 

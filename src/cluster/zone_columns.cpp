@@ -10,7 +10,7 @@ struct NameRun {
     std::uint64_t count = 0;
 };
 
-constexpr std::uint64_t kMostInRuns = std::uint64_t(1) << 24;  // prevents a few bytes from allocating all memory
+constexpr std::uint64_t kMostInRuns = std::uint64_t(1) << 24;  // limits the memory that a short message can allocate
 
 }  // namespace
 

@@ -34,8 +34,8 @@ public:
     /// Errors: ClusterOptions::divide assigns a rank that does not exist.
     Result<std::vector<std::uint32_t>> divide(std::span<const std::uint64_t> weights, std::uint32_t num_ranks,
                                               const ClusterOptions& options) const;
-    /// Calls visit() for a zone and the zones within its reach. All zones reach the zone of entities larger than a
-    /// tile, but that zone reaches no other zone; otherwise its rank would need copies of all zones.
+    /// Calls visit() for a zone and the zones within its reach. The zone of entities larger than a tile is within reach
+    /// of all zones. No other zone is within its own reach, because its rank would then need copies of all zones.
     template <class Visit>
     void for_each_near(Zone zone, Visit&& visit) const {
         visit(zones_.large_zone());

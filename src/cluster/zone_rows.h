@@ -6,7 +6,8 @@
 //     b, d removed  a e c            from the last removed row to the first, the last row takes its place
 //     new           a e c f g        by name
 //
-// The same removed rows and names of new rows update the copies of the table on other ranks.
+// Other ranks receive the numbers of the removed rows and the names of the new rows, and change their copies in the
+// same way.
 // Thread: the structural thread of the world.
 
 #include "cluster/entity_names.h"

@@ -68,8 +68,8 @@ using DivideZones = void (*)(const void* context, std::span<const std::uint64_t>
 
 struct ClusterOptions {
     GridZones zones{GridZonesOptions{}};
-    /// How many tiles beyond its own tiles a rank's passes may read. All tiles reach the zone of entities larger than a
-    /// tile, but that zone reaches no tiles.
+    /// How many tiles beyond its own tiles a rank's passes may read. The zone of entities larger than a tile is within
+    /// reach of all tiles, but no tile is within its reach.
     std::uint32_t reach = 1;
     DivideZones divide = nullptr;  ///< nullptr: cuts a space-filling curve into parts of equal weight
     const void* context = nullptr;
@@ -107,7 +107,8 @@ public:
     /// writes to halos, or reads a halo column that it may not read; the division is invalid. All ranks then return an
     /// error and keep all entities, but rows may have been reordered.
     SHOAL_API Status start();
-    /// Whether the ranks are compatible. Errors: a rank is incompatible; the message names the rank and the difference.
+    /// Returns whether the ranks are compatible. Errors: a rank is incompatible; the message names the rank and the
+    /// difference.
     SHOAL_API const Status& status() const;
 
     SHOAL_API std::uint32_t rank() const;
@@ -160,7 +161,7 @@ public:
 
     /// Moves zones between ranks to even out the time spent in passes since the last call, or since zones last moved.
     /// The time of a rank is attributed to its zones in proportion to their rows. Collective. Errors: an entity cannot
-    /// be sent: the message names it, and no zone has moved.
+    /// be sent; the message names it, and no zone has moved.
     SHOAL_API Status rebalance();
     /// Divides the zones by the given weights instead of measured times. Collective. Shape: by zone.
     SHOAL_API Status divide(std::span<const std::uint64_t> weights);
