@@ -26,7 +26,7 @@ namespace {
 
 using namespace shoal;
 
-/// 100 bytes in 9 columns.
+/// 100 bytes in 7 columns.
 struct Hull {
     Matrix3x4 pose{};
     Quaternion rotation{};

@@ -88,7 +88,7 @@ void measure_one_rank(Bench& bench, std::uint64_t num_fish) {
 
 // --- zones that change hands -------------------------------------------------------------------------------------
 
-/// Bodies in a row of tiles, the same number in each.
+/// A grid of tiles with the same number of bodies in each tile.
 struct TiledBodies {
     TiledBodies(MPI_Comm comm, std::uint32_t num_x, std::uint32_t num_y, std::uint32_t rows_of_tile,
                 const ClusterOptions& options)

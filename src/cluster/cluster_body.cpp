@@ -171,7 +171,7 @@ std::vector<std::uint64_t> ClusterBody::count_rows() {
 
 /// Removes the components of entities in zones of other ranks. Only the names of these entities remain.
 void ClusterBody::drop_foreign() {
-    std::vector<Entity> entities, unnamed;  // their descendants have no names yet, and no other rank knows them
+    std::vector<Entity> entities, unnamed;  // `unnamed`: descendants, which other ranks do not know yet
     for (const auto& [key, rows] : own_rows_.all())
         if (owner(key.zone_number()) != ranks.rank())
             for (const Entity entity : rows.owners)

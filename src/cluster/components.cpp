@@ -17,7 +17,7 @@ struct ComponentKey {
     std::uint64_t component, index, is_enabled, parent;
 };
 
-/// Returns the lasting name of the entity of a row's parent, or 0.
+/// Returns the lasting name of the parent entity of a row, or 0.
 Name name_of_parent(const EntityNames& names, const ComponentRow& at) {
     if (!at.table->has_tree()) return 0;
     const std::uint32_t parent = at.table->links(LinkColumn::kTreeParent)[at.row];

@@ -146,7 +146,7 @@ public:
     /// Whether an entity with a name is a copy of an entity that another rank owns.
     bool is_copy(Entity entity) const { return copies_.test(entity.index()) && name(entity) != 0; }
     void mark_copy(Entity entity, bool is_copy) { copies_.set(entity.index(), is_copy); }
-    /// Whether another rank owns an entity and this rank has no copy of it, only its name.
+    /// Whether another rank owns an entity, and this rank has only its name.
     bool is_away(Entity entity) const { return away_.test(entity.index()) && name(entity) != 0; }
     void mark_away(Entity entity, bool is_away) { away_.set(entity.index(), is_away); }
     bool is_elsewhere(Entity entity) const { return is_copy(entity) || is_away(entity); }

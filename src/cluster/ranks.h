@@ -58,7 +58,7 @@ public:
     /// Whether several threads may make calls, one at a time.
     bool takes_threads() const { return takes_threads_; }
 
-    /// Sends messages, at most one to each rank, and returns the received ones, by rank. A message to this rank is
+    /// Sends messages, at most one to each rank, and returns the received messages, by rank. A message to this rank is
     /// returned too.
     std::vector<RankMessage> exchange(std::vector<RankMessage> messages);
     /// Exchanges a message with each of `peers`. Shape: messages: one for each peer, ascending.

@@ -41,7 +41,7 @@ struct TableRows {
     const DatabaseTable* table = nullptr;  ///< nullptr: the table no longer exists
     std::vector<Entity> owners;
     std::vector<Name> names;  ///< of the owners
-    /// For each enableable component, in the order of their ids: a bit for each row.
+    /// A bit per row for each enableable component, in the order of component ids.
     std::vector<std::uint64_t> enabled;
 
     // The results of comparisons, and Database::num_structural_changes() when they were made.

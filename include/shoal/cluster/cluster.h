@@ -16,9 +16,9 @@
 //     rank 1       [ 1 | 2  3 | 4 ]
 //     rank 2               [ 3 | 4  5 ]
 //
-// Ownership. Each zone in `zones` has one owner rank. The initial division follows a space-filling curve and is
-// weighted by rows. A rank owns the entities in its zones, their transform descendants, and all entities that these
-// own. Entities outside of these zones are local to each rank.
+// Ownership. Each zone of World::database() that is in `zones` has one owner rank. The initial division follows a
+// space-filling curve and is weighted by rows. A rank owns the entities in its zones, their transform descendants, and
+// all entities that these own. Entities outside of these zones are local to each rank.
 //
 // Halos. A rank has read-only copies of the zones within `reach` of its own: the same rows, in the same order. Only the
 // columns that some pass declares to read in halos are kept up to date. The pass "halo" receives these columns before
