@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         cluster::MessageReader from(message);
         static_cast<void>(cluster::unpack(rank.world, rank.names, from));
     } else {
-        cluster::RemoteCommands commands(rank.world, rank.names);
+        cluster::RemoteCommands commands(rank.world, rank.names, 0);
         static_cast<void>(commands.give(message));
     }
     rank.world.settle();

@@ -27,7 +27,7 @@ struct SavedZonePlace {
 };
 
 struct ClusterBody::CheckpointFiles {
-    std::uint64_t frame = 0, attempt = 0, num_passing = 0, random = 0;
+    std::uint64_t frame = 0, attempt = 0, num_temporary = 0, random = 0;
     Snapshot schedule;
     std::vector<SavedZonePlace> zones;
 
@@ -131,7 +131,7 @@ Status ClusterBody::write_manifest(const std::string& folder, CheckpointFiles& f
     MessageWriter to;
     to.text(kMagic);
     to.text(cluster::facts_of(world, options));
-    to.value(files.frame), to.value(files.attempt), to.value(files.num_passing), to.value(world.random().state());
+    to.value(files.frame), to.value(files.attempt), to.value(files.num_temporary), to.value(world.random().state());
     std::ranges::sort(files.zones, {}, &SavedZonePlace::zone);
     to.array(files.zones);
     write_state(files.schedule, to);
@@ -152,14 +152,14 @@ Status ClusterBody::checkpoint(const std::string& folder) {
     if (written) written = write_zones(folder, files);
     MessageWriter mine;
     mine.value(bool(written));
-    mine.value(names.num_passing());
+    mine.value(names.num_temporary());
     mine.array(files.zones);
     files.zones.clear();
     bool is_written = true;
     for (const Bytes& bytes : ranks.gather(mine.bytes())) {
         MessageReader from(bytes);
         is_written &= from.value<bool>();
-        files.num_passing = std::max(files.num_passing, from.value<std::uint64_t>());
+        files.num_temporary = std::max(files.num_temporary, from.value<std::uint64_t>());
         for (const SavedZonePlace& place : from.array<SavedZonePlace>()) files.zones.push_back(place);
     }
     if (!is_written)
@@ -201,7 +201,7 @@ Status ClusterBody::read_manifest(const std::string& folder, CheckpointFiles& fi
         return damaged(path, concat(other, "; continue it with the program that wrote it"));
     files.frame = from.value<std::uint64_t>();
     files.attempt = from.value<std::uint64_t>();
-    files.num_passing = from.value<std::uint64_t>();
+    files.num_temporary = from.value<std::uint64_t>();
     files.random = from.value<std::uint64_t>();
     files.zones = from.array<SavedZonePlace>();
     for (const SavedZonePlace& place : files.zones)
@@ -261,7 +261,7 @@ Status ClusterBody::restore(const std::string& folder) {
         return sound;
     }
     destroy_zones();
-    names.num_passing() = files.num_passing;
+    names.num_temporary() = files.num_temporary;
     for (const Bytes& zone : own) {
         MessageReader from(zone);
         if (const Status unpacked = unpack_zone(from, nullptr); !unpacked) fail("the checkpoint", unpacked);

@@ -4,7 +4,7 @@
 //     before commands   commands about copies are sent to the owners                            remote_commands.h
 //     after settle   1  all ranks are told which entities died, and whether any cross
 //                    2  entities in zones of other ranks are sent there, with their components   parcel.h
-//                    3  newborn entities get names, which replace their passing names; the rows of own zones
+//                    3  newborn entities get names, which replace their temporary names; the rows of own zones
 //                       are arranged                                                             zone_rows.h
 //                    4  ranks with copies are told which rows were removed and added
 //     next frame        the pass "halo" sends the written blocks of the columns that are read    halo.h
@@ -88,7 +88,7 @@ private:
         std::vector<Entity> unnamed;   // entities that the receiver will name
     };
     struct Renamed {
-        Name passing, lasting;
+        Name temporary, lasting;
     };
 
     using LeavingTo = std::map<std::uint32_t, Leaving>;                // by rank

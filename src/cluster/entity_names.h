@@ -7,7 +7,7 @@
 //
 // The owner of a zone names the entities born in it, in an order that depends only on their components, so it needs no
 // data from other ranks. Names are never reused. An entity has no name yet if it is in no zone or was born in this
-// frame. It gets a passing name when it or a reference to it is sent. A passing name depends on the ranks, so no result
+// frame. It gets a temporary name when it or a reference to it is sent. A temporary name depends on the ranks, so no result
 // may depend on it. Thread: changed between passes; read by any thread.
 
 #include "shoal/base/detail/bit_set.h"
@@ -24,10 +24,10 @@ namespace shoal::cluster {
 using Name = std::uint64_t;
 
 inline constexpr int kNameCountBits = 41;
-inline constexpr Name kPassingBit = Name(1) << 63;
+inline constexpr Name kTemporaryBit = Name(1) << 63;
 /// "12:7": the seventh entity that was born in zone 12.
 inline std::string name_text(Name name) {
-    return concat((name & ~kPassingBit) >> kNameCountBits, ':', name & ((Name(1) << kNameCountBits) - 1));
+    return concat((name & ~kTemporaryBit) >> kNameCountBits, ':', name & ((Name(1) << kNameCountBits) - 1));
 }
 
 /// Finds entities by name. Names are consecutive, so entities are stored in pages of consecutive names. This takes a
@@ -107,7 +107,7 @@ public:
     /// Returns the lasting name of an entity, or 0.
     Name lasting_name(Entity entity) const {
         const Name name = this->name(entity);
-        return (name & kPassingBit) != 0 ? 0 : name;
+        return (name & kTemporaryBit) != 0 ? 0 : name;
     }
     /// Returns the entity with a name, or null.
     Entity find(Name name) const { return entities_.find(name); }
@@ -124,12 +124,12 @@ public:
         set(entity, name);
         return old;
     }
-    /// Returns the name of an entity, which first gets a passing name if it has none. `rank`: this rank.
+    /// Returns the name of an entity, which first gets a temporary name if it has none. `rank`: this rank.
     Name name_to_send(Entity entity, std::uint32_t rank) {
-        if (name(entity) == 0) set(entity, next_passing(rank));
+        if (name(entity) == 0) set(entity, next_temporary(rank));
         return name(entity);
     }
-    Name next_passing(std::uint32_t rank) { return kPassingBit | Name(rank) << kNameCountBits | ++num_passing_; }
+    Name next_temporary(std::uint32_t rank) { return kTemporaryBit | Name(rank) << kNameCountBits | ++num_temporary_; }
     void erase(Entity entity) {
         const Name old = name(entity);
         if (old == 0) return;
@@ -139,7 +139,7 @@ public:
     }
     /// Returns a name for the next entity born in a zone.
     Name next(Zone zone) { return Name(zone) << kNameCountBits | ++births_[zone]; }
-    std::uint64_t& num_passing() { return num_passing_; }
+    std::uint64_t& num_temporary() { return num_temporary_; }
     std::vector<std::uint64_t>& births() { return births_; }
     const std::vector<std::uint64_t>& births() const { return births_; }
 
@@ -170,7 +170,7 @@ private:
     std::vector<Named> names_;  // by index
     EntitiesByName entities_;
     std::vector<std::uint64_t> births_;  // by zone
-    std::uint64_t num_passing_ = 0;
+    std::uint64_t num_temporary_ = 0;
     BitSet copies_{Owner("cluster")}, away_{Owner("cluster")}, known_{Owner("cluster")};  // by index
 };
 

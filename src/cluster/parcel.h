@@ -16,7 +16,7 @@
 namespace shoal::cluster {
 
 /// Writes living entities, parents before their children. Other entities to which they refer are marked as known
-/// elsewhere, and get passing names if they have none. Errors: a component cannot be sent; the message names it.
+/// elsewhere, and get temporary names if they have none. Errors: a component cannot be sent; the message names it.
 Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<const Entity> entities, MessageWriter& to);
 
 /// Whether some of the entities refer to another entity that has a row but no name yet.

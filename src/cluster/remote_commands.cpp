@@ -5,6 +5,8 @@
 #include "shoal/base/text.h"
 #include "shoal/table/detail/entity_fields.h"
 
+#include <algorithm>
+
 namespace shoal::cluster {
 namespace {
 
@@ -61,7 +63,7 @@ Name RemoteCommands::name_of_pending(Entity pending) {
     const auto known = std::ranges::find(created_, pending);
     if (known != created_.end()) return names_of_created_[static_cast<std::size_t>(known - created_.begin())];
     created_.push_back(pending);
-    return names_of_created_.emplace_back(names_.next_passing(rank_));
+    return names_of_created_.emplace_back(names_.next_temporary(rank_));
 }
 
 std::vector<Name> RemoteCommands::name_created() {

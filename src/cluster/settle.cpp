@@ -182,7 +182,7 @@ void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
     }
 }
 
-/// Whether this settle replaces a passing name that this rank has sent, or is about to send.
+/// Whether this settle replaces a temporary name that this rank has sent, or is about to send.
 bool ClusterBody::will_rename(const LeavingTo& newborn) {
     bool found = false;
     for (const auto& [rank, with] : newborn) {
@@ -195,14 +195,14 @@ bool ClusterBody::will_rename(const LeavingTo& newborn) {
     return found;
 }
 
-/// Sends the lasting names that replace passing names to all ranks.
+/// Sends the lasting names that replace temporary names to all ranks.
 void ClusterBody::tell_renamed() {
     MessageWriter mine;
     mine.array(renamed_);
     structure_bytes_ += mine.bytes().size();
     for (const cluster::Bytes& bytes : ranks.gather(mine.bytes()))
         for (const Renamed& one : MessageReader(bytes).array<Renamed>())
-            if (const Entity entity = names.find(one.passing); entity && !names.find(one.lasting))
+            if (const Entity entity = names.find(one.temporary); entity && !names.find(one.lasting))
                 names.rename(entity, one.lasting);
 }
 
