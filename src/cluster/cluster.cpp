@@ -12,15 +12,19 @@ Cluster::Cluster(World& world, MPI_Comm comm, const ClusterOptions& options)
                  "passes were added before the Cluster was made, and would run before halos are there; make it first");
     body_ = new ClusterBody(world, comm, options);
     world.services().add(*this);
-    // This pass is first: passes that read halos wait for it, and other passes run in parallel with it.
-    world.schedule().add("halo", {}, [body = body_](PassContext&) { body->run_halo(); });
+    // These passes are first. Passes that read halos wait for "halo"; other passes run before it or in parallel with it.
+    world.schedule().add("send halo", {}, [body = body_](PassContext&) { body->send_halo(); });
+    world.schedule()
+        .add("halo", {}, [body = body_](PassContext&) { body->receive_halo(); })
+        .after("send halo")
+        .when_idle();
 }
 
 Cluster::~Cluster() {
     if (body_ == nullptr) return;
     World& world = body_->world;
     world.services().remove(*this);
-    static_cast<void>(world.schedule().remove("halo"));
+    static_cast<void>(world.schedule().remove("halo")), static_cast<void>(world.schedule().remove("send halo"));
     delete body_;
 }
 

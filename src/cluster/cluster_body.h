@@ -7,9 +7,9 @@
 //                    3  newborn entities get names, which replace their temporary names; the rows of own zones
 //                       are arranged                                                             zone_rows.h
 //                    4  ranks with copies are told which rows were removed and added
-//     next frame        the pass "halo" sends the written blocks of the columns that are read    halo.h
+//     next frame        the passes "send halo" and "halo" send the written blocks of the columns that are read    halo.h
 //
-// Thread: the structural thread of the world; run_halo() is called by a worker.
+// Thread: the structural thread of the world; send_halo() and receive_halo() are called by workers.
 
 #include "cluster/components.h"
 #include "cluster/halo.h"
@@ -60,7 +60,8 @@ public:
 
     void before_commands();
     void after_settle();
-    void run_halo();
+    void send_halo();
+    void receive_halo();
 
     std::span<const Name> names_of(const DatabaseTable& table) const;
     std::uint64_t hash_zone(Zone zone);

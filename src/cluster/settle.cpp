@@ -27,14 +27,12 @@ void ClusterBody::before_commands() {
                                                   "are made for own zones only")));
         return owner(at.table->zone());
     });
-    std::vector<std::uint32_t> numbers;
     std::vector<RankMessage> sent;
     for (const cluster::Peer& peer : peers_) {
-        numbers.push_back(peer.rank);
         sent.push_back({peer.rank, messages[peer.rank].take()});
         command_bytes_ += sent.back().bytes.size();
     }
-    for (const RankMessage& message : ranks.exchange_with(numbers, std::move(sent)))
+    for (const RankMessage& message : ranks.exchange_with(std::move(sent)))
         if (const Status given = commands_.give(message.bytes); !given) fail("commands", given);
 }
 
@@ -264,17 +262,15 @@ void ClusterBody::write_changes(std::span<const TableChange> changes, const Zone
 /// Sends the changes in this rank's zones (with `all`, all of their rows) to the ranks that copy these zones. Then
 /// applies the changes that other ranks have sent to the copies on this rank.
 void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool all) {
-    std::vector<std::uint32_t> numbers;
     std::vector<RankMessage> sent;
     for (cluster::Peer& peer : peers_) {
         MessageWriter to;
         write_changes(all ? own_rows_.list_all(peer.needed) : changes, peer.needed, to);
         if (all) peer.since = 0;
         structure_bytes_ += to.bytes().size();
-        numbers.push_back(peer.rank);
         sent.push_back({peer.rank, to.take()});
     }
-    const std::vector<RankMessage> came = ranks.exchange_with(numbers, std::move(sent));
+    const std::vector<RankMessage> came = ranks.exchange_with(std::move(sent));
     if (const Status applied = apply_structure(came, all); !applied) fail("copies of zones", applied);
 }
 
@@ -430,11 +426,14 @@ void ClusterBody::after_settle() {
     changes_at_settle_ = database.num_structural_changes();
 }
 
-void ClusterBody::run_halo() {
+void ClusterBody::send_halo() {
     if (!is_started) return;
     if (const Status settled = check_settled(); !settled) fail("halos", settled);
-    if (peers_.empty()) return;
-    halo_.run(peers_, own_rows_, copied_rows_, columns_, zones);
+    if (!peers_.empty()) halo_.send(peers_, own_rows_, columns_);
+}
+
+void ClusterBody::receive_halo() {
+    if (is_started && !peers_.empty()) halo_.receive(copied_rows_, zones);
 }
 
 }  // namespace shoal

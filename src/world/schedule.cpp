@@ -74,6 +74,7 @@ struct Schedule::Entry final : AccessGuard {
     std::atomic<bool> enabled{true};
     PassInterval interval;
     bool runs = true;                                  // whether the pass runs in this frame
+    bool when_idle = false;                            // whether other ready passes run first
     Array<std::int64_t> worker_ns{Owner("schedule")};  // time per worker
     std::uint32_t trace_name = 0;
 };
@@ -140,7 +141,7 @@ std::string column_text(const Schema& table, std::uint32_t column) {
 }  // namespace
 
 /// Runs the passes on a crew of workers. A pass is ready when all its predecessors have ended. The ready pass that is
-/// first in the order runs next.
+/// first in the order runs next; passes with when_idle() come after all others.
 /// Thread: run() by one thread; the rest by the crew.
 class Schedule::Runner final : public CrewWork {
 public:
@@ -254,7 +255,7 @@ private:
     }
 
     void push_ready(std::uint32_t position) {
-        ready_.push_back(position);
+        ready_.push_back(entry_at(position).when_idle ? position | kWhenIdle : position);
         std::push_heap(ready_.begin(), ready_.end(), std::greater<>());
     }
 
@@ -262,7 +263,7 @@ private:
         const std::lock_guard lock(mutex_);
         if (ready_.empty()) return false;
         std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
-        position = ready_.back();
+        position = ready_.back() & ~kWhenIdle;
         ready_.pop_back();
         return true;
     }
@@ -317,9 +318,10 @@ private:
     std::uint64_t frame_ = 0;
     std::mutex mutex_;                                    // guards the next two members
     Array<std::uint32_t> num_before_{Owner("schedule")};  // by position: number of predecessors that have not ended
-    Array<std::uint32_t> ready_{Owner("schedule")};       // a min-heap of positions
-    std::atomic<std::uint32_t> num_left_{0};              // number of passes that have not ended
-    std::atomic<std::uint32_t> failed_{kNone};  // first position of a failed pass; mutex_ guards writes
+    static constexpr std::uint32_t kWhenIdle = std::uint32_t(1) << 31;
+    Array<std::uint32_t> ready_{Owner("schedule")};  // a min-heap of positions, some with kWhenIdle
+    std::atomic<std::uint32_t> num_left_{0};         // number of passes that have not ended
+    std::atomic<std::uint32_t> failed_{kNone};       // first position of a failed pass; mutex_ guards writes
 };
 
 /// Returns a pass that is not ordered relative to this one and has a write access for which is_about(access) is true,
@@ -492,6 +494,12 @@ PassOrder& PassOrder::every_frames(std::uint32_t num_frames) {
 PassOrder& PassOrder::every_seconds(float seconds) {
     schedule_.require_idle();
     entry_.interval.set_seconds(seconds);
+    return *this;
+}
+
+PassOrder& PassOrder::when_idle() {
+    schedule_.require_idle();
+    entry_.when_idle = true;
     return *this;
 }
 

@@ -270,7 +270,7 @@ void add_passes(Sea& sea) {
                 });
             });
         });
-    // Runs beside the pass "halo".
+    // Runs while halos are under way.
     world.schedule().add("look at names", {reads<&Charge::births>(sea.database).in(cluster.own())},
                          [&sea](PassContext&) {
                              sea.cluster.own().now().for_each([&](Zone zone) {
@@ -377,7 +377,15 @@ void add_passes(Sea& sea) {
     add_mistakes(sea);
 }
 
-void print_report(const Sea& sea) {
+/// Lists the passes of a frame in the order in which they began.
+struct PassList final : PassHook {
+    void begin(const char* pass) override { names += concat(' ', pass, ','); }
+    void end(const char*) override {}
+    std::string names;
+};
+
+void print_report(const Sea& sea, const PassList& passes) {
+    if (sea.cluster.rank() == 0) std::fprintf(stderr, "passes:%s\n", passes.names.c_str());
     sea.world.services().for_each([&](const WorldService& service) {
         if (service.name() == "cluster")
             std::fprintf(stderr, "of rank %u: %s", sea.cluster.rank(), service.table().c_str());
@@ -436,7 +444,10 @@ void run(Sea& sea) {
             std::this_thread::sleep_for(time);
             std::raise(SIGKILL);
         }).detach();
+    PassList passes;
+    if (options.report) sea.world.schedule().set_hook(&passes);
     while (sea.world.frame() < options.frames) {
+        passes.names.clear();
         sea.world.step(1.0f / 10);
         const std::uint64_t hash = sea.cluster.state_hash(),
                             rows = sea.cluster.sum_count(sea.cluster.statistics().num_rows);
@@ -490,7 +501,7 @@ void run(Sea& sea) {
         }
     }
     require(sea.database.validate());
-    if (options.report) print_report(sea);
+    if (options.report) print_report(sea, passes);
 }
 
 }  // namespace

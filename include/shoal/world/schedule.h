@@ -282,6 +282,10 @@ public:
     /// Replaces every_frames(). Requires: `seconds` is above 0 and finite; the schedule is not running.
     SHOAL_API PassOrder& every_seconds(float seconds);
 
+    /// Runs the pass only when no other pass is ready. For a pass that waits for something outside the program, such as
+    /// a message: passes that do not depend on it run first, even on one worker. Requires: the schedule is not running.
+    SHOAL_API PassOrder& when_idle();
+
 private:
     friend class Schedule;
     PassOrder(Schedule& schedule, Schedule::Entry& entry) : schedule_(schedule), entry_(entry) {}
