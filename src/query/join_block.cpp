@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::uint32_t kFetchDistance = 32;
 constexpr std::size_t kCachedRows = 1 << 16;  // an index of this many rows is mostly in the cache
-constexpr std::size_t kMostFetched = 16;      // columns of one store; further columns are not prefetched
+constexpr std::size_t kMostFetched = 16;      // at most this number of columns per store are prefetched
 
 /// Returns a bit for each of 64 rows, which is set if the row is not nil. Makes bytes first, which vectorises, and then
-/// packs eight bytes at once.
+/// packs eight bytes at a time.
 std::uint64_t rows_had(const std::uint32_t* rows) {
     std::uint8_t had[64];
     for (std::uint32_t i = 0; i < 64; ++i) had[i] = rows[i] != kNilRow;
@@ -52,7 +52,8 @@ void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uin
         entities, columns.empty() ? 0 : kFetchDistance,
         [&](std::size_t i, std::uint32_t row) SHOAL_INLINED {
             found[i] = row;
-            // Without a row, prefetches row 0: prefetching an address outside of the column would walk the page tables.
+            // Without a row, prefetches row 0, because prefetching an address outside of the column would walk the page
+            // tables.
             const std::size_t fetched = row == kNilRow ? 0 : row;
             if constexpr (kOneColumn)
                 __builtin_prefetch(first.first + fetched * first.element_bytes);
@@ -340,8 +341,8 @@ const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint3
     return room;
 }
 
-/// Finds the entities that a link field of the rows names, and, if any of their fields is in the database, their rows
-/// there.
+/// Finds the entities that the rows name in a link field. If any of their fields are in the database, also finds their
+/// rows there.
 void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
     LinkedRows& linked = block.links[link];
     const std::uint32_t number = plan_.links[link];

@@ -5,7 +5,7 @@
 //     another store's     7 8 9 - - 3 4 0        looked up for the whole block, and prefetched
 //     visited             1 1 1 0 0 1 1 1        a bit for each row
 //
-// Thread: any number of finders; each loop has its own block.
+// Thread: any number of finders may run in parallel; each loop has its own block.
 
 #include "query/term_stores.h"
 #include "shoal/base/detail/bits.h"
@@ -32,7 +32,7 @@ struct LinkedRows {
     }
 };
 
-/// Returns the table if all rows that have a table have the same one; otherwise nullptr.
+/// If all rows that have a table have the same table, returns it; otherwise returns nullptr.
 inline DatabaseTable* only_table_of(DatabaseTable* const* tables, std::uint32_t num_rows) {
     DatabaseTable* const table = tables[0];
     bool is_only = true;
@@ -63,7 +63,7 @@ struct JoinBlock {
     }
     bool is_visited(std::uint32_t i) const { return (words[i / 64] >> (i % 64) & 1) != 0; }
     void leave_out(std::uint32_t i) { words[i / 64] &= ~(std::uint64_t(1) << (i % 64)); }
-    /// The bits of the rows that the block has in word `word`.
+    /// The bits of the block's rows in word `word`.
     std::uint64_t rows_of_word(std::uint32_t word) const {
         const std::uint32_t num_left = size() > word * 64 ? size() - word * 64 : 0;
         return num_left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << num_left) - 1;
@@ -91,7 +91,7 @@ struct JoinBlock {
     void for_each_visited(Visit&& visit) const {
         for (std::uint32_t word = 0; word * 64 < size(); ++word) for_each_bit(words[word], word * 64, visit);
     }
-    /// Calls visit(table, words) for each table of the database that has visited rows, or once without a database.
+    /// Calls visit(table, words) for each database table that has visited rows, or once if there is no database.
     template <class Visit>
     void for_each_table(Visit&& visit) const {
         if (tables == nullptr || of_database != nullptr)
@@ -105,7 +105,8 @@ struct JoinBlock {
         for_each_table([&](DatabaseTable* table, const std::uint64_t* here) { combine(0, table, here, visit); });
     }
 
-    /// The same in the order of the rows, with one call for each range of consecutive rows that have the same tables.
+    /// Like for_each_combination(), but in the order of the rows, with one call for each range of consecutive rows that
+    /// have the same tables.
     template <class Visit>
     void for_each_stretch(Visit&& visit) {
         std::uint64_t here[kWords] = {};
@@ -143,7 +144,7 @@ private:
         });
     }
     /// Calls visit(table, words) for each table with rows in `visited`; `words` has the bits of these rows. Shape:
-    /// `tables` by row of the block.
+    /// `tables` is indexed by row of the block.
     template <class Visit>
     static void for_each_of(DatabaseTable* const* tables, const std::uint64_t* visited, Visit&& visit) {
         std::uint64_t left[kWords], here[kWords];

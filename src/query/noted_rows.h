@@ -1,5 +1,5 @@
 #pragma once
-// The entities that have gained, lost or changed a component since the last loop of a plan.
+// The entities that have gained, lost or changed a component since a plan's last loop.
 //
 //     loop          e3 e4 have it     e3 e4 e7                e3 e7
 //     Added         e3 e4             e7

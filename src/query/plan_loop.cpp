@@ -34,7 +34,8 @@ public:
           function_(function),
           sorts_(sorts && !plan.sorted.empty()),
           is_listed_(sorts_ || !plan.noted.empty()),
-          // Batches have no columns for fields that the function looks up, and the loop does not notice writes to them.
+          // Batches have no columns for fields that the function looks up, and the loop does not notice writes to these
+          // fields.
           is_alone_(!is_listed_ && plan.is_alone &&
                     !(plan.looks_up &&
                       (plan.since != 0 || function.takes_runs || !function.skips_disabled || plan.has_holes()))) {}
@@ -105,7 +106,7 @@ public:
         if (plan_.since != 0 && writes_others && marks_what_it_watches()) return false;
         return ToldRows::share(plan_.told, places_, driver, writes_others);
     }
-    /// Whether the loop is known to have only one chunk, without a walk over the parts.
+    /// Whether the loop is known, without a walk over the parts, to have only one chunk.
     bool is_small() const {
         return is_alone_ && !places_.has_database() && places_.stores[plan_.alone].rows->num_rows() <= function_.grain;
     }
@@ -226,8 +227,8 @@ private:
         if (!plan_.is_of_database(field)) return places_.first_column[plan_.fields[field]];
         return table == nullptr ? kNoColumn : plan_.first_column(*table, field);
     }
-    /// Sets where the fields are: database fields are in the rows' own table, and fields of linked entities in the
-    /// `shown` tables of the links.
+    /// Sets where the fields are: database fields are in the rows' own table, and the fields of linked entities are in
+    /// the `shown` tables of the links.
     void bind(FieldColumns* fields, DatabaseTable* own, std::span<const LinkedRows> links) const {
         for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
             const PlanTerm& field = plan_.field(i);

@@ -61,8 +61,8 @@ struct PlanState {
         }
         if (SHOAL_UNLIKELY(!further.empty())) refresh_further();
     }
-    /// The visited entities if they are a list, not the rows of a store: sorted entities, or the entities of Added,
-    /// Changed or Removed.
+    /// The visited entities, if they are a list instead of the rows of a store: sorted entities, or the entities of
+    /// Added, Changed or Removed.
     std::span<const Entity> listed(bool sorts) const {
         return sorts && !sorted.empty() ? sorted[0].owners() : noted[0].owners();
     }
@@ -81,14 +81,14 @@ struct PlanState {
     const std::uint16_t* columns_of(const DatabaseTable* table) const {
         return table == nullptr ? own_columns.data() + written.size() : columns_of(table->type_number());
     }
-    /// The same for the tables of an archetype.
+    /// Returns the first column of each field in the tables of an archetype.
     const std::uint16_t* columns_of(std::uint32_t archetype) const {
         return noted_columns.data() + archetype * num_noted() + written.size();
     }
     /// The number of columns that are noted for an archetype.
     std::size_t num_noted() const { return fields.size() + written.size(); }
-    /// The store whose table batches show if the entities are a list: the store that would be the driver without the
-    /// list, or, if there is none, any named store.
+    /// If the entities are a list, the store whose table is shown in batches: the store that would be the driver
+    /// without the list or, if there is none, any named store.
     std::uint8_t shown_store() const {
         for (const JoinedStore& store : places.stores)
             if (store.is_required) return driver();
@@ -133,7 +133,7 @@ struct PlanState {
     // `has_all_fields`: no field may be missing.
     bool is_alone = false, has_all_fields = false, has_lists = false;
     std::uint8_t alone = 0;  // the number of the only deciding store
-    bool looks_up = false;   // the function looks up, row by row, fields that may be missing in other managers
+    bool looks_up = false;   // for each row, the function looks up the fields that may be missing in other managers
     bool is_plain = false;   // run_plain() can run the loops of simple functions
     Array<WrittenColumn> written{Owner("query")};
     Array<std::uint16_t> own_columns{Owner("query")};  // like noted_columns, for the only store if it is not a database

@@ -92,7 +92,7 @@ public:
         if (term.is_related() || term.is_link) return;
         joined.is_required |= !term.is_optional && !term.excludes;
         joined.is_excluded |= keeper.database == nullptr && term.excludes;
-        // In a manager, each row is a value. In the database, a row has only the first value of an entity.
+        // In a manager, each row is a value. In the database, a row has only an entity's first value.
         joined.is_driver |= term.is_each_value && plan_.terms.size() > 1 && keeper.database == nullptr;
     }
     std::uint8_t add(const OwningStore& keeper) {
@@ -105,8 +105,8 @@ public:
         places_.database = number;
         return number;
     }
-    /// Plans the loop over the further values of a `many` type of the database, after each entity's first value. These
-    /// values are in a separate table, which is the driver.
+    /// For a `many` type in the database, plans the loop over all values except each entity's first. These values are
+    /// in a separate table, which is the driver.
     void plan_further() {
         std::uint32_t of_values = 0;
         while (of_values < plan_.terms.size() && !plan_.terms[of_values].is_each_value) ++of_values;

@@ -4,8 +4,8 @@
 //     as the plan visits them     e1 7    e2 3    e3 3    e4 9        entities, keys
 //     order                       1       2       0       3           equal keys: as the plan visits them
 //
-// If the rows are the same as in the last loop, sorting begins with the last order: this costs a walk if that order is
-// still right; otherwise the ranges that are still in order are merged.
+// If the rows are the same as in the last loop, sorting starts from the last order. This costs one walk if that order
+// is still right; otherwise, the ranges that are still in order are merged.
 // Thread: the thread that begins a loop.
 
 #include "shoal/query/detail/query_plan.h"

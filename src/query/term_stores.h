@@ -60,7 +60,7 @@ public:
     bool visits_each_once(const JoinedStore& store) const {
         return num_terms_ > 1 && !store.is_driver && store.rows->schema().many();
     }
-    /// Whether a store decides which rows are visited, or must be looked up for each block.
+    /// Whether a store decides which rows are visited, or entities must be looked up in it for each block.
     bool decides(std::uint8_t store) const {
         const JoinedStore& one = stores[store];
         return store == database || one.is_required || one.is_excluded || one.needs_parent || one.lists != nullptr ||

@@ -26,7 +26,7 @@ struct TextQuery::Plan {
     Array<TextComponent> components{Owner("query")};      // the shown components
     Array<std::size_t> fields{Owner("query")};            // each component's field in `rows`; kNoField: a singleton
     Array<TextComparison> comparisons{Owner("query")};    // all must hold
-    Array<TextComparison> of_singletons{Owner("query")};  // the same for singletons
+    Array<TextComparison> of_singletons{Owner("query")};  // comparisons with singletons, which must all hold
     Array<OwnedRows*> singletons{Owner("query")};         // for each component; nullptr: it is not a singleton
     Array<Access> accesses{Owner("query")};
 };

@@ -106,7 +106,7 @@ bool TextBatch::read(std::size_t component, const FieldPart& part, std::uint32_t
 struct TextQuery::Visitor {
     const Plan& plan;
     void (*visit)(void* context, const TextBatch& batch) = nullptr;
-    void (*visit_with)(void* context, Commands& commands, const TextBatch& batch) = nullptr;  // instead of `visit`
+    void (*visit_with)(void* context, Commands& commands, const TextBatch& batch) = nullptr;  // used instead of `visit`
     void* context = nullptr;
     ComponentDirectory* directory = nullptr;  // the directory that the commands apply to
     bool marks = true;                        // whether the loop marks visited rows as written

@@ -53,7 +53,7 @@ bool is_comparable(const ValueType& type) {
             type.type == FieldType::kStringId || type.type == FieldType::kResourceId);
 }
 
-/// Returns the value of a word or a quoted text; nothing for a number that does not fit into 64 bits.
+/// Returns the value of a word or a quoted string, or nothing for a number that does not fit in 64 bits.
 AnyValue value_of(std::string_view text) {
     if (text[0] == '"') return text.substr(1, text.size() - 2);
     if (text == "true" || text == "false") return text == "true";

@@ -1,6 +1,6 @@
 #pragma once
-// The rows that a loop has written in a store that computes other values from these rows. The store is notified when
-// the loop ends.
+// Collects the rows that a loop writes in a store, if the store computes other values from its rows. The store is
+// notified when the loop ends.
 //
 //     the store drives alone     every row of a part                         when the part is marked
 //     drives, others joined      a bit for each row, set block by block      by the threads of the loop
@@ -8,8 +8,8 @@
 //     several threads            a bit for each row of what is joined        by the threads of the loop
 //
 // Rows are in the order of the store, or of the driver, so the order does not depend on the number of workers.
-// Thread: as above. A block of a driver begins at a multiple of 64 rows, so two threads never write the same word; the
-// bits of a joined store are set atomically.
+// Thread: as in the table above. A block of a driver begins at a multiple of 64 rows, so two threads never write the
+// same word; the bits of a joined store are set atomically.
 
 #include "query/join_block.h"
 #include "shoal/base/detail/bit_set.h"
@@ -22,8 +22,8 @@ public:
 
     /// Begins a loop. `num_rows` is the number of the store's rows if the store is the driver of a join, otherwise 0.
     void begin(std::uint32_t num_rows);
-    /// Allows several threads to add rows of all stores but the driver. Returns false if several threads might write
-    /// the same row: this is possible if the loop visits each of an entity's rows in the driver, and writes other
+    /// Allows several threads to add rows of all stores except the driver. Returns false if several threads might write
+    /// the same row, which is possible if the loop visits each of an entity's rows in the driver and writes other
     /// stores.
     static bool share(std::span<ToldRows> all, const TermStores& places, std::size_t driver, bool writes_others);
     /// Adds the visited rows of a block.

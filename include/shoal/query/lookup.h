@@ -10,13 +10,13 @@
 //                                            a database: entity -> table, row; the archetype knows the column
 //
 // World::get() and World::set() look up a single value: world.get<&PointMass::mass>(entity). A disabled component
-// counts as missing, and so does a component of a dead entity whose rows are not removed yet. For a `many` type, find()
-// returns the first value. set() goes through the store: setting a transform moves its children. For access to fields
-// by name, see store/field_path.h.
+// counts as missing, and so does a component of a dead entity whose rows have not been removed yet. For a `many` type,
+// find() returns the first value. set() goes through the store: setting a transform moves its children. For access to
+// fields by name, see store/field_path.h.
 // Lifetime: a Lookup is valid until the store is detached or destroyed, even if rows are added, removed or moved. The
 // result of find() is valid until the next structural call.
-// Thread: find() counts as a const call of the store. A pass that calls set() declares that it writes the field, and
-// calls it on one thread.
+// Thread: find() counts as a const call to the store. A pass that calls set() must declare that it writes the field,
+// and must call set() on one thread only.
 
 #include "shoal/database/database.h"
 #include "shoal/query/detail/terms.h"
@@ -34,8 +34,8 @@ public:
     /// Finds the store; the result has no store if none keeps the component type. Requires: if there is a store, it has
     /// the fields in columns, with the layout of `component`.
     SHOAL_API static LookupStore find_in(const ComponentDirectory& directory, const Schema& component);
-    /// The same for many look-ups. Also makes the store of a built-in component type. Requires: a store keeps the
-    /// component type.
+    /// Like find_in(), but prepares for many look-ups, and makes the store of a built-in component type if necessary.
+    /// Requires: a store keeps the component type.
     SHOAL_API static LookupStore require_in(ComponentDirectory& directory, const Schema& component);
 
     /// A row with an enabled component. Lifetime: until the next structural call.
@@ -73,13 +73,13 @@ private:
         if (SHOAL_UNLIKELY(needs_parent_) && table.links(LinkColumn::kTreeParent)[row] == kNilRow) return {};
         return SHOAL_LIKELY(entities_->alive_between_changes(entity)) ? row_of(table, row, first_column_) : Row();
     }
-    /// The same without `columns_`, which a single look-up does not need. Pure: a loop may reuse the result.
+    /// Like find(), for a single look-up, which has no `columns_`. Pure: a loop may reuse the result.
     __attribute__((pure)) SHOAL_API Row find_once(Entity entity) const;
 
     const EntityManager* entities_;
     const Schema* component_;
     Store* store_ = nullptr;
-    OwnedRows* rows_ = nullptr;           // nullptr: the store is a database, or there is none
+    OwnedRows* rows_ = nullptr;           // nullptr: the store is a database, or there is no store
     const Database* database_ = nullptr;  // set if the store is a database
     ComponentType type_;                  // the component type in that database
     const Array<const PhysicalColumn*>* columns_ =
@@ -104,17 +104,17 @@ class Lookup {
                   "the member is not among the fields of its SHOAL_COMPONENT declaration");
 
 public:
-    /// Finds the store, as a query over `directory` does. Requires: a store keeps the component type, or is made for it
-    /// on demand; the store has the fields in columns; no passes run if the store must be made.
+    /// Finds the store, as a query over `directory` does. Requires: a store keeps the component type, or can be made on
+    /// demand; the store has the fields in columns; if the store must be made, no pass is running.
     explicit Lookup(ComponentDirectory& directory) : Lookup(detail::LookupStore::require_in(directory, schema())) {}
     /// For a single look-up: finds nothing if no store keeps the component type.
     static Lookup once(const ComponentDirectory& directory) {
         return Lookup(detail::LookupStore::find_in(directory, schema()));
     }
 
-    /// Returns the field in the form in which a query passes a field that may be missing: a pointer to const or, if the
-    /// field is split, an object that is used like one. It is null if the entity is dead or has no such component, or
-    /// if the component is disabled. Any id is allowed. Cost: a look-up in the store.
+    /// Returns the field as a query passes a Maybe field: a pointer to const or, if the field is split, an object that
+    /// is used like a pointer. It is null if the entity is dead or has no such component, or if the component is
+    /// disabled. Any id is allowed. Cost: a look-up in the store.
     SHOAL_INLINE auto find(Entity entity) const {
         if constexpr (kIsRight) {
             using View = ReadColumn<kMember>;
@@ -136,7 +136,7 @@ public:
     }
     /// Sets the field and marks it as written, through the store.
     /// Errors: the entity is dead or has no such component, or the component is disabled; the store rejects the value.
-    /// The message says which; nothing has changed.
+    /// The message states the cause; nothing has changed.
     Status set(Entity entity, const ValueOf<kMember>& value) const {
         constexpr Mistake kOfSet = detail::find_set_mistake<kMember>();
         static_assert(detail::kDiffersFrom<kOfSet, Mistake::kOpaque>,

@@ -37,9 +37,9 @@
 //         body.position += body.velocity * dt;
 //     });
 //
-// A query over a world, world.query<...>(), finds the stores when it is made: managers, the database, and others such
-// as Transform (transform/transform.h), Owned or Tag. Values that a store computes, such as WorldPose, are read-only:
-// Write does not compile if their type is declared `computed`. A query over a world may have more terms:
+// A query over a world, world.query<...>(), finds the stores when it is made: managers, the database, and the stores of
+// types such as Transform (transform/transform.h), Owned or Tag. Values that a store computes, such as WorldPose, are
+// read-only: Write does not compile if their type is declared `computed`. A query over a world may have more terms:
 //
 //     Parent<Read<&T::field>>   all                             a pointer to const; null for roots, or without T
 //     Related<&M::target, Read<&T::field>>   all                the same, of the entity that the field `target` names
@@ -49,8 +49,8 @@
 //                               (a copy of such a query starts over, also if in() or the like returns it: keep it)
 //     Singleton<Read<&T::field>>   all                             the value of the world's only T
 //
-// It may also require tags, tagged("enemy"), or exclude them, untagged("enemy"): the list of the entities that have a
-// tag is joined like a store. `world.query<>().tagged("enemy")` needs no other term.
+// It may also require tags with tagged("enemy"), or exclude them with untagged("enemy"). The list of entities that have
+// a tag is joined like a store. `world.query<>().tagged("enemy")` needs no other term.
 //
 // A query that has only Singleton terms calls its function once, and may write the singletons:
 // Singleton<Write<&T::field>>. No other query may write singletons, because its loops run on several threads.
@@ -59,13 +59,13 @@
 //         [](auto&& v, const Matrix3x4& pose) { v += pull_at(pose); });
 //
 // If a component type is `many`, a query that reads or writes it visits each value: an entity is visited once for each
-// of its values, each time with the same fields of other terms. A query reads at most one such type; other `many` types
-// may be named in With, Without and AnyOf.
+// of its values, and the fields of the other terms are the same each time. A query reads at most one such type; other
+// `many` types may be named in With, Without and AnyOf.
 //
 // A disabled component counts as missing. Inactive entities (see components/activity.h) are skipped, unless a query
 // calls with_inactive() or names Inactive. If an entity must be in several stores, a loop visits the rows of the
-// smallest store, the driver, and looks each entity up in the others, in blocks of 256 rows; driver() returns that
-// store. The order of the visited rows depends only on the rows.
+// smallest store, called the driver, in blocks of 256 rows, and looks up each entity in the other stores. driver()
+// returns the driver. The order of the visited rows depends only on the rows.
 //
 //     auto pushed = query<Write<&Body::velocity>, Maybe<&Wind::force>>(bodies, winds);
 //     pushed.for_each([](auto&& v, const Vec3* force) {
@@ -76,14 +76,14 @@
 // The function's arguments are, in this order: the EventWriters of writing() (see events.h); a Commands& and the
 // Entity, if the function takes them; one argument per field. If the function takes Commands, the managers that the
 // query names must be in a world or in a ComponentDirectory (see commands.h). The function of a pass may take a const
-// PassContext& before all of these (see world/schedule.h). A manager with an identity index has holes: a function that
-// takes the Entity is not called for holes; other functions are. Keep a query rather than recreating it: it remembers
+// PassContext& before all of these (see world/schedule.h). A manager with an identity index has holes. A function that
+// takes the Entity is not called for them; other functions are. Keep a query rather than recreating it: it remembers
 // which tables match, and checks only new tables.
 //
-// While a loop runs, its function must not access a field that the query writes, except through its argument: the
+// While a loop runs, its function must not access a field that the query writes, except through its argument. The
 // compiler assumes that nothing else reads or writes that column, so Manager::get() or Database::get() may return an
-// old or a new value. To read such a field of other rows, use a copy or a second pass. Other fields may be read in any
-// way.
+// old or a new value. To read a written field of other rows, use a copy or a second pass. Other fields may be read in
+// any way.
 //
 // On an executor, the threads share the rows of the driver in runs of 4,096 or more (see grain()), whichever stores are
 // written. Even in a join, no two calls write the same row of a store. A loop that visits each value of a `many` type
@@ -93,9 +93,9 @@
 //
 // A program that uses a Database includes database/database.h; one that uses Commands includes command/commands.h.
 // Lifetime: a query refers to its stores; each loop looks up the columns again.
-// Thread: use between structural calls; a structural call inside a loop ends the program (see RowLock, DatabaseLock).
-// Two loops of different queries may run at once if neither writes a field that the other names. A query is used by one
-// thread, and by chunks of its own loop.
+// Thread: a query is used between structural calls; a structural call inside a loop ends the program (see RowLock,
+// DatabaseLock). Loops of two queries may run in parallel if neither writes a field that the other names. A query is
+// used by one thread, and by chunks of its own loop.
 
 #include "shoal/query/detail/mistakes.h"
 #include "shoal/query/detail/query_batch.h"
@@ -107,7 +107,7 @@ namespace shoal {
 
 namespace detail {
 
-/// A tag by its id or its text.
+/// A tag, given by its id or its text.
 struct TagName {
     TagName(StringId tag) : id(tag) {}                            // NOLINT: that is what it is for
     TagName(std::string_view tag) : id(tag) {}                    // NOLINT
@@ -115,7 +115,7 @@ struct TagName {
     StringId id;
 };
 
-/// The type of a batch's table: in a database, in a manager, or in either.
+/// The type of a batch's table, which is in a database, in a manager, or in either.
 template <class Stores>
 struct BatchTableOf {
     using Type = Table;
@@ -169,7 +169,7 @@ public:
         if constexpr (kIsOfSingletons) plan_.see_inactive();
     }
 
-    /// The same query, limited to the rows of some zones.
+    /// Returns a copy of this query, limited to the rows in some zones.
     Query in(const ZoneSet& zones) const {
         static_assert(!(Terms::kIsRemoved || ...), "what was removed lies in no zone any more");
         static_assert(kHasDatabase, "zones are a database's; say query<...>(database, managers...)");
@@ -177,15 +177,16 @@ public:
         if constexpr (kHasDatabase) result.plan_.set_zones(zones);
         return result;
     }
-    /// The same, for the zones that are in `zones` when a loop begins.
+    /// Returns a copy of this query, limited to the zones that are in `zones` when a loop begins.
     Query in(const LiveZones& zones) const {
         Query result = in(zones.now());
         if constexpr (kHasDatabase) result.plan_.set_live_zones(zones);
         return result;
     }
-    /// The same query, limited to blocks of 1,024 rows that changed at `stamp` or later: a field that the query reads
-    /// was written, or rows were added or moved there. A stamp of 0 means all rows. In a join, a row is visited if its
-    /// block in any of the stores changed; fields of parents and related entities do not count.
+    /// Returns a copy of this query, limited to blocks of 1,024 rows that changed at stamp `stamp` or later. A block
+    /// changes when a field that the query reads is written, or rows are added or moved there. A stamp of 0 means all
+    /// rows. In a join, a row is visited if its block in any of the stores changed; fields of parents and related
+    /// entities do not count.
     Query changed_since(std::uint64_t stamp) const {
         constexpr bool kWatches =
             ((Terms::kIsField && !Terms::kWrites && !Terms::kIsOfParent && !Terms::kIsSingleton) || ...);
@@ -195,16 +196,16 @@ public:
         result.plan_.set_since(stamp);
         return result;
     }
-    /// The same query, which also visits inactive entities (see components/activity.h).
+    /// Returns a copy of this query that also visits inactive entities (see components/activity.h).
     Query with_inactive() const {
         Query result = *this;
         result.plan_.see_inactive();
         return result;
     }
-    /// The same query, whose loops visit the rows in ascending order of a field's values; rows with equal values stay
-    /// in their usual order. The order is kept, and updated when a loop begins. If several threads share the rows, each
-    /// gets a contiguous part of that order. Cost: a walk over the rows before each loop, a merge if the order of
-    /// values has changed, and a look-up for each row.
+    /// Returns a copy of this query whose loops visit the rows in ascending order of a field's values. Rows with equal
+    /// values stay in their usual order. The order is kept between loops, and updated when a loop begins. If several
+    /// threads share the rows, each gets a contiguous part of that order. Cost: a walk over the rows before each loop,
+    /// a merge if the order of values has changed, and a look-up for each row.
     /// Requires: the query names the field with Read or Write; the field is a number, a bool or an enumeration.
     template <auto kMember>
     Query sorted_by() const {
@@ -222,30 +223,30 @@ public:
             result.plan_.sort_by(Leaf::template field_number<kMember>(), detail::sort_key<kMember>());
         return result;
     }
-    /// The same query, limited to entities that have a tag (see components/tag.h). Call it twice to require two tags.
-    /// The list of the tag is one of the stores that are joined: if it is the shortest, it is the driver. A tag that no
-    /// entity has is not an error.
+    /// Returns a copy of this query, limited to entities that have a tag (see components/tag.h). Call it twice to
+    /// require two tags. The tag's list of entities is joined like a store; if it is the shortest, it is the driver. A
+    /// tag that no entity has is not an error.
     /// Requires: a manager keeps the tags, which is true unless ComponentDirectory::claim() has set another store.
     Query tagged(detail::TagName tag) const {
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         return with_tag(tag.id, false);
     }
-    /// The same query, limited to entities that lack a tag. Requires: as above.
+    /// Returns a copy of this query, limited to entities that lack a tag. Requires: as for tagged().
     Query untagged(detail::TagName tag) const {
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         return with_tag(tag.id, true);
     }
-    /// The same query, whose function first takes an EventWriter<T>& for each channel. The writer is faster than the
-    /// channel itself (see command/events.h). A pass with this query declares writes() of the channels. Requires: no
-    /// two channels have the same type.
+    /// Returns a copy of this query whose function takes an EventWriter<T>& for each channel before its other
+    /// arguments. The writer is faster than the channel itself (see command/events.h). A pass that uses the result must
+    /// declare writes() for the channels. Requires: no two channels have the same type.
     template <class... Ts>
     WritingQuery<Query, Ts...> writing(Events<Ts>&... events) const {
         return {*this, events...};
     }
 
-    /// The same query; its loops are cut into chunks of at least `rows` rows, rounded up to a multiple of 64. For
-    /// functions that take microseconds per row: with the usual 4,096 rows, a small loop stays on one thread. How a
-    /// loop is cut depends only on numbers of rows, not on the number of workers. Requires: rows > 0.
+    /// Returns a copy of this query whose loops are cut into chunks of at least `rows` rows, rounded up to a multiple
+    /// of 64. Use it if a call takes microseconds: with the usual 4,096 rows per chunk, a small loop would stay on one
+    /// thread. How a loop is cut depends only on the numbers of rows, not on the number of workers. Requires: rows > 0.
     Query grain(std::uint32_t rows) const {
         SHOAL_ASSERT(rows > 0, "a chunk has at least one row");
         Query result = *this;
@@ -257,8 +258,8 @@ public:
     const Store& driver() const { return plan_.driver(); }
     /// Requires: this is a query over a database.
     Database& database() const { return plan_.database(); }
-    /// The number of rows of the driver that match, including disabled ones. A loop visits at most that many. With
-    /// Added, Changed or Removed, returns the number of rows that the last loop found. Cost: a step per table.
+    /// The number of the driver's rows that match, including disabled ones. A loop visits at most this number of rows.
+    /// With Added, Changed or Removed, returns the number of rows that the last loop found. Cost: a step per table.
     std::uint64_t num_rows() const { return plan_.num_rows(); }
     /// Returns the bytes of the named fields in one row, for computing rates. Singletons count only if the query has no
     /// other terms.
@@ -285,8 +286,8 @@ public:
             "before them");
         if constexpr (kFits<Function>) run<false>(nullptr, function);
     }
-    /// The same on several threads; `function` is called from all of these threads at once. Small loops stay on the
-    /// calling thread.
+    /// Calls `function` for each row, on several threads at the same time, and marks the written fields. Small loops
+    /// stay on the calling thread.
     template <class Function>
     void for_each(Executor& executor, Function&& function) const {
         static_assert(
@@ -296,7 +297,7 @@ public:
             "before them");
         if constexpr (kFits<Function>) run<false>(&executor, function);
     }
-    /// Starts the same loop and returns a StartedQuery, whose wait() marks the written fields.
+    /// Starts a loop on several threads and returns a StartedQuery, whose wait() marks the written fields.
     /// Lifetime: this query and `function` outlive the result.
     template <class Function>
     auto start(Executor& executor, Function& function) const {
@@ -309,8 +310,8 @@ public:
     }
 
     /// Calls `function` with a Batch (and a Commands& first, if it takes one) until all rows are visited, and marks the
-    /// written fields. A batch is a run of consecutive rows of a table, or of a chunk of it. In a join, the rows are
-    /// consecutive in all stores, so a batch may be a single row.
+    /// written fields. A batch is a run of consecutive rows in a table, or in one chunk of a table. In a join, the rows
+    /// are consecutive in all stores, so a batch may be a single row.
     template <class Function>
     void for_each_batch(Function&& function) const {
         static_assert(
@@ -427,7 +428,7 @@ private:
     std::uint32_t grain_ = kUsualRowsPerChunk;
 };
 
-/// A loop of a query that runs on an executor's threads, from its start to its end.
+/// A query's loop that was started on an executor's threads.
 ///
 ///     auto run = moving.start(executor, move);     // jobs are at work
 ///     look_at(other_things);
@@ -443,8 +444,8 @@ public:
     StartedQuery& operator=(const StartedQuery&) = delete;
 
     /// Returns when all rows are done, and marks the written fields. If the function throws, the other chunks still
-    /// run; afterwards, wait() throws the exception of the first row that threw. The destructor waits too, but logs the
-    /// exception.
+    /// run; afterwards, wait() throws the exception for the first row that caused one. The destructor also waits, but
+    /// logs the exception.
     void wait() {
         loop_.finish();
         loop_.rethrow();

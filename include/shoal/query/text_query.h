@@ -20,15 +20,15 @@
 //     $wind                     all                     of the one `wind` that the world has, to read
 //
 // Commas separate the terms. All terms must hold, and at least one must name a component or a tag that the visited rows
-// have. A tag with characters that a name cannot have is quoted, #"needs light". `^body` and `$wind` may be compared
-// too. While the world has no `wind`, no row is visited. A comparison (< <= > >= == !=) is between a field, or a part
-// of one, and a number, true, false, a text in quotes or the name of an enumerator without quotes. `health < 10`
-// compares the only field of "health", and `world_pose.position.y < 10` compares the position in the matrix of that
-// component (table/detail/field_part.h). A disabled component counts as missing. Inactive entities are skipped, unless
-// a term names "inactive". If an entity has several components of a type, the first one is used.
+// have. A tag with characters that a name cannot have is quoted: #"needs light". While the world has no `wind`, `$wind`
+// makes the loop visit no rows. A comparison (< <= > >= == !=) compares a field or a part of a field with a number,
+// true, false, a string in quotes, or an enumerator's name without quotes. It may also follow `^body` or `$wind`.
+// `health < 10` compares the only field of "health", and `world_pose.position.y < 10` compares the position in the
+// matrix of that component (table/detail/field_part.h). A disabled component counts as missing. Inactive entities are
+// skipped, unless a term names "inactive". If an entity has several components of a type, the first one is used.
 //
-// The loops are the same as for compiled queries over a world: batches are runs of a table, or up to 256 rows of a
-// join. See query.h for what a function must not do, and for lifetimes. A value that a store computes, such as
+// The loops are the same as for compiled queries over a world: a batch is a run of rows in a table, or up to 256 rows
+// of a join. See query.h for what a function must not do, and for lifetimes. A value that a store computes, such as
 // world_pose, can be read but not written. If a store computes other values from a written component, as transforms do,
 // it computes them when the loop ends.
 // Thread: as for a Query.
@@ -67,7 +67,7 @@ struct TextColumn {
         if (rows != nullptr || first == nullptr || stride != sizeof(T)) return {};
         return {reinterpret_cast<const T*>(first), num_rows};
     }
-    /// Requires: as above, and the query writes the component.
+    /// Requires: as for values(), and the query writes the component.
     template <class T>
     std::span<T> written_values() const {
         SHOAL_ASSERT(is_written, "the query only reads the component; write &name in its text");
@@ -84,7 +84,7 @@ struct TextColumn {
     const T* read(std::uint32_t i) const {
         return reinterpret_cast<const T*>(at(i));
     }
-    /// Requires: as above, and the query writes the component.
+    /// Requires: as for read(), and the query writes the component.
     template <class T>
     T* write(std::uint32_t i) const {
         SHOAL_ASSERT(is_written, "the query only reads the component; write &name in its text");
@@ -92,7 +92,7 @@ struct TextColumn {
     }
 };
 
-/// Rows of a text query. Lifetime: the call of the function that gets it.
+/// Rows of a text query. Lifetime: the call to the function that gets the batch.
 class SHOAL_API TextBatch {
 public:
     std::uint32_t num_rows() const { return static_cast<std::uint32_t>(entities_.size()); }
@@ -135,7 +135,7 @@ public:
     /// query; no store keeps a component type that the text names; a type does not have a named field; a store does not
     /// let queries write its components. Each error is added to `diagnostics`.
     static Result<TextQuery> make(const ComponentDirectory& directory, std::uint32_t file, Diagnostics& diagnostics);
-    /// The same; the message of the status is the first error, with line and column.
+    /// Parses `text` as a query. The message of the status is the first error, with its line and column.
     static Result<TextQuery> make(const ComponentDirectory& directory, std::string_view text);
 
     TextQuery(TextQuery&& other) noexcept : plan_(other.plan_) { other.plan_ = nullptr; }
@@ -144,8 +144,8 @@ public:
 
     /// The components that are named without `!`, each once, in the order of the text.
     std::span<const TextComponent> components() const;
-    /// Sets which columns of a written component loops mark as written.
-    /// Shape: bit i of `columns` stands for column i of the component; columns from 64 on are always marked.
+    /// Sets which columns of a written component the loops mark. Shape: bit i of `columns` stands for column i of the
+    /// component; columns 64 and up are always marked.
     /// Requires: components()[component].is_written.
     void write_columns(std::size_t component, std::uint64_t columns);
     /// The store whose rows a loop would visit now.
@@ -153,20 +153,20 @@ public:
     /// An upper bound on the number of rows that a loop visits: all rows of the driver, even rows that are disabled or
     /// fail a comparison.
     std::uint64_t num_rows() const;
-    /// The accesses of a loop, for schedules. Lifetime: as long as the query.
+    /// The accesses of a loop, for schedules. Lifetime: this query.
     std::span<const Access> accesses() const;
 
-    /// If a loop visits all rows of one table, except inactive entities, calls look(context, batch) once with all rows
+    /// If a loop visits a single table and skips only inactive entities, calls look(context, batch) once with all rows
     /// of the table. The entities and columns of the loop's batches are parts of that batch. Marks nothing as written.
     void look_at_table(void (*look)(void* context, const TextBatch& batch), void* context) const;
     /// Calls visit(context, batch) for all rows that match, and marks the components that the text writes.
     void for_each_batch(void (*visit)(void* context, const TextBatch& batch), void* context) const;
-    /// The same on several threads: the function is called from all of these threads at once, and all rows of the
-    /// driver that the loop looked at are marked. A loop that visits each value of a `many` type and writes another
-    /// store stays on the calling thread. Batches are the same for any number of workers.
+    /// Calls visit(context, batch) for all rows that match, on several threads at the same time, and marks all rows of
+    /// the driver that the loop looked at. A loop that visits each value of a `many` type and writes another store
+    /// stays on the calling thread. Batches are the same for any number of workers.
     void for_each_batch(Executor& executor, void (*visit)(void* context, const TextBatch& batch), void* context) const;
-    /// The same for a function that records commands: visit(context, commands, batch), with the commands of its chunk.
-    /// `directory` is the directory of the stores; the commands apply to it.
+    /// Calls a function that records commands on several threads: visit(context, commands, batch) gets the commands of
+    /// its chunk. `directory` is the directory of the stores; the commands apply to it.
     void for_each_batch(Executor& executor, ComponentDirectory& directory,
                         void (*visit)(void* context, Commands& commands, const TextBatch& batch), void* context) const;
     template <class Function>

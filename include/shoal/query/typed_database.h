@@ -10,11 +10,11 @@
 //     static_assert(sea.kNumMatching<Read<&Position::value>> == 2);
 //
 // The view has no rows of its own and calls the database, so both may be used side by side. Which components an entity
-// gains or loses in a call is known only at run time: a call that would lead to an archetype that is not listed fails.
-// Calls that bypass the view (database calls, commands, spawning) are not checked; validate() finds rows of archetypes
-// that are not listed. Look-ups are faster than the database's, because the numbers of the component types are
-// constants.
-// Thread: as for the database.
+// gains or loses in a call is known only at run time, so a call fails if it would lead to an archetype that is not
+// listed. Calls that bypass the view (database calls, commands, spawning) are not checked; validate() finds rows of
+// archetypes that are not listed. Look-ups are faster than the database's, because the numbers of the component types
+// are constants.
+// Thread: as for Database.
 
 #include "shoal/database/database.h"
 #include "shoal/query/query.h"
@@ -23,7 +23,7 @@
 
 namespace shoal {
 
-/// An archetype, by its component types in any order. It includes enableable types, whether enabled or disabled.
+/// An archetype, given by its component types in any order. Enableable types count, whether enabled or disabled.
 template <DescribedComponent... Ts>
 struct Has {};
 
@@ -154,7 +154,8 @@ public:
         return component_of<T>();
     }
 
-    /// As in Database: default values, one value per type, or one span per type; with or without a zone.
+    /// Like Database::create(), with default values, one value per type or one span per type, and with or without a
+    /// zone.
     template <DescribedComponent... Ts, class... Values>
     Status create(std::span<Entity> out, const Values&... zone_and_values) {
         static_assert(kListed<Ts...>, "no listed archetype has just these components; add Has<...> to Archetypes");
@@ -169,9 +170,9 @@ public:
         static_assert(kListed<Ts...>, "no listed archetype has just these components; add Has<...> to Archetypes");
         if constexpr (kListed<Ts...>) return database_->insert(entity, zone, values...);
     }
-    /// As in Database. The rows of dead entities stay until the database settles: until then, dead entities gain
-    /// nothing, and lose components as living entities do. Errors: as in Database, or an entity, dead or alive, would
-    /// change to an archetype that is not listed; nothing has changed.
+    /// Like Database::add() and Database::remove(). Until the database settles, dead entities keep their rows; they
+    /// gain nothing, and lose components as living entities do. Errors: as in Database, or an entity, dead or alive,
+    /// would change to an archetype that is not listed; nothing has changed.
     template <DescribedComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values) {
         static_assert(kSomeHas<Ts...>, "no listed archetype has these components; add Has<...> to Archetypes");
@@ -224,7 +225,7 @@ public:
         database_->template set<kMember>(row, value);
     }
 
-    /// The same as query<...>(database, managers...).
+    /// Returns query<...>(database, managers...).
     template <class... Terms, class... Ts>
     auto query(Manager<Ts>&... managers) const {
         using List = typename detail::LocalTerms<detail::TermList<Terms...>, Ts...>::List;

@@ -1,5 +1,5 @@
 #pragma once
-// What a pass reads and writes, so that a schedule knows which passes may run side by side.
+// Declares what a pass reads and writes, so that a schedule knows which passes may run in parallel.
 //
 //     reads<&Body::velocity>(bodies)      one field of one component type
 //     reads<all_fields<Body>>(bodies)     all of its fields
@@ -29,8 +29,8 @@ struct Access {
     bool is_everything() const { return store == nullptr && object == nullptr; }
     /// Returns this access, limited to the rows in some zones. Requires: the store is a database.
     SHOAL_API Access in(const ZoneSet& of_rows) const;
-    SHOAL_API Access in(const LiveZones& of_rows) const;  ///< the same, for the zones that the set has at run time
-    /// Like in(), but returns this access unchanged if the store is not a database: only a database has zones.
+    SHOAL_API Access in(const LiveZones& of_rows) const;  ///< limited to the zones in `of_rows` at run time
+    /// Like in(), but returns this access unchanged if the store is not a database, because only databases have zones.
     SHOAL_API Access of_query_in(const ZoneSet& of_rows, const LiveZones* of_live_rows) const;
 };
 

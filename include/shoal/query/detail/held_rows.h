@@ -1,6 +1,6 @@
 #pragma once
-// Holds the rows of a text query in place for code that fetches one batch after the other, such as a loop in a
-// scripting language, instead of passing a callback.
+// Holds the rows of a text query in place, so that a caller such as a script's loop can fetch the batches one by one
+// instead of passing a callback.
 //
 //     HeldRows held(query);  // rows stay where they are from now on
 //     for (std::size_t i = 0; i < held.num_batches(); ++i) {
@@ -13,9 +13,9 @@
 //     a run of rows                        one batch, however many blocks of the loop it spans
 //     short runs, rows in any order        one batch that lists its rows: TextColumn::rows
 //
-// The object holds the rows that match when it is made. Until finish(), nothing is marked as written, and stores that
-// compute other values from written components are not notified.
-// Thread: as for the loops of the query. A pass may hold rows while it runs.
+// The object holds the rows that match when it is made. Until finish() is called, nothing is marked as written, and
+// stores that compute other values from written components are not notified.
+// Thread: as for the query's loops. A pass may hold rows while it runs.
 
 #include "shoal/query/text_query.h"
 
@@ -31,10 +31,10 @@ public:
     HeldRows& operator=(const HeldRows&) = delete;
 
     std::size_t num_batches() const;
-    /// Requires: index < num_batches(). Lifetime: as long as this object.
+    /// Requires: index < num_batches(). Lifetime: this object.
     const TextBatch& batch(std::size_t index) const;
-    /// Marks the components that the query writes, in all rows, and notifies the stores that compute other values from
-    /// these components.
+    /// Marks the written components in all rows, and notifies the stores that compute other values from these
+    /// components.
     void finish(Executor* executor = nullptr);
 
 private:

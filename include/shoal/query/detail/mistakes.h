@@ -1,6 +1,6 @@
 #pragma once
-// Mistakes in the terms of a query. They are checked in order, and only the first mistake is reported, so that the
-// compiler does not report its consequences too. query() has a message for each mistake.
+// Mistakes in the terms of a query. They are checked in order, and only the first one is reported, so that its
+// consequences are not reported as well. query() has a message for each mistake.
 //
 // Thread: types and compile-time values.
 
@@ -17,14 +17,14 @@ enum class Mistake : std::uint8_t {
     kTwoDatabases,       ///< at least two databases are given
     kNamesNothing,       ///< there are no terms
     kUndeclared,         ///< a component type without SHOAL_COMPONENT
-    kFieldsAreNotPlain,  ///< all_fields of a type without fields, or with types that field.h lacks
+    kFieldsAreNotPlain,  ///< all_fields of a type that has no fields, or has fields that are not plain
     kNoField,            ///< a member that the declaration does not name
     kNamedTwice,         ///< two terms name the same field
     kNeedsWorld,         ///< a term that only a query over a world may have
     kNotesTwice,         ///< more than one of Added, Removed and Changed
-    kNotesMany,          ///< Added, Removed or Changed with a `many` type, in the term or elsewhere in the query
+    kNotesMany,          ///< Added, Removed or Changed of a `many` type, or in a query that reads one
     kLinksMany,          ///< Related by a field of a `many` type
-    kRemovedIsEmpty,     ///< Removed of a type that has no fields, or fields that are not plain bytes
+    kRemovedIsEmpty,     ///< Removed of a type that has no fields, or has fields that are not plain bytes
     kNoSingleton,        ///< Singleton of a type that is not a singleton
     kWritesSingleton,    ///< writes a singleton in a query that also visits rows
     kWritesOfParents,    ///< writes a component that the query also reads from parents
@@ -41,7 +41,7 @@ enum class Mistake : std::uint8_t {
 template <Mistake kFound, Mistake kOne>
 inline constexpr bool kIsNot = kFound != kOne;
 
-/// Whether each field that a query reads has one value per entity in these stores, or the query visits each value.
+/// Whether the query visits each value, or each field that it reads has one value per entity in these stores.
 template <class Stores, class... Terms>
 constexpr bool reads_all_values() {
     constexpr bool kIsOfWorld = std::is_same_v<Stores, From<ComponentDirectory>>;
@@ -146,7 +146,8 @@ constexpr Mistake find_mistake() {
     return MistakeOf<StoresGiven, TermList<Terms...>>::find();
 }
 
-/// query() returns this after a mistake. It accepts all calls of a query, so the compiler reports nothing else.
+/// query() returns this after a mistake. It accepts every call that a query accepts, so the compiler reports nothing
+/// else.
 struct RefusedQuery {
     template <class Function>
     static constexpr bool kFits = true;

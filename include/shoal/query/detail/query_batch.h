@@ -1,10 +1,10 @@
 #pragma once
-// The rows that for_each_batch() of a query passes: consecutive rows, as columns and entities.
+// A run of consecutive rows that a query's for_each_batch() passes, as columns and entities.
 //
 //     table rows      0 ... begin ......... end ... n
 //     batch rows            0 ............. num_rows()     in every column, and in entities()
 //
-// Lifetime: the call of the function that gets the batch. Thread: as for the loop.
+// Lifetime: the call to the function that gets the batch. Thread: as for the loop.
 
 #include "shoal/query/detail/row_loop.h"
 
@@ -28,8 +28,8 @@ struct TableOfBatch {
 
 }  // namespace detail
 
-/// `Table` is a DatabaseTable when the query is over a database, a TableOfBatch when it is over a world, else the Table
-/// of a manager.
+/// `Table` is a DatabaseTable when the query is over a database, a TableOfBatch when it is over a world, and otherwise
+/// a manager's Table.
 template <class Table, class List>
 class QueryBatch;
 
@@ -49,17 +49,17 @@ public:
     std::uint32_t num_rows() const { return rows_.size(); }
     /// Requires: the query is over a database.
     Zone zone() const { return table_.zone(); }
-    /// The table of the rows, for access to columns that the query does not name. rows() is the batch's range in it. If
-    /// the query joins stores, this is the database's table, or else the table of the manager whose rows the loop
-    /// visits.
+    /// The rows' table, for access to columns that the query does not name. rows() is the batch's range in it. If the
+    /// query joins stores, this is the database's table or, without a database, the table of the manager whose rows the
+    /// loop visits.
     const Table& table() const { return table_; }
     RowRange rows() const { return rows_; }
 
-    /// Shape: num_rows(). A null entity marks a hole of a manager with an identity index.
+    /// Shape: num_rows(). A null entity marks a hole in a manager with an identity index.
     std::span<const Entity> entities() const {
         return require_current(), table_.entities().subspan(rows_.begin, rows_.size());
     }
-    /// The column of a field that the query names: const, or writable for a Write term.
+    /// The column of a field that the query names. It is writable for a Write term, and otherwise const.
     /// Shape: num_rows(); 0 for a Maybe field that the rows lack.
     /// With all_fields<T>, an element is a whole component. If T is not kept whole, an element can only be read or
     /// assigned as a whole.

@@ -29,7 +29,7 @@ namespace detail {
 struct PlanState;
 struct HeldPlan;
 
-/// The kind of change since its last loop that a query visits.
+/// The kind of change that a query looks for since its last loop.
 enum class Noted : std::uint8_t { kNothing, kAdded, kRemoved, kChanged };
 
 /// What a query needs from one component type.
@@ -42,7 +42,7 @@ struct PlanTerm {
     bool is_optional = false;       ///< an entity may lack the component
     bool excludes = false;          ///< an entity must lack the component
     Noted noted = Noted::kNothing;  ///< only entities that have gained, lost or changed the component are visited
-    bool is_link = false;           ///< the column holds the entity whose fields linked terms read
+    bool is_link = false;           ///< the column holds the entity whose fields the linked terms read
     bool is_each_value = false;     ///< an entity is visited once for each of its values
     bool is_whole = false;          ///< the columns also hold fields that the query does not name
     std::uint16_t any_of = kNoAny;  ///< an entity must match at least one of the terms with this number
@@ -60,7 +60,7 @@ struct PlanTerm {
 /// The sort key of rows: `of` turns the value of a field into a number that grows with the value.
 struct SortKey {
     std::uint64_t (*of)(const std::byte* value) = nullptr;
-    std::uint32_t column = 0, offset = 0;  ///< the column's index in the component; byte offset in its element
+    std::uint32_t column = 0, offset = 0;  ///< the column's index in the component; the key's byte offset in an element
     std::size_t stride = 0;                ///< bytes from one row to the next
 };
 
@@ -82,7 +82,7 @@ struct FieldColumns {
     const std::uint64_t* enabled = nullptr;  ///< a bit for each row of the table; nullptr: all rows are enabled
 };
 
-/// The rows of a table in which all required component types are enabled, and no excluded type is.
+/// Selects the table rows in which every required component type is enabled, and no excluded type is enabled.
 struct RowBits {
     const std::uint64_t* const* required = nullptr;
     const std::uint64_t* const* excluded = nullptr;
@@ -98,15 +98,15 @@ struct RowBits {
     }
 };
 
-/// Rows that a loop has found. Lifetime: the call of the function that gets them.
+/// Rows that a loop has found. Lifetime: the call to the function that gets them.
 struct FoundRows {
     const Entity* owners = nullptr;  ///< the owner of row r is owners[r]
     RowRange rows{};                 ///< not empty
     std::uint64_t* words = nullptr;  ///< for a block: a bit for each row from rows.begin on; nullptr: a run
     const RowBits* bits = nullptr;   ///< for a run: which of the rows are enabled; nullptr: all
     const std::uint16_t* columns =
-        nullptr;  ///< by field: its first column in `table`, which has all fields; nullptr: use `fields`
-    const FieldColumns* fields = nullptr;        ///< the columns by field, if some fields are elsewhere or missing
+        nullptr;  ///< indexed by field: its first column in `table`, which has all fields; nullptr: use `fields`
+    const FieldColumns* fields = nullptr;        ///< indexed by field; used if some fields are elsewhere or missing
     Table* table = nullptr;                      ///< the table of a run's rows
     const DatabaseTable* of_database = nullptr;  ///< the same table, if it is in a database
     CommandRecorder* commands = nullptr;         ///< the commands of the chunk, if the function takes commands
@@ -120,15 +120,15 @@ struct LoopFunction {
     ComponentDirectory* directory = nullptr;   ///< the directory for its commands; nullptr: the plan's directory
     bool takes_runs = false;                   ///< it takes batches: rows that are consecutive in every store
     bool skips_disabled = true;                ///< it skips disabled rows (FoundRows::bits) and rows without an owner
-    bool looks_at_each = false;                ///< it skips rows by clearing bits in the words of blocks
+    bool looks_at_each = false;                ///< it skips rows by clearing bits in the blocks' words
     bool marks = true;                         ///< visited rows are marked as written
     std::uint32_t grain = kUsualRowsPerChunk;  ///< the least number of rows in a chunk
 };
 
 class SHOAL_API QueryPlan {
 public:
-    /// A plan over the stores of a directory. Requires: for each term, the directory has a store of the component type,
-    /// or can make it, and the store supports this use of the type; the terms use at most one database.
+    /// A plan over the stores of a directory. Requires: for each term, the directory has or can make a store for the
+    /// component type, and the store supports this use of the type; the terms use at most one database.
     QueryPlan(ComponentDirectory& directory, std::span<const PlanTerm> terms);
     /// A plan over the given stores: an optional database, then managers.
     QueryPlan(std::span<const PlanStore> stores, std::span<const PlanTerm> terms);
@@ -148,7 +148,7 @@ public:
     void sort_by(std::size_t field, const SortKey& key);
     /// Visits only entities that have a tag or, with `excludes`, lack it. Requires: the plan is over a directory.
     void add_tag(StringId tag, bool excludes);
-    /// Sets which columns of a field loops write; see PlanTerm::written_columns.
+    /// Sets which of a field's columns the loops write; see PlanTerm::written_columns.
     void write_columns(std::size_t field, std::uint64_t columns);
     /// Adds rows that must stay in place while a loop runs.
     void hold(OwnedRows& rows);
@@ -160,8 +160,8 @@ public:
     Array<Access> accesses() const;
     /// The directory of the stores; nullptr: there is none.
     ComponentDirectory* directory() const;
-    /// If a loop visits all rows of one table, except inactive entities, and the table is not in a database, returns
-    /// the table.
+    /// Returns the table if a loop visits a single table that is not in a database, and skips none of its rows except
+    /// inactive entities.
     Table* only_table() const;
 
     /// Runs a loop, on several threads if there is an executor and there are enough rows.
@@ -175,7 +175,7 @@ private:
     PlanState* state_;
 };
 
-/// Marks rows as written if a loop has passed them without marking them, and notifies stores that derive data from
+/// Marks as written the rows that a loop has passed without marking them, and notifies the stores that derive data from
 /// these rows.
 class SHOAL_API PlanMarks {
 public:
@@ -200,7 +200,8 @@ public:
     ~StartedPlan();
     /// Returns when all rows are done, and marks written rows. Does not throw.
     void finish();
-    /// Rethrows the exception of the function, if there is one; of several exceptions, the exception of the first row.
+    /// If the function threw, rethrows its exception. If it threw for several rows, rethrows the exception for the
+    /// first of these rows.
     void rethrow() { failure_.rethrow(); }
 
 private:

@@ -1,12 +1,13 @@
 #pragma once
-// The loop that all queries share: it calls a function for rows of one table, whose fields are in columns ("lanes").
+// The loop that all queries share. It calls a function for the rows of one table; their fields are in columns
+// ("lanes").
 //
 //     words of bits    1111...1 | 0110...1 | 0000...0        rows that are chosen, where some are not
 //                       plain     one by     skipped         all 64 rows of a word, as of a loop without bits
 //                       loop      one, or
 //                                 blended                    see blend() in terms.h
 //
-// Thread: any number of loops, on rows that do not overlap.
+// Thread: any number of loops may run in parallel if their rows do not overlap.
 
 #include "shoal/base/detail/bits.h"
 #include "shoal/base/detail/row_range.h"
@@ -19,7 +20,7 @@ namespace shoal::detail {
 template <std::size_t>
 using LanePointer = std::byte*;
 
-/// For loops over a run whose rows have all of the fields, each in the same row as its owner.
+/// For loops over a run in which every row has all of the fields, each at the same row as its owner.
 struct SameRows {
     static constexpr bool kChooses = false, kMayBlend = false;
     const Entity* owners;
@@ -87,7 +88,7 @@ private:
     const std::uint64_t* enabled_[sizeof...(Fields) + 1] = {};
 };
 
-/// For loops over the block of a join: each field has a list of rows.
+/// For loops over a join's block, which has a list of rows for each field.
 template <class... Fields>
 struct RowsOfBlock {
     static constexpr bool kChooses = true, kMayBlend = false;
@@ -135,8 +136,8 @@ public:
     template <class Function>
     static constexpr bool kFits = kFitsAlone<Function> || kTakesCommands<Function>;
 
-    /// Returns where the columns of the fields begin, at row `row` of the found rows. Always inlined because g++ 12.2
-    /// -O3 otherwise assumes, in a large source file, that the lanes are still null; -fno-ipa-modref avoids this too.
+    /// Returns the addresses of the fields' values in row `row` of the found rows. Always inlined because g++ 12.2 -O3
+    /// otherwise assumes, in a large source file, that the lanes are still null; -fno-ipa-modref avoids this too.
     template <bool kMayJoin>
     SHOAL_INLINE static Lanes collect(const FoundRows& found, std::uint32_t row = 0) {
         Lanes lanes;
@@ -186,7 +187,7 @@ private:
         using Layout = LayoutOf<Field>;
         for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c) {
             lanes[c] = table.unmarked_column(first_column + Layout::kFirstColumn + c);
-            if (lanes[c] == nullptr) continue;  // the table never held a row
+            if (lanes[c] == nullptr) continue;  // the table has never held a row
             lanes[c] += first_row * Layout::column_bytes(c);
             if constexpr (Layout::kLayout == ColumnLayout::kWhole) lanes[c] += Layout::struct_offset();
         }

@@ -1,5 +1,5 @@
 #pragma once
-// The singletons that a query names: the function gets their fields together with the fields of rows.
+// The singletons that a query names. The function gets their fields together with the fields of a row.
 //
 //     world.query<Write<&Boat::velocity>, Singleton<Read<&Wind::force>>, Read<&Boat::mass>>()
 //
@@ -7,8 +7,8 @@
 //     the function gets         (entity, velocity, wind.force,   mass)
 //
 // The rows of the loop are found as if the singletons were not named. Fields that are only read are copied once for
-// each chunk, when its loop begins. A query can write singletons only if all of its terms are singletons. It then
-// visits only the row of the first singleton.
+// each chunk, when the chunk's loop begins. A query can write singletons only if all of its terms are singletons. It
+// then visits only the row of the first singleton.
 // Thread: as for the query.
 
 #include "shoal/query/detail/access.h"
@@ -106,7 +106,7 @@ private:
     ComponentManager* managers_[sizeof...(Terms)];
 };
 
-/// The types that a function gets: the first `kNumLeading` of `Arguments`, then the rest with singletons between them.
+/// The types that a function gets: the first `kNumLeading` of `Arguments`, then the rest with the singletons inserted.
 /// Each step removes at most one argument from the front and appends one at the end.
 template <std::size_t kNumLeading, class Terms, class... Arguments>
 struct WithSingletonsBetween;

@@ -1,10 +1,10 @@
 #pragma once
-// The part of a loop that uses no C++ types: its rows, how they are divided into jobs, and the run from start to end.
+// The part of a loop that uses no C++ types. It divides the rows into chunks, and runs the chunks as jobs.
 //
 //     parts       [0, n) of a table, or the blocks of 1,024 rows in which a field that is read was written
 //     chunks      cut at multiples of 64 rows; small tables share one; cuts depend on numbers of rows only
 //
-// Thread: started and waited for by one thread.
+// Thread: one thread starts the loop and waits for it.
 
 #include "shoal/base/detail/row_range.h"
 #include "shoal/command/detail/loop_scope.h"
@@ -24,14 +24,14 @@ struct QueryPart {
     Table* table = nullptr;
     DatabaseTable* of_database = nullptr;  ///< nullptr: the table is in a manager
     RowRange rows;
-    const Entity* owners = nullptr;  ///< for rows in another order: their owners; there is no table then
+    const Entity* owners = nullptr;  ///< the owners of rows that are not in table order; `table` is then nullptr
 };
 
 /// The inactive entities that a query skips; nullptr: the query skips no entities.
 inline const InactiveEntities* left_out_of(const EntityManager& entities, bool sees_inactive) {
     return sees_inactive || entities.inactive().empty() ? nullptr : &entities.inactive();
 }
-/// Calls visit(RowRange) for each run of rows in a part that are not skipped.
+/// Calls visit(RowRange) for each run of unskipped rows in a part.
 template <class Visit>
 SHOAL_INLINE void for_each_run(const InactiveEntities* left_out, const QueryPart& part, Visit&& visit) {
     if (SHOAL_LIKELY(left_out == nullptr)) return visit(part.rows);
@@ -58,8 +58,8 @@ private:
     std::uint64_t weight_ = 0;
 };
 
-/// Returns the next rows, from `row` on, whose blocks changed at stamp `since` or later: one of `columns` was written,
-/// or rows were added or moved there. Empty: there are none.
+/// Returns the first range of rows, at or after `row`, whose blocks changed at stamp `since` or later; it is empty if
+/// there is none. A block changes when one of `columns` is written, or rows are added or moved there.
 SHOAL_API RowRange next_changed(const Table& table, std::span<const std::uint32_t> columns, std::uint64_t since,
                                 std::uint32_t row);
 
@@ -90,8 +90,8 @@ public:
     void add(const QueryPart& part) { cuts_.add(part); }
     /// Cuts the added parts into chunks. Returns whether there are several chunks.
     SHOAL_API bool cut(std::uint32_t grain);
-    /// Starts the loop over the chunks; without an executor, or with only one chunk, runs the loop at once. Requires:
-    /// if the function takes commands, `directory` is the directory that they apply to.
+    /// Starts the loop over the chunks. Without an executor, or with only one chunk, runs the whole loop before
+    /// returning. Requires: if the function takes commands, `directory` is the directory that they apply to.
     SHOAL_API void start(Executor* executor, bool takes_commands, ComponentDirectory* directory, void* context,
                          PartFunction run, DoneFunction done);
     SHOAL_API void wait();

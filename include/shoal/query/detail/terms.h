@@ -61,8 +61,8 @@ template <auto kMember>
 struct Maybe : detail::FieldTerm<kMember, detail::TermKind{.is_optional = true}> {};
 
 /// A field of the entity's parent: Parent<Read<&Body::position>>. The function gets a pointer to const, which is null
-/// for roots and if the parent lacks the component. For queries over a world. ChildOf names the parent; the transforms
-/// keep ChildOf unless the program has made another store for it.
+/// if the entity is a root or its parent lacks the component. For queries over a world. ChildOf names the parent; the
+/// transforms keep ChildOf unless the program has made another store for it.
 template <class Term>
 struct Parent : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional = true, .of_parent = true}> {
     static_assert(Term::kIsField && !Term::kWrites && !Term::kIsOptional,
@@ -80,8 +80,8 @@ struct Related : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional 
                   "Related<> is for a field that is read: Related<&Missile::target, Read<&Ship::position>>");
 };
 
-/// A field of a singleton: Singleton<Read<&Wind::force>>. The function gets the field's value for each row; with Write,
-/// which needs a query that has only singletons, the function gets a reference. Only for queries over a world.
+/// A field of a singleton: Singleton<Read<&Wind::force>>. The function gets the field's value for each row. With Write,
+/// it gets a reference, and all terms of the query must be singletons. Only for queries over a world.
 template <class Term>
 struct Singleton : detail::FieldTerm<Term::kMember, detail::TermKind{.writes = Term::kWrites, .is_singleton = true}> {
     static_assert(Term::kIsField && !Term::kIsOptional && !Term::kIsOfParent,
@@ -111,8 +111,8 @@ struct Without : detail::Term<detail::TermKind{.is_field = false, .excludes = tr
 /// components count as missing. Inactive entities are skipped, and changes that are made while they are inactive are
 /// not visited later. When a loop begins, it marks all changes that it finds as seen, even if its function throws
 /// later. The seen state is not part of a world's state: when a world is rolled back or loaded, the query finds the
-/// differences from the state that it saw last. Observers are rolled back with the world: see react/observers.h.
-/// Cost: a mirror of the component type (see component_mirror.h), which compares the blocks of rows that were written.
+/// differences from the state that it last saw. Observers are rolled back with the world: see react/observers.h.
+/// Cost: a mirror of the component type, and a comparison of the row blocks that were written (see component_mirror.h).
 template <class T>
 struct Added : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
     using Component = T;
@@ -167,7 +167,7 @@ Blend<Function> blend(Function function) {
     return {static_cast<Function&&>(function)};
 }
 
-/// Whether a function was wrapped by blend(). Wrappers around functions specialize it.
+/// Whether a function was wrapped by blend(). Function wrappers specialize this.
 template <class Function>
 inline constexpr bool kBlends = false;
 template <class Function>
@@ -179,8 +179,8 @@ struct From {};
 
 namespace detail {
 
-/// Whether a function uses one object for each run of rows, which the compiler keeps in registers:
-/// with_own_of_range(then) makes the object, and calls then(f) with the function f that uses it.
+/// Whether a function uses a separate object for each run of rows, so that the compiler can keep the object in
+/// registers. with_own_of_range(then) makes the object, and calls then(f) with a function f that uses it.
 template <class Function>
 concept kHasOwnOfRange = requires(Function& function) { function.with_own_of_range([](auto&) {}); };
 
@@ -301,7 +301,7 @@ constexpr bool names_member() {
     else
         return false;
 }
-/// Whether a term names the field `kMember`, or both name the same component and one of them names all of its fields.
+/// Whether a term names the field `kMember`, or names the same component and one of the two names all of its fields.
 template <auto kMember, class Term>
 constexpr bool names_part_of() {
     if constexpr (names_member<kMember, Term>())
@@ -345,7 +345,7 @@ constexpr bool names_field() {
     else
         return true;
 }
-/// Whether a term does not name all fields, or its component has fields and all of them can be copied as bytes.
+/// False if a term names all fields of a component that has none, or has fields that cannot be copied as bytes.
 template <class Term>
 constexpr bool fields_are_plain() {
     if constexpr (Term::kIsField && kIsDescribed<typename Term::Component>)
@@ -451,7 +451,7 @@ inline constexpr bool kIsOfValues = sizeof...(Terms) == 1 || reads_many<Term>();
 
 inline constexpr std::size_t kNoStore = ~std::size_t(0);
 
-/// Finds the stores of terms in a list of stores.
+/// Finds each term's store in a list of stores.
 template <class Stores>
 struct StoreList;
 template <class... Stores>
@@ -512,7 +512,7 @@ struct Deciding {
     }
     static constexpr std::size_t kNumRequired = count(false);
     static constexpr bool kJoins = kNumRequired > 1 || count(true) > 0;
-    /// Whether a database is joined but no term uses it: entities without a row in it would silently be missed.
+    /// Whether a database is joined but no term uses it: entities without a row in it would be silently missed.
     static constexpr bool kIgnoresDatabase =
         List::kHasDatabase && kJoins && !(List::template kIsOfDatabase<Terms> || ...);
 };

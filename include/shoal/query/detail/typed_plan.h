@@ -1,5 +1,5 @@
 #pragma once
-// The plan of a query whose terms are C++ types: the terms as plain data, and the stores of the query.
+// The plan of a query whose terms are C++ types: the terms as plain data, and the query's stores.
 //
 //     Write<&Body::position>, AnyOf<Crew, Sail>      {body, columns 1 to 3, writes}, {crew, any of 1}, {sail, any of 1}
 //
@@ -10,8 +10,8 @@
 
 namespace shoal::detail {
 
-/// Appends the plan terms of a term to the array that begins at `first`. `number` identifies the term; for
-/// `is_each_value`, see kVisitsEachValue.
+/// Converts a term to PlanTerms, and appends them to the array that begins at `first`. `number` identifies the term;
+/// for `is_each_value`, see kVisitsEachValue.
 template <class Term>
 void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, bool is_each_value) {
     if constexpr (Term::kIsAny) {

@@ -22,7 +22,7 @@ struct ChannelOf {
 /// A function whose first arguments are writers.
 template <class Function, class... Ts>
 struct WithWriters : ChannelOf<Ts>... {
-    /// The same for one run of rows.
+    /// The function with its own writers for one run of rows.
     struct OfRange : EventWriter<Ts>... {
         Function& function;
 
@@ -91,7 +91,7 @@ public:
 
     std::uint64_t num_rows() const { return query_.num_rows(); }
     static constexpr std::size_t bytes_per_row() { return Query::bytes_per_row(); }
-    /// The accesses of a loop: the accesses of the query, and a write to each channel.
+    /// The accesses of a loop: the query's accesses, and a write to each channel.
     Array<Access> accesses() const {
         Array<Access> accesses = query_.accesses();
         (accesses.push_back(shoal::writes(*static_cast<const detail::ChannelOf<Ts>&>(*this).events)), ...);
