@@ -17,8 +17,8 @@ class BatchRows {
 public:
     static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
 
-    /// Looks at all batches of one blob. Calls further(batch, place) for each component after the first of its entity
-    /// in a batch, unless stretches suffice. With `by_entity`, a number is always stored for each entity.
+    /// Looks at all batches of one blob. Unless stretches suffice, calls further(batch, place) for each component that
+    /// is not its entity's first in the batch. With `by_entity`, a number is always stored for each entity.
     template <class Further>
     void find(std::span<const SpawnBatch> batches, bool by_entity, Further&& further) {
         num_entities_ = batches[0].num_blob_entities;

@@ -18,7 +18,7 @@ ComponentValues given_values(ComponentType component, const AddedValues& values,
 
 }  // namespace
 
-/// Returns the component type of a change. Errors: the database does not keep it, or keeps it with other fields.
+/// Returns the component type of a change. Errors: the database does not keep it, or keeps it with different fields.
 Result<ComponentType> Database::find_changed(const Schema& component) const {
     const ComponentType type = find_component(component.id());
     if (type && schema(type).layout_hash() == component.layout_hash()) return type;

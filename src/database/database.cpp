@@ -199,9 +199,9 @@ Result<DatabaseTable*> Database::step(DatabaseTable& from, DatabaseTable::Step& 
     return target;
 }
 
-/// Looks up the addresses of the step that a row has just taken, for the next row. `change` is what the call does to
-/// the bits of the component types that it names; names(component) returns whether it names a type. Returns whether the
-/// addresses were looked up.
+/// Looks up the addresses that the next row needs for the step that a row has just taken. `change` is what the call
+/// does to the bits of the component types that it names; names(component) returns whether it names a type. Returns
+/// whether the addresses were looked up.
 template <class Names>
 bool Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, StepChange change, Names&& names) {
     if (step.key != key) return false;
@@ -274,9 +274,9 @@ void Database::forget_steps() {
     tables_.for_each([](DatabaseTable& table) { table.last_added_ = {}, table.last_removed_ = {}; });
 }
 
-/// If the entities own consecutive rows of a table, moves them all at once and gives them the values of the call.
-/// find_target(table) returns the table to which the rows of a table move. Returns how many rows were moved; 0: the
-/// rows must be moved by group. Errors: no memory; nothing has changed.
+/// If the entities own consecutive rows of a table, moves these rows together and gives them the values of the call.
+/// find_target(table) returns the table to which the rows of a table move. Returns how many rows were moved, or 0 if
+/// the rows must be moved by group. Errors: no memory; nothing has changed.
 template <class FindTarget>
 Result<std::uint32_t> Database::transfer_as_run(Arguments& arguments, FindTarget&& find_target) {
     const DatabaseRow run = find_run(arguments.entities());

@@ -55,7 +55,7 @@ Status TableSet::load(SnapshotReader& from, std::span<const Archetype* const> ty
             return from.error("tables", concat("table number ", table.number, " is invalid"));
     if (Status status = directory_->reserve_tables(static_cast<std::uint32_t>(num_numbers)); !status) return status;
 
-    // Existing tables are reused, with their memory: if the state is not old, most tables exist.
+    // Existing tables are reused, with their memory: if the state is recent, most tables exist.
     Array<DatabaseTable*> kept(num_numbers, nullptr, Owner("database"));
     for (const SavedTable& table : saved)
         if (table.number < tables_.size() && tables_[table.number] != nullptr &&

@@ -23,8 +23,8 @@ std::uint32_t GridZones::tile(float distance, std::uint32_t num_tiles) const {
     return number >= static_cast<float>(num_tiles - 1) ? num_tiles - 1 : static_cast<std::uint32_t>(number);
 }
 
-/// A lower bound of the distance from a place to a tile along one axis; 0 inside. Tiles at the border have no outer
-/// edge.
+/// A lower bound of the distance from a place to a tile along one axis, or 0 if the place is inside. Tiles at the
+/// border have no outer edge.
 double GridZones::distance_to(std::uint32_t tile, std::uint32_t num_tiles, float place) const {
     const double low = double(tile) * options_.tile_size, high = double(tile + 1) * options_.tile_size;
     // zone_of() divides in floats, so its tiles may end a little before or after the true edge.

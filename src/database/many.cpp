@@ -1,7 +1,7 @@
 // Values of `many` component types. The first is in the entity's row, where every loop and every reader of columns
-// finds it. The other values are rows of one table for the whole database: the chain of an entity begins with its
-// second value. These rows are found by row numbers and move only when other values are removed, so they stay where
-// they are when the row of the entity moves to another archetype or zone.
+// finds it. The other values are rows of one table for the whole database: an entity's chain begins with its second
+// value. These rows are found by row numbers and move only when other values are removed, so they stay where they are
+// when the row of the entity moves to another archetype or zone.
 
 #include "database/arguments.h"
 #include "database/rows.h"
@@ -42,8 +42,8 @@ bool Database::names_many(std::span<const ComponentValues> values) const {
     return false;
 }
 
-/// Makes room for the first values that entities of a call already have, which move when other values are added before
-/// them. Errors: no memory; nothing has changed.
+/// Makes room for the first values that the entities of a call already have. These values move when others are added
+/// before them. Errors: no memory; nothing has changed.
 Status Database::reserve_further(Arguments& arguments) {
     const bool may_repeat = arguments.entities().size() > 1;
     BitSet named{Owner("database")};
@@ -91,8 +91,8 @@ void Database::swap_value(DatabaseTable& table, std::uint32_t row, ComponentType
 
 // --- removing ----------------------------------------------------------------------------------------------------
 
-/// Removes the further values of an entity that leaves an archetype, for the types that `to` lacks; nullptr: for all
-/// types.
+/// Removes the further values of an entity that leaves an archetype, for the types that `to` lacks or, if `to` is
+/// nullptr, for all types.
 void Database::drop_further(Entity entity, const Archetype& from, const Archetype* to) {
     for (const ComponentType component : from.many())
         if (to == nullptr || !to->has(component)) further_values(component)->remove({&entity, 1});

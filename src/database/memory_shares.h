@@ -13,8 +13,8 @@ inline MemoryUse memory_share(const MemoryUse& whole, std::uint64_t part, std::u
     return {share(whole.used_bytes), share(whole.committed_bytes), share(whole.reserved_bytes)};
 }
 
-/// Calls visit(component, rows, num_dead, use) for each component type of a table, with its share of the table's
-/// memory in proportion to its bytes per row; owners and bits are added to the share of the first type.
+/// Calls visit(component, rows, num_dead, use) for each component type of a table. `use` is the type's share of the
+/// table's memory, in proportion to its bytes per row. Owners and bits are added to the share of the first type.
 template <class Visit>
 void for_each_share(const Database& database, const DatabaseTable& table, Visit&& visit) {
     if (table.type().components().empty()) return;

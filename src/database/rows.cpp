@@ -1,4 +1,4 @@
-// Adds, moves and removes rows of the tables of a database, and writes their values.
+// Adds, moves and removes rows in a database's tables, and writes their values.
 
 #include "database/rows.h"
 #include "database/arguments.h"
@@ -73,7 +73,7 @@ Result<AddCounts> Database::insert_into(DatabaseTable& table, Arguments& argumen
     return insert_reserved(table, arguments, sets, 0, arguments.entities().size());
 }
 
-/// The same for entities `begin` to `end` - 1 of a call. Requires: room is reserved.
+/// Like insert_into(), for entities `begin` to `end` - 1 of a call. Requires: room is reserved.
 AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, bool sets, std::size_t begin,
                                     std::size_t end) {
     AddCounts counts;
@@ -264,7 +264,7 @@ std::uint32_t Database::drop_selected(std::span<const Entity> entities) {
                 remove_row(table, directory_.rows().find(entities[source]));
     }
     const std::uint32_t num_dropped = s.finish();
-    // Destructors may destroy other entities, which moves rows, so the selection is not used any more.
+    // Destructors may destroy other entities, which moves rows, so the selection is no longer used.
     for (const Entity entity : opaque)
         if (const DatabaseRow at = find(entity)) remove_row(*at.table, at.row);
     return num_dropped;
@@ -305,7 +305,7 @@ void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* 
     }
 }
 
-/// The same for one component type; nullptr: writes its defaults.
+/// Writes the values of one component type to rows; if `given` is nullptr, writes the type's defaults.
 void Database::write_component(DatabaseTable& table, RowRange rows, ComponentType component,
                                const ComponentValues* given, RowList sources) {
     const Schema& schema = this->schema(component);
@@ -333,7 +333,8 @@ void Database::write_component(DatabaseTable& table, RowRange rows, ComponentTyp
     }
 }
 
-/// Writes the value for entity number `source` of a call to its row. Requires: the row has the component type.
+/// Writes the value that a call gives to its entity number `source` to that entity's row. Requires: the row has the
+/// component type.
 void Database::write_given(DatabaseRow at, const ComponentValues& given, std::uint32_t source) {
     const std::uint32_t num_columns = schema(given.component).num_columns();
     if (num_columns == 0 || !given.has_values()) return;

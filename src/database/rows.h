@@ -1,5 +1,5 @@
 #pragma once
-// Adds, moves and removes rows of the tables of a database: the parts that calls, settling and spawning share.
+// Adds, moves and removes rows in a database's tables: the parts that calls, settling and spawning share.
 
 #include "shoal/database/database.h"
 
@@ -17,8 +17,8 @@ SHOAL_INLINE void Database::remove_row(DatabaseTable& table, std::uint32_t row) 
     if (SHOAL_UNLIKELY(table.has_many())) drop_further(owner, table.type(), nullptr);
 }
 
-/// Makes room in several tables, or in none: for_each_gain(visit) calls visit(table, number of rows), any number of
-/// times for each table. Errors: no memory; no row has changed.
+/// Makes room in several tables or, after an error, in none. for_each_gain(visit) calls visit(table, number of rows),
+/// any number of times for each table. Errors: no memory; no row has changed.
 template <class ForEachGain>
 Status Database::reserve_in_all(ForEachGain&& for_each_gain) {
     for_each_gain([](DatabaseTable& table, std::uint32_t count) { table.num_wanted_ += count; });
@@ -37,7 +37,7 @@ inline bool moves_whole(const DatabaseTable& from, const DatabaseTable& to) {
 
 namespace detail {
 
-inline constexpr std::size_t kPrefetchFrom = 4096;  // entities in a call; fewer are in the cache anyway
+inline constexpr std::size_t kPrefetchFrom = 4096;  // with fewer entities in a call, the data is in the cache anyway
 inline constexpr std::size_t kPrefetchAhead = 48;
 
 inline constexpr std::size_t kFewRows = 8;    // up to this many rows are moved one by one
@@ -45,8 +45,7 @@ inline constexpr std::size_t kRowsAhead = 8;  // rows whose columns are prefetch
 
 }  // namespace detail
 
-/// Finds the rows of the entities of a call. Usually the directory covers all entities, and its arrays stay in
-/// registers.
+/// Finds the rows of a call's entities. Usually the directory covers all entities, and its arrays stay in registers.
 class LocationOf {
 public:
     static constexpr std::uint32_t kNoTable = 0xFFFFFFFF;

@@ -47,7 +47,7 @@ void Database::Selection::select(std::span<const Entity> entities, Chosen chosen
     group_by_table();
 }
 
-/// Sorts the selection by table; keeps the order of the call within a table.
+/// Sorts the selection by table, and keeps the order of the call within each table.
 void Database::Selection::group_by_table() {
     groups_.clear();
     if (num_selected_ == 0) return;

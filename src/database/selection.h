@@ -1,5 +1,5 @@
 #pragma once
-// The entities of a call that have a row in a database, by table.
+// The entities of a call that have a row in a database, grouped by table.
 //
 //     call       e5  e2  e9  e5  e7  e3           e5 is named twice, e9 has no row
 //     groups     table 0: rows 4 1 (e5 e2)        table 3: rows 8 0 (e7 e3)
@@ -36,12 +36,12 @@ public:
     Selection(const Selection&) = delete;
     Selection& operator=(const Selection&) = delete;
 
-    /// Starts a new selection. Requires: all rows of the previous selection were moved, removed or unselected.
+    /// Starts a new selection. Requires: all rows of the previous selection have been moved, removed or unselected.
     void select(std::span<const Entity> entities, Chosen chosen);
     /// Restores the rows in the directory, for all selected entities or for a group.
     void unselect(std::span<const Entity> entities);
     void unselect(const Group& group, std::span<const Entity> entities);
-    /// Must be called when all selected rows were moved, removed or unselected. Returns how many rows there were.
+    /// Must be called when all selected rows have been moved, removed or unselected. Returns how many rows there were.
     std::uint32_t finish() { return std::exchange(num_selected_, 0); }
     /// Frees memory that only large calls need.
     void trim();
@@ -59,7 +59,7 @@ public:
         return {sources_.data() + group.begin, group.size()};
     }
     std::span<const std::uint32_t> missing() const { return missing_; }    ///< living entities without a row
-    std::span<const std::uint32_t> repeated() const { return repeated_; }  ///< entities that the call named before
+    std::span<const std::uint32_t> repeated() const { return repeated_; }  ///< repeated mentions of an entity
     std::uint32_t num_skipped() const { return num_skipped_; }
 
 private:

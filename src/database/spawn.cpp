@@ -168,7 +168,7 @@ private:
         return {};
     }
 
-    /// Returns the archetype with the component types of a blob entity added.
+    /// Returns the archetype with a blob entity's component types added.
     const Archetype& united(const Archetype& type, std::uint32_t entity) {
         const Archetype* result = &type;
         for (std::size_t b = 0; b < batches_.size(); ++b)
@@ -201,7 +201,7 @@ private:
         }
     }
 
-    /// Makes room for the values of `many` types that will not be in the rows of their entities. Errors: no memory.
+    /// Makes room for the values of `many` types that will not be in their entities' rows. Errors: no memory.
     Status reserve_further() {
         for (std::uint32_t b = 0; b < batches_.size(); ++b) {
             OwnedRows* const further = database_.further_values(components_[b]);
@@ -217,7 +217,7 @@ private:
         return {};
     }
 
-    /// Adds the values that are not in the rows of their entities, so that each chain is in the order of the source.
+    /// Adds the values that are not in their entities' rows, so that each chain is in the order of the source.
     void add_further() {
         for (std::size_t i = further_.size(); i-- > 0;) {
             const auto [b, place] = further_[i];
@@ -354,7 +354,7 @@ private:
                               runs[0].first_copy + copy);
     }
 
-    /// Gives rows to blob entities of a copy that have the same component types.
+    /// Gives rows to a copy's blob entities that have the same component types.
     void place_members(DatabaseTable& table, std::span<const std::uint32_t> members, std::uint32_t copy) {
         const Entity* const entities = batches_[0].entities.data() + std::size_t(copy) * num_blob_entities();
         owners_.resize(members.size());

@@ -55,7 +55,7 @@ PositionColumns<Byte> place_columns(const SpawnPositionField& field, const Schem
     return result;
 }
 
-/// Transforms a position in the blob to the position in a copy.
+/// Transforms a position in the blob into the position in a copy.
 inline Vec3 move_place(const RootPose& pose, Vec3 place) {
     const Vec3 p = {place.x * pose.scale.x, place.y * pose.scale.y, place.z * pose.scale.z};
     const Vec3 axis = {pose.rotation.x, pose.rotation.y, pose.rotation.z};

@@ -1,5 +1,5 @@
 #pragma once
-// The names of tables in a snapshot, and their bits there: see shoal/database/detail/saved_tables.h.
+// The names and bits of tables in a snapshot: see shoal/database/detail/saved_tables.h.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/base/text.h"

@@ -1,4 +1,4 @@
-// Writes the rows of one zone of a database as parts of a state, and reads them back for the same entities.
+// Writes the rows in one zone of a database as parts of a state, and reads them back for the same entities.
 //
 //     "zone"                     the number of the zone
 //     "num_tables"
@@ -202,8 +202,8 @@ std::uint32_t Database::drop_zone(Zone zone) {
 
 // --- reading -----------------------------------------------------------------------------------------------------
 
-/// The data read for a zone. Rows are placed one table after the other; existing rows change last, when nothing can
-/// fail any more.
+/// The data read for a zone. Rows are placed one table at a time; existing rows change last, when nothing can fail any
+/// more.
 struct Database::ReturningRows {
     struct Table {
         const Archetype* type;
@@ -280,7 +280,7 @@ struct Database::ReturningRows {
 
 namespace {
 
-/// Returns how many tables the saved zone has. Errors: another zone was saved.
+/// Returns how many tables the saved zone has. Errors: a different zone was saved.
 Result<std::uint32_t> read_num_tables(Zone zone, SnapshotReader& from) {
     Zone written = kNoZone;
     std::uint32_t num_tables = 0;
@@ -404,7 +404,7 @@ Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Data
     return made;
 }
 
-/// Places those rows of a table whose owners have no row. Errors: the rows are not valid; no memory; some rows may
+/// Places the rows of a table whose owners have no row yet. Errors: the rows are not valid; no memory; some rows may
 /// already be placed.
 Status Database::ReturningRows::read_rows(Zone zone, SnapshotReader& from) {
     Result<Table> table = Table::read(database, from);
@@ -474,7 +474,7 @@ Result<Database::ReturningRows::Further> Database::ReturningRows::Further::read(
     return made;
 }
 
-/// The same, and makes room for these values and for the values in `later`.
+/// Reads the values after the first of each entity, and makes room for them and for the values in `later`.
 Status Database::ReturningRows::read_further(SnapshotReader& from, ComponentType component) {
     const SnapshotPath::Scope scope = from.in(concat("further/", database.schema(component).name()));
     Result<Further> made = Further::read(database, from, component);

@@ -24,7 +24,7 @@ void unite_equal(Array<ZoneStatistics>& entries) {
     entries.resize(num_kept);
 }
 
-/// Divides the directory's memory, so that the shares of the zones of a component type add up to the share of the type.
+/// Divides the directory's memory so that, for each component type, the shares of its zones add up to its own share.
 void share_index(const Database& database, Array<ZoneStatistics>& entries) {
     const MemoryUse whole = database.directory().memory_use();
     std::uint64_t num_components = 0;

@@ -19,25 +19,25 @@
 //     if (DatabaseRow row = sea.find(fish[3]))        // many fields of one entity:
 //         sea.set<&Position::value>(row, {1, 2, 3});  // one look-up for all
 //
-// Archetypes are made when they are needed, and C++ types are registered at their first use. Calls that take a
+// Archetypes are made when they are needed, and C++ types are registered when they are first used. Calls that take a
 // ComponentType are for component types that are known only at run time. An entity that loses its last component keeps
 // its row and its zone; drop() and destroy() remove the row. A component type declared `enableable` keeps its columns
 // in every row of its archetypes: removing or adding it flips a bit, and the value stays unless a new one is given. If
 // a component type is declared `many`, an entity has a list of its values: add() puts a value before the others,
 // remove() removes all values, and remove_value() removes one. The first value is in the row, so a list of one costs no
-// more than a component. The other values are rows of one table for the whole database, linked by row numbers, and stay
-// there when the entity moves:
+// more than a component. The other values are rows of a table that the whole database shares. They are linked by row
+// numbers, and stay where they are when the entity moves:
 //
 //     entity --directory--> table, row      label "ship"  | position ...      value 0
 //        `----- index ----> row 5 --> row 2       "old" --> "large"           values 1 and 2
 //
-// All calls take effect at once; rows of entities that were destroyed elsewhere are removed at
+// All calls take effect immediately; rows of entities that were destroyed elsewhere are removed at
 // settle(). Passes request changes through Commands; see commands.h. A call may be given spans of any table's columns.
-// The destructor of a component may destroy other entities. During a call for many entities that removes components or
-// moves rows, it may destroy entities only one at a time, and may change nothing else. Setting a component must not
-// change the database. Calls that would leave rows inconsistent fail an assertion. Thread: structural calls from one
-// thread at a time, and not while a loop or a world's schedule runs (see DatabaseLock; asserted); const calls from any
-// thread between them.
+// The destructor of a component may destroy other entities. During a call that removes components from many entities or
+// moves their rows, it may destroy entities only one at a time, and may change nothing else. Setting a component must
+// not change the database. Calls that would leave rows inconsistent fail an assertion. Thread: structural calls from
+// one thread at a time, and not while a loop or a world's schedule runs (see DatabaseLock; asserted); const calls from
+// any thread between them.
 
 #include "shoal/database/detail/archetype_graph.h"
 #include "shoal/database/detail/component_slots.h"
@@ -74,12 +74,13 @@ public:
     /// Errors: another type has this name (the message shows both), the schema declares both `many` and `enableable`,
     /// or another store of the same world keeps the type.
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
-    /// The same for a C++ type. Requires: none of these errors occurs.
+    /// Registers a C++ type, or returns its component type. Requires: none of the errors above occurs.
     template <class T>
     ComponentType component();
     /// Returns the component type, which converts to false if there is none.
     ComponentType find_component(ComponentId component) const { return graph_.find_component(component); }
-    /// The same for a C++ type. Requires: no other component type has its name.
+    /// Returns the component type of a C++ type, which converts to false if there is none. Requires: no other component
+    /// type has its name.
     template <class T>
     ComponentType find_component() const;
     const Schema& schema(ComponentType component) const { return graph_.schema(component); }
@@ -89,13 +90,13 @@ public:
         graph_.require(component, asked_for);
     }
 
-    /// Returns the archetype of a set of component types, in any order. Requires: no pass or loop runs, unless the
-    /// archetype exists already. Lifetime: the database.
+    /// Returns the archetype of a set of component types, in any order. Requires: no pass or loop is running, unless
+    /// the archetype already exists. Lifetime: the database.
     SHOAL_API const Archetype& archetype(std::span<const ComponentType> components);
     template <class... Ts>
     const Archetype& archetype();
-    /// Returns the archetype with one more component type, or one fewer. Requires: as above. Cost: a look-up, except
-    /// the first time.
+    /// Returns the archetype with one more component type, or one fewer. Requires: as for archetype(). Cost: a look-up,
+    /// except the first time.
     SHOAL_API const Archetype& with(const Archetype& type, ComponentType component);
     SHOAL_API const Archetype& without(const Archetype& type, ComponentType component);
     std::span<const Archetype* const> archetypes() const { return graph_.archetypes(); }  ///< indexed by number
@@ -104,12 +105,12 @@ public:
     // --- entities ------------------------------------------------------------------------------------------------
 
     /// Fills `out` with new entities of an archetype. Components that `values` does not name get their defaults;
-    /// columns have one element per entity. Errors: no ids, no memory or a full table; no entity was made.
+    /// columns in `values` have one element per entity. Errors: no ids, no memory or a full table; no entity was made.
     SHOAL_API Status create(std::span<Entity> out, const Archetype& type, Zone zone,
                             std::span<const ComponentValues> values = {});
-    /// The same, with default values, with one value of each type for all entities, or with a span of values, one per
-    /// entity. Without a `zone` argument, here and below, the entities are put into the first zone (see
-    /// DatabaseOptions).
+    /// Fills `out` with new entities that have these components. Each component has its default value, one given value
+    /// for all entities, or a span with one value per entity. Without a `zone` argument, here and below, the entities
+    /// are put into the first zone (see DatabaseOptions).
     template <DescribedComponent... Ts>
     Status create(std::span<Entity> out)
         requires(sizeof...(Ts) > 0)
@@ -141,15 +142,15 @@ public:
     Status create(std::span<Entity> out, Zone zone, std::span<const detail::ComponentOfGiven<Ts>>... values)
         requires(sizeof...(Ts) > 0);
 
-    /// The same when some of the components are disabled: create(many, 0, Position{}, Disabled{Asleep{}}); with
-    /// spans, create<Position, Disabled<Asleep>>(many, 0, positions, naps).
+    /// Fills `out` with new entities, some of whose components are disabled: create(many, 0, Position{},
+    /// Disabled{Asleep{}}); with spans, create<Position, Disabled<Asleep>>(many, 0, positions, naps).
     template <GivenComponent... Ts>
     Status create(std::span<Entity> out, Zone zone, const Ts&... values)
         requires detail::kSomeDisabled<Ts...>;
 
     /// Fills `out` with new entities that have these components, some of which may be Disabled<T>, and calls fill(rows)
     /// to write their values into the columns: see NewRows. Values that `fill` does not write have their defaults.
-    /// Errors: as above; `fill` was not called. Requires: `fill` makes no structural calls to this database.
+    /// Errors: as for create(); `fill` was not called. Requires: `fill` makes no structural calls to this database.
     template <GivenComponent... Ts, class Fill>
     Status create_in_place(std::span<Entity> out, Zone zone, Fill&& fill)
         requires(sizeof...(Ts) > 0 && std::is_invocable_v<Fill&, const NewRows&>);
@@ -160,7 +161,8 @@ public:
         return create_in_place<Ts...>(out, options_.first_zone, std::forward<Fill>(fill));
     }
 
-    /// Makes one entity with these components, which may be disabled, and returns it. Errors: as above.
+    /// Makes one entity with these components, which may be disabled, and returns it. Errors: as for the first
+    /// create().
     template <GivenComponent... Ts>
     Result<Entity> create(const Ts&... values)
         requires(sizeof...(Ts) > 0)
@@ -171,8 +173,8 @@ public:
     Result<Entity> create(Zone zone, const Ts&... values)
         requires(sizeof...(Ts) > 0);
 
-    /// Makes room for `count` more entities with these components in a zone, so that creating them, or adding or moving
-    /// them there, needs no memory for rows. Errors: as above.
+    /// Makes room for `count` more entities with these components in a zone. Calls that create entities there or move
+    /// them there then need no more memory for rows. Errors: no memory or a full table; nothing has changed.
     SHOAL_API Status reserve(const Archetype& type, Zone zone, std::size_t count);
     template <DescribedComponent... Ts>
     Status reserve(std::size_t count, Zone zone)
@@ -188,8 +190,8 @@ public:
         return reserve<Ts...>(count, options_.first_zone);
     }
 
-    /// Gives a row to each living entity that has no row here. Other entities are skipped. Errors: as above; nothing
-    /// has changed.
+    /// Gives a row to each living entity that has no row here. Other entities are skipped. Errors: no memory or a full
+    /// table; nothing has changed.
     SHOAL_API Result<AddCounts> insert(std::span<const Entity> entities, const Archetype& type, Zone zone,
                                        std::span<const ComponentValues> values = {});
     template <GivenComponent... Ts>
@@ -214,10 +216,10 @@ public:
         return insert(entity, options_.first_zone, values...);
     }
 
-    /// Adds components to living entities, or sets the values of components that they already have (a value that is not
-    /// given stays). Entities without a row get one in the first zone. num_added counts the entities that gained a
-    /// component. For a `many` type, each entity gains a value at the front of its list. Disabled{Asleep{}} adds a
-    /// disabled component. Errors: no memory or a full table; nothing has changed.
+    /// Adds components to living entities, or sets the values of components that they already have (without a given
+    /// value, the old one stays). Entities without a row get one in the first zone. num_added counts the entities that
+    /// gained a component. For a `many` type, each entity gains a value at the front of its list. Disabled{Asleep{}}
+    /// adds a disabled component. Errors: no memory or a full table; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const ComponentValues> values);
     template <GivenComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values)
@@ -228,9 +230,9 @@ public:
     Result<AddCounts> add(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0);
 
-    /// Removes components, including all values of `many` types, and returns how many entities have lost any. The rows
-    /// of dead entities stay until the database settles: until then dead entities can lose components and move to other
-    /// zones as living ones do, but gain no components. Errors: as above.
+    /// Removes components, including all values of `many` types, and returns how many entities lost a component. Until
+    /// the database settles, dead entities keep their rows: they can lose components and move to other zones as living
+    /// ones do, but cannot gain components. Errors: as for add().
     SHOAL_API Result<std::uint32_t> remove(std::span<const Entity> entities, std::span<const ComponentType> components);
     template <DescribedComponent... Ts>
     Result<std::uint32_t> remove(std::span<const Entity> entities);
@@ -238,13 +240,13 @@ public:
     Result<bool> remove(Entity entity);
     using UndeclaredCalls::create, UndeclaredCalls::insert, UndeclaredCalls::add, UndeclaredCalls::remove;
 
-    /// Removes value number `index` of a component type, 0 being the first, and returns whether there was one. Later
-    /// values move up. Removing the only value is the same as remove(). Errors: as above.
+    /// Removes the value at the 0-based index `index`, and returns whether there was one. Later values move up.
+    /// Removing the only value is the same as remove(). Errors: as for add().
     SHOAL_API Result<bool> remove_value(Entity entity, ComponentType component, std::uint32_t index);
     template <DescribedComponent T>
     Result<bool> remove_value(Entity entity, std::uint32_t index);
 
-    /// Moves entities to a zone and returns how many were in another zone. Errors: as above.
+    /// Moves entities to a zone and returns how many were in a different zone. Errors: as for add().
     SHOAL_API Result<std::uint32_t> move(std::span<const Entity> entities, Zone zone);
     SHOAL_API Result<bool> move(Entity entity, Zone zone);
 
@@ -253,20 +255,20 @@ public:
     /// out of place.
     SHOAL_API void arrange(const DatabaseTable& table, std::span<const Entity> owners);
 
-    /// Sets whether a component type is enabled, in all rows of a table. Shape: a bit for each row. Requires: the type
-    /// is enableable, and the archetype has it.
+    /// Sets, for each row of a table, whether a component type is enabled. Shape: a bit for each row. Requires: the
+    /// type is enableable, and the archetype has it.
     SHOAL_API void set_enabled(const DatabaseTable& table, ComponentType component,
                                std::span<const std::uint64_t> bits);
 
     /// Destroys entities, removes their rows, and returns how many died.
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
     SHOAL_API bool destroy(Entity entity);
-    /// Destroys all entities of a zone and returns how many died. The zone's memory is freed after a few settles.
+    /// Destroys all entities in a zone and returns how many died. The zone's memory is freed after a few settles.
     SHOAL_API std::uint32_t clear_zone(Zone zone);
 
-    /// The commands of the pass that the calling thread runs, or of the program outside of passes; see commands.h. In a
-    /// world or another directory, all stores share these commands.
-    /// Functions of loops take a `Commands&` as their first argument instead. Lifetime: until the next settle.
+    /// The commands of the pass that the calling thread is running or, outside of passes, of the program; see
+    /// commands.h. In a world or another directory, all stores share these commands.
+    /// The function of a loop takes a `Commands&` as its first argument instead. Lifetime: until the next settle.
     SHOAL_API Commands& commands();
 
     // --- look-up -------------------------------------------------------------------------------------------------
@@ -287,9 +289,9 @@ public:
     template <class T>
     bool has(Entity entity) const;
     /// Reads or writes a field of a row; for a `many` type, the field of the first value. Requires: the row is not nil
-    /// and has the component (an enableable one may be disabled). Cost: finds the column in the table; for many
-    /// entities, field() finds all columns once, and a look-up takes 2.8 ns instead of 7.2 (100,000 entities in random
-    /// order).
+    /// and has the component (an enableable one may be disabled). Cost: a search for the column in the table. For many
+    /// entities, use field(), which finds all columns once: a look-up then takes 2.8 ns instead of 7.2 ns (100,000
+    /// entities in random order).
     template <auto kMember>
     decltype(auto) get(DatabaseRow row) const;
     template <auto kMember>
@@ -299,15 +301,15 @@ public:
     /// Lifetime: until the next structural call.
     template <auto kMember>
     DatabaseField<kMember> field() const;
-    /// Writes the field of each entity to `out`, or `missing` if it has none, and returns how many have one.
-    /// Shape: as many values as entities. Cost: look-ups are prefetched.
+    /// Writes each entity's field to `out`, or `missing` if the entity does not have it, and returns how many entities
+    /// have it. Shape: `out` has one value per entity. Cost: look-ups are prefetched.
     template <auto kMember>
     std::size_t gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,
                        const ValueOf<kMember>& missing = {}) const;
 
     // --- several values of a type --------------------------------------------------------------------------------
 
-    /// Returns how many values of a component type an entity has: more than one only for a `many` type. Any id is
+    /// Returns how many values of a component type an entity has. Only a `many` type can have more than one. Any id is
     /// allowed.
     SHOAL_API std::uint32_t num_values(Entity entity, ComponentType component) const;
     template <DescribedComponent T>
@@ -321,22 +323,23 @@ public:
     /// Calls visit(field) for each value of an entity, in list order.
     template <auto kMember, class Visit>
     void for_each_value(Entity entity, Visit&& visit) const;
-    /// Returns the rows of all values except the first one of each entity, for queries; nullptr if the component type
-    /// is not `many`. Requires: no structural call is made through the result. Lifetime: the database.
+    /// Returns the rows of all values except each entity's first, for queries; nullptr if the component type is not
+    /// `many`. Requires: no structural call is made through the result. Lifetime: the database.
     OwnedRows* further_values(ComponentType component) const {
         return component.number < further_.size() ? further_[component.number] : nullptr;
     }
 
     // --- tables, for queries -------------------------------------------------------------------------------------
 
-    /// Shape: by table number; nullptr for free numbers. See match.h for the tables with given components.
+    /// Shape: indexed by table number; nullptr where a number is free. See match.h for the tables with given
+    /// components.
     /// Lifetime: until the next structural call.
     std::span<DatabaseTable* const> all_tables() const { return tables_.by_number(); }
     /// One bit per table number, set if the table has rows.
     std::span<const std::uint64_t> occupied() const { return tables_.occupied(); }
     /// Returns the table of an archetype in a zone, or nullptr.
     DatabaseTable* find_table(const Archetype& type, Zone zone) const { return tables_.find(type, zone); }
-    /// Calls visit(table) for every table of a zone.
+    /// Calls visit(table) for every table in a zone.
     template <class Visit>
     void for_each_table_of_zone(Zone zone, Visit&& visit) const {
         tables_.for_each_of_zone(zone, visit);
@@ -345,7 +348,7 @@ public:
     /// the same, tables are only added, at the end.
     std::uint64_t table_list_epoch() const { return tables_.epoch(); }
     /// Where the columns of a component type are in each table, for look-ups; kept up to date as tables are added.
-    /// Shape: by table number; nullptr: the table lacks the type. Lifetime: the database. Thread: any, between
+    /// Shape: indexed by table number; nullptr: the table lacks the type. Lifetime: the database. Thread: any, between
     /// structural calls.
     const Array<const PhysicalColumn*>& columns_of(ComponentType component) const {
         return tables_.columns_of(component);
@@ -355,7 +358,7 @@ public:
     SHOAL_API std::uint64_t num_rows() const;
     SHOAL_API std::uint64_t num_rows(Zone zone) const;
 
-    /// Checks tables, bits, directory, maps and further values against each other.
+    /// Checks that the tables, bits, directory, maps and further values are consistent.
     SHOAL_API Status validate() const;
 
     // --- zones whose rows are kept elsewhere ---------------------------------------------------------------------
@@ -365,21 +368,21 @@ public:
     /// because nothing would keep the resource loaded.
     SHOAL_API void write_zone(Zone zone, SnapshotWriter& to) const;
     /// Gives the rows that write_zone() wrote to the entities that are still alive. An entity that already has a row
-    /// moves to the zone and gains the components that it lacks and the values of `many` types. The entities in `gone`,
-    /// ascending, count as dead even if their ids are in use again. Returns how many entities had no row. Errors: a
-    /// component type has other fields; no memory or a full table; nothing has changed.
+    /// moves to the zone, and gains the components that it lacks and the saved values of `many` types. The entities in
+    /// `gone`, in ascending order, count as dead even if their ids are in use again. Returns how many entities had no
+    /// row. Errors: a component type has different fields; no memory or a full table; nothing has changed.
     SHOAL_API Result<std::uint32_t> read_zone(Zone zone, SnapshotReader& from, std::span<const Entity> gone = {});
-    /// Checks the output of write_zone() as read_zone() does, but does not check the owners of the rows. Adds no rows,
-    /// but may add archetypes. Returns the owners, ascending, including dead ones. Errors: read_zone() would refuse the
-    /// rows, whichever entities are alive.
+    /// Checks the output of write_zone() as read_zone() does, except for the owners of the rows. Adds no rows, but may
+    /// add archetypes. Returns the owners, including dead ones, in ascending order. Errors: read_zone() would refuse
+    /// the rows, whichever entities are alive.
     SHOAL_API Result<Array<Entity>> check_zone(Zone zone, SnapshotReader& from);
-    /// Removes the rows of a zone and returns how many there were. The entities stay alive, without rows.
+    /// Removes the rows in a zone and returns how many there were. The entities stay alive, without rows.
     SHOAL_API std::uint32_t drop_zone(Zone zone);
-    /// Starts or stops recording the zones that queries limited to zones visit.
+    /// Starts or stops recording which zones are visited by queries that are limited to zones.
     SHOAL_API void watch_zones(bool watches);
-    /// Returns the zones recorded since the last call, and forgets them. Requires: no passes run.
+    /// Returns the zones recorded since the last call, and forgets them. Requires: no pass is running.
     SHOAL_API ZoneSet take_watched_zones();
-    /// The same, but does not forget the zones.
+    /// Returns the zones recorded since the last take_watched_zones(), and keeps them.
     SHOAL_API ZoneSet watched_zones() const;
     /// Notes that a query visits some zones. Thread: any.
     void note_visit(const ZoneSet& zones) const {
@@ -388,11 +391,11 @@ public:
 
     // --- spawning ------------------------------------------------------------------------------------------------
 
-    /// From now on, puts each spawned entity into the tile of its world position, which is in `field`, a Vec3 of the
-    /// component type. SpawnOptions::root_poses are applied to that field first, as they are to the roots of
-    /// transforms. A position that is not a number is in the zone for large entities. An entity is put into the zone
-    /// that its source names for it or an ancestor (see spawn_zone.h), otherwise into the tile of its field, otherwise
-    /// into its parent's zone, otherwise into the first zone. PositionLinks::keep_in_tiles() does the same, and also
+    /// From now on, puts each spawned entity into the tile of its world position, which is in the Vec3 field `field` of
+    /// the component type. SpawnOptions::root_poses are applied to that field first, as they are to the roots of
+    /// transforms. A position that is not a number is in the zone for large entities. The zone is the first of these
+    /// that exists: the zone that the source names for the entity or an ancestor (see spawn_zone.h), the tile of its
+    /// field, its parent's zone, the database's first zone. PositionLinks::keep_in_tiles() does the same, and also
     /// moves rows later. Errors: there is no such field, or it is not a single Vec3; another field or grid was set
     /// before; nothing has changed.
     SHOAL_API Status spawn_into_tiles(ComponentType component, std::string_view field, const GridZones& tiles);
@@ -422,7 +425,7 @@ public:
     SHOAL_API void drop(std::span<const Entity> entities) override;
     void hold_rows(bool hold) override { hold ? directory_.hold() : directory_.release(); }
     bool is_held() const override { return directory_.is_held(); }
-    /// Outside of a directory, first carries out the waiting commands.
+    /// If the database is outside of a directory, first carries out the waiting commands.
     SHOAL_API void settle(const SettleContext& context) override;
     std::span<const Table* const> tables() const override { return tables_.list(); }
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
@@ -446,7 +449,7 @@ public:
     /// Includes the numbers of tables and archetypes, which decide the order in which queries visit rows. A database
     /// outside of a directory also saves its waiting commands: see command/detail/saved_commands.h.
     SHOAL_API void save(SnapshotWriter& to) const override;
-    /// The same as Store::load(). It is also an error if this database lacks one of the component types.
+    /// Like Store::load(), but it is also an error if this database lacks one of the saved component types.
     SHOAL_API Status load(SnapshotReader& from) override;
 
 private:
@@ -495,7 +498,7 @@ private:
     void require_unlocked(const char* call) const {
         if (SHOAL_UNLIKELY(directory_.is_held())) refuse_change(call, {});
     }
-    /// The same for a call about component types; the message names the first component type.
+    /// Like require_unlocked(), for a call about component types; the message names the first of these types.
     template <class T, class...>
     void require_unlocked_for(const char* call) const {
         if (SHOAL_UNLIKELY(directory_.is_held())) refuse_change(call, find_component(schema_of<T>().id()));
@@ -601,7 +604,7 @@ private:
     Selection* selection_ = nullptr;
     Spawn* spawn_ = nullptr;                           // the current spawn
     SpawnPositionField* spawn_place_ = nullptr;        // nullptr: no field decides the zone of spawned entities
-    ComponentDirectory* alone_ = nullptr;              // the directory of the database while it is in no other
+    ComponentDirectory* alone_ = nullptr;              // the database's own directory, while it is in no other
     Array<ComponentValues> given_{Owner("database")};  // the values of the current change
     Array<ComponentType> removed_{Owner("database")};  // the component types that the current change removes
     struct WatchedZones;

@@ -47,7 +47,7 @@ public:
 
     /// Returns the tile of a position.
     SHOAL_API Zone zone_of(Vec3 position) const;
-    /// The same for an entity that reaches at most `radius` from `position`.
+    /// Returns the zone of an entity that reaches at most `radius` from `position`.
     SHOAL_API Zone zone_of(Vec3 position, float radius) const;
 
     /// Adds the tiles that touch a sphere (a disc, seen from above), and large_zone().

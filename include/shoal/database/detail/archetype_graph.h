@@ -33,7 +33,8 @@ public:
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
     /// Returns the component type, which converts to false if there is none.
     SHOAL_API ComponentType find_component(ComponentId component) const;
-    /// The same, by schema. Errors: another type has this name (the message shows both).
+    /// Returns the component type with this schema, or one that converts to false. Errors: another type has this name
+    /// (the message shows both).
     SHOAL_API Result<ComponentType> find_same(const Schema& schema) const;
     SHOAL_API std::span<const Schema* const> schemas() const;  ///< indexed by number
     const Schema& schema(ComponentType component) const {
@@ -60,7 +61,7 @@ public:
     /// Returns the archetype with one more component type, or one fewer. Cost: a look-up, except the first time.
     const Archetype& with(const Archetype& type, ComponentType component) { return neighbour(type, component, true); }
     const Archetype& without(const Archetype& type, ComponentType lost) { return neighbour(type, lost, false); }
-    /// Whether with() or without() would not change the graph, because the edge is already known.
+    /// Whether with() or without() would leave the graph unchanged, because the edge is already known.
     SHOAL_API bool knows_neighbour(const Archetype& type, ComponentType component, bool with) const;
     /// Returns the plan for moving rows from one archetype to another. Cost: a look-up, except the first time.
     SHOAL_API const TakePlan& plan(const Archetype& from, const Archetype& to);

@@ -1,5 +1,5 @@
 #pragma once
-// Where the row of each entity is: the table, and the number of the row in that table.
+// Finds the row of each entity: its table, and its row number in that table.
 //
 //     entity index        0    1     2   ...
 //     rows                .   g:5    .        4 bytes: generation above row; one RowIndex that all tables share
@@ -8,7 +8,7 @@
 //
 // Two arrays need 6 bytes per entity instead of 8, and a look-up that needs only the row touches half the cache lines.
 // The upper half makes thousands of zones with hundreds of archetypes possible. Databases without it pay for a branch
-// that is never taken; databases with it lose the fast path of calls for one entity.
+// that is never taken; databases with it lose the fast path for calls about one entity.
 // Thread: find from any thread between structural calls.
 
 #include "shoal/table/detail/row_index.h"
@@ -37,16 +37,17 @@ public:
         if (SHOAL_UNLIKELY(!is_open(entity.index()))) return {};
         return find_covered(entity);
     }
-    /// Whether no entity has a row at this index, and a row can be set there. The same test applies.
+    /// Whether no entity has a row at this index, and a row can be set there. Uses the same test as find_unless_held().
     SHOAL_INLINE bool is_free_unless_held(Entity entity) const {
         return SHOAL_LIKELY(is_open(entity.index())) && rows_.entries()[entity.index()] == 0;
     }
-    /// Sets the location of an entity. Requires: find_unless_held() found it, or is_free_unless_held().
+    /// Sets the location of an entity. Requires: find_unless_held() has found it, or is_free_unless_held() has returned
+    /// true.
     SHOAL_INLINE void set_reserved(Entity entity, std::uint32_t table, std::uint32_t row) {
         rows_.entry(entity.index()) = RowIndex::entry_of(entity, row);
         tables_[entity.index()] = static_cast<std::uint16_t>(table);
     }
-    /// find() without testing that the directory covers the index. Requires: covers().
+    /// Like find(), but does not test that the directory covers the index. Requires: covers().
     SHOAL_INLINE Location find_covered(Entity entity) const { return covered().find(entity); }
     /// The arrays that find_covered() reads. A loop can keep their addresses in registers, whatever it writes.
     /// Lifetime: until the next reserve().
@@ -67,11 +68,11 @@ public:
         __builtin_prefetch(rows_.entries().data() + entity.index());
         __builtin_prefetch(tables_.data() + entity.index());
     }
-    /// Whether the calls above work for all of `entities`. Cost: a fraction of a look-up per entity.
+    /// Whether the `covered` calls work for all of `entities`. Cost: a fraction of a look-up per entity.
     bool covers(std::span<const Entity> entities) const {
         return upper_tables_.capacity() == 0 && rows_.covers(entities);
     }
-    /// For prefetching: the location stored for the index, even if it is of another entity.
+    /// For prefetching: the location stored for the index, even if it belongs to another entity.
     SHOAL_INLINE Location guess(Entity entity) const {
         const std::span<const EntityBits> entries = rows_.entries();
         if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return {0, 0};
@@ -88,14 +89,14 @@ public:
         if (SHOAL_UNLIKELY(upper_tables_.capacity() != 0))
             upper_tables_[entity_index] = static_cast<std::uint16_t>(table >> 16);
     }
-    /// The same for many entities.
+    /// Sets the table of all of `entities`.
     SHOAL_API void set_table(std::span<const Entity> entities, std::uint32_t table);
     /// Gives consecutive rows of a table to the leading entities, up to the first one that is dead or has a row, and
     /// returns how many entities got a row. Requires: room is reserved.
     SHOAL_API std::uint32_t set_leading(std::span<const Entity> entities, const EntityManager& living,
                                         std::uint32_t table, std::uint32_t first_row);
-    /// The same for the owners of all rows of a loaded table: the owners may be dead, but must be ids with indices up
-    /// to `max_index`.
+    /// Gives all rows of a loaded table to their owners, which may be dead, and returns how many owners got a row.
+    /// Owners must be ids with indices up to `max_index`.
     SHOAL_API std::uint32_t set_owners(std::span<const Entity> owners, std::uint32_t max_index, std::uint32_t table);
     SHOAL_INLINE void prefetch(Entity entity) const {
         rows_.prefetch(entity);
@@ -104,7 +105,7 @@ public:
 
     /// Makes room for entities with indices up to `max_index`. Errors: no address space; nothing has changed.
     SHOAL_API Status reserve(std::uint32_t max_index);
-    /// Makes room for table numbers below `num_tables`. Errors: as above.
+    /// Makes room for table numbers below `num_tables`. Errors: as for reserve().
     SHOAL_API Status reserve_tables(std::uint32_t num_tables);
 
     /// While rows are held, no row may be added, removed or moved. Holds can be nested. Thread: any.

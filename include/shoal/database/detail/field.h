@@ -1,5 +1,5 @@
 #pragma once
-// Looks up one field of many entities of a database. Included by database.h.
+// Looks up one field of many entities in a database. Included by database.h.
 //
 //     const auto mass = sea.field<&Mass::value>();          // finds the columns of all tables once
 //     if (const float* m = mass.find(entity)) total += *m;  // two look-ups in the directory, one in a column
@@ -61,7 +61,7 @@ public:
     SHOAL_INLINE void prefetch(Entity entity) const {
         if (SHOAL_LIKELY(!columns_.empty())) prefetch_at(directory_->guess(entity));
     }
-    /// Database::gather() for more entities than fit in the cache.
+    /// Database::gather(), for more entities than fit in the cache.
     std::size_t gather_far(std::span<const Entity> entities, std::span<Value> out, const Value& missing) const;
 
 private:

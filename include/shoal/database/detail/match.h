@@ -1,5 +1,5 @@
 #pragma once
-// The tables of a database whose archetypes have some component types and lack others, for loops that run often.
+// The database tables whose archetypes have some component types and lack others, for loops that run often.
 // A bit per table shows whether the table matches. A refresh looks only at new archetypes and new tables.
 //
 //     table number    0 1 2 3 4 5 ...
@@ -29,8 +29,8 @@ public:
         return true;
     }
 
-    /// Calls visit(table) for each matching table with rows, by table number. Requires, here and below: no table was
-    /// added or removed since the last refresh().
+    /// Calls visit(table) for each matching table that has rows, in the order of table numbers. Requires, here and
+    /// below: no table was added or removed since the last refresh().
     template <class Visit>
     void for_each_table(Visit&& visit) const {
         SHOAL_ASSERT(is_fresh(), "tables came or went after the match looked at them; call refresh() before a loop");
@@ -40,8 +40,9 @@ public:
             for (std::uint64_t bits = matched[word] & occupied[word]; bits != 0; bits &= bits - 1)
                 visit(*tables[lowest_bit(bits)]);
     }
-    /// The same for tables in `zones`: by table number if most tables are in these zones, else zone by zone. Cost: as
-    /// above, and an indirect call for each table; the loop over zones is compiled once for all queries.
+    /// Calls visit(table) for each matching table that has rows in `zones`: by table number if most tables are in these
+    /// zones, and otherwise zone by zone. Cost: an indirect call for each table, because the loop over zones is
+    /// compiled once for all queries.
     template <class Visit>
     void for_each_table(const ZoneSet& zones, Visit&& visit) const {
         using Callee = std::remove_reference_t<Visit>;
@@ -70,7 +71,7 @@ public:
 private:
     static constexpr std::size_t kTablesPerZone = 4;  // a guess: how many tables of a zone are visited per match
 
-    /// Whether all tables of the database were looked at, and no table was removed since then.
+    /// Whether all tables of the database have been looked at, and no table has been removed since then.
     bool is_fresh() const {
         return epoch_ == database_->table_list_epoch() && num_tables_ == database_->all_tables().size();
     }

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of a database in a snapshot that other code reads too, to convert or show what was saved.
+// The parts of a saved database that other code also reads, to convert or show snapshots.
 //
 //     components     the names of component types, one per line; their order numbers them below
 //     archetypes     for each: how many component types it has, then their numbers

@@ -8,8 +8,8 @@
 //
 // Passes and queries read columns, or write columns without marking them and mark them when the loop ends. Only the
 // Database adds and removes rows.
-// Lifetime: a table that stays empty is removed after many settles, and its number is used again; then
-// Database::table_list_epoch() grows. Thread: as for Table.
+// Lifetime: a table that stays empty is removed after many settles, and its number is used again. Each removal
+// increases Database::table_list_epoch(). Thread: as for Table.
 
 #include "shoal/database/detail/archetype.h"
 #include "shoal/store/detail/zone.h"
@@ -21,7 +21,8 @@ namespace shoal {
 /// An address that identifies a list of C++ types; nullptr for none.
 using TypedKey = const void*;
 
-/// A bit per row in page memory, 64-byte aligned: jobs cut at multiples of 512 rows share no cache line.
+/// A bit per row, in page memory with 64-byte alignment: jobs that are cut at multiples of 512 rows share no cache
+/// line.
 class PresenceBits {
 public:
     explicit PresenceBits(PagePool& pool) : pool_(&pool) {}
@@ -105,7 +106,7 @@ public:
             [this, first](std::uint32_t c) { return table_.column(first + c); }, struct_offset<kMember>(), num_rows(),
             table_, first);
     }
-    /// The same for writing, for a pass that marks what it has written when it ends: see mark_written.
+    /// The writable view of a field, for a pass that marks what it has written when it ends: see mark_written.
     template <auto kMember>
     WriteColumn<kMember> unmarked_column(ComponentType component) {
         const std::uint32_t first = required_column(component);

@@ -27,7 +27,8 @@ public:
 
     /// Returns the table of an archetype in a zone, or nullptr.
     SHOAL_API DatabaseTable* find(const Archetype& type, Zone zone) const;
-    /// The same; makes the table if there is none. Errors: no address space; nothing has changed.
+    /// Returns the table of an archetype in a zone, and makes it if there is none. Errors: no address space; nothing
+    /// has changed.
     SHOAL_API Result<DatabaseTable*> find_or_make(const Archetype& type, Zone zone);
     /// Requires: a table has this number.
     DatabaseTable& operator[](std::uint32_t number) const { return *tables_[number]; }
@@ -43,7 +44,8 @@ public:
     std::span<const std::uint64_t> occupied() const { return occupied_.words(); }
     std::uint64_t epoch() const { return epoch_; }
     /// Where the columns of a component type are in each table; kept up to date as tables are added.
-    /// Shape: by table number; nullptr: the table lacks the type. Lifetime: the set. Thread: any, as above.
+    /// Shape: indexed by table number; nullptr: the table lacks the type. Lifetime: the set. Thread: any, between
+    /// structural calls.
     SHOAL_API const Array<const PhysicalColumn*>& columns_of(ComponentType component) const;
 
     /// Calls visit(table) for each table.
@@ -52,7 +54,7 @@ public:
         for (DatabaseTable* table : tables_)
             if (table != nullptr) visit(*table);
     }
-    /// The same for the tables of a zone.
+    /// Calls visit(table) for each table in a zone.
     template <class Visit>
     void for_each_of_zone(Zone zone, Visit&& visit) const {
         for (std::uint32_t next = first_in_zone_.find_or(zone, kNone); next != kNone; next = next_in_zone_[next])
@@ -65,8 +67,8 @@ public:
     /// Must be called when a table becomes empty, or is no longer empty.
     SHOAL_API void note_rows(const DatabaseTable& table);
 
-    /// Settles the memory of some tables, and removes those that were empty for a long time. Returns whether any table
-    /// was removed.
+    /// Settles the memory of some tables, and removes those that have been empty for a long time. Returns whether any
+    /// table was removed.
     SHOAL_API bool settle_memory();
 
     /// Writes the list of tables, without their rows. `saved_types` has the saved number of each archetype.
@@ -75,7 +77,7 @@ public:
     /// existing tables keep their rows. Errors: the saved tables contradict each other; the set stays consistent.
     SHOAL_API Status load(SnapshotReader& from, std::span<const Archetype* const> types);
 
-    /// Checks numbers, bits and lists against each other.
+    /// Checks that the numbers, bits and lists are consistent.
     SHOAL_API Status validate() const;
 
 private:

@@ -98,7 +98,7 @@ ComponentValues Database::values_of_given(const Given& given) {
     return values_given_as<Given>(detail::value_of_given(given));
 }
 
-/// The same from one value for all entities, or a span of values.
+/// `value` is one value for all entities, or a span of values; `Given` may be Disabled<T>.
 template <class Given, class Value>
 ComponentValues Database::values_given_as(const Value& value) {
     ComponentValues result = typed_values<detail::ComponentOfGiven<Given>>(value);

@@ -17,7 +17,7 @@ struct ComponentValues {
     ComponentType component;
     const std::byte* images = nullptr;            ///< struct images, in the order of the entities
     std::size_t stride = 0;                       ///< bytes from one image to the next; 0: one image for all
-    std::span<const std::byte* const> columns{};  ///< or columns: one per column of the schema, by entity
+    std::span<const std::byte* const> columns{};  ///< or one column for each of the schema's columns, indexed by entity
     /// Or a function that writes one row, for C++ types that are not plain bytes.
     void (*write)(const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
                   std::size_t entity) = nullptr;
@@ -49,7 +49,7 @@ namespace detail {
 
 /// Ends the program, because the row is nil or was removed, or its entity does not have the component.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_row(DatabaseRow row, const Schema& component);
-/// The same; looks up the schema here, so that callers do not have to.
+/// Like refuse_row(), but looks up the schema here, so that callers do not have to.
 template <class T>
 [[noreturn]] SHOAL_NOINLINE void refuse_row_of(DatabaseTable* table, std::uint32_t row) {
     refuse_row({table, row}, schema_of<T>());

@@ -15,10 +15,10 @@ namespace shoal {
 struct ZoneStatistics {
     Zone zone = 0;
     ComponentType component{};
-    StoreStatistics held{};  ///< Lifetime: its text lives as long as the database
+    StoreStatistics held{};  ///< its text is valid as long as the database
 };
 
-/// Returns one entry for each zone and component type that has a table there, by zone, then by component type.
+/// Returns one entry for each zone and component type that has a table there, sorted by zone, then by component type.
 /// Cost: looks at the owner of every row.
 SHOAL_API Array<ZoneStatistics> zone_statistics(const Database& database);
 
