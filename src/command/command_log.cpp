@@ -135,7 +135,7 @@ void CommandLog::apply(SettleCounts* counts) {
         num_pending = std::exchange(num_pending_, 0);
         epoch = std::exchange(epoch_, epoch_ + (num_pending != 0));
     }
-    // Commands of destruction callbacks wait for the next settle.
+    // Commands that destruction callbacks record wait for the next settle.
     if (!settling_.empty()) {
         sort(settling_);
         unify_lists(settling_);

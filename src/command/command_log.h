@@ -1,5 +1,5 @@
 #pragma once
-// The commands of a directory of stores that are not carried out yet, by loop, with a recorder for each chunk.
+// The pending commands of a directory of stores, grouped by loop, with a recorder for each chunk.
 //
 //     open_     [ pass 2, loop 1: chunk 0, 1, 2 | pass 1, loop 0: chunk 0 | ... ]     as they were opened
 //     idle_     loops of earlier frames, with the memory of their lists
@@ -38,7 +38,7 @@ public:
     explicit CommandLog(ComponentDirectory& directory) : directory_(directory), settler_(*this) {}
     ~CommandLog();
 
-    /// Returns the commands of the pass that the calling thread runs.
+    /// Returns the commands of the pass that the calling thread is running.
     Commands& here() override;
     detail::CommandRecorder* open(const WorkPosition& loop, std::uint32_t num_chunks);
     /// Returns the recorder for commands that another directory passes on, to be carried out after the commands of a
@@ -101,7 +101,7 @@ private:
     Array<CommandLoop*> idle_{Owner("commands")};
     LogBlocks blocks_{"commands"};
     std::uint64_t num_opened_ = 0;
-    std::uint32_t num_idle_ = kMostIdle;  // calls of apply() since something was opened; up to kMostIdle
+    std::uint32_t num_idle_ = kMostIdle;  // calls to apply() since a recorder was last opened; up to kMostIdle
     EntityBits epoch_ = 0, num_pending_ = 0;
     Array<detail::MadeList*> loaded_lists_{Owner("commands")};
     Array<Schema*> loaded_schemas_{Owner("commands")};  // the schemas that loaded_lists_ point to

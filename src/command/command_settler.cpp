@@ -13,7 +13,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kLookedAt = 512;  // number of entities that are visited at once, so that they stay in the cache
+constexpr std::size_t kLookedAt = 512;  // number of entities that are visited at a time, so that they stay in the cache
 constexpr std::size_t kManyRows = 128;  // this many rows are worth a separate call
 
 /// Returns whether any of the bits begin to end - 1 is set.
@@ -455,7 +455,7 @@ Status CommandSettler::change_together(std::span<const Entity> entities) {
     return status;
 }
 
-/// Groups the changes by store; keeps their order within a store.
+/// Groups the changes by store, and keeps their order within each store.
 void CommandSettler::group_changes() {
     Array<StoreChanges>& groups = scratch_.by_store;
     const Array<Store*>& stores = scratch_.stores;
@@ -660,7 +660,7 @@ void CommandSettler::call() {
 
 // --- what they share ---------------------------------------------------------------------------------------------
 
-/// Returns whether the store of a component type, if there is one, keeps it as links between its rows.
+/// Returns whether the store of a component type, if there is one, keeps the components as links between its rows.
 bool CommandSettler::keeps_links(const Result<Store*>& store, const Schema& component) {
     if (!store || (*store)->places_whole_entities()) return false;
     // If the fields of the component type have changed since the command was recorded, the store refuses the command.
@@ -723,7 +723,7 @@ void CommandSettler::give_values(std::uint32_t chunk, const CommandBatch& run, s
     }
 }
 
-/// The same for values that append_images() has copied.
+/// Lists the component types of a list, and the values that append_images() has copied.
 void CommandSettler::give_images(const List& list, const std::byte* images) {
     clear_given();
     for (const Part& part : list.parts) {
@@ -740,7 +740,8 @@ void CommandSettler::clear_given() {
     refused_ = {};
 }
 
-/// Copies the values of those rows of a run that are in `order`, or of all rows, row by row, each to its offset.
+/// Copies values of a run one row at a time, each value to its offset. Copies only the rows in `order`, or all rows if
+/// `order` is empty.
 void CommandSettler::append_images(const CommandBatch& run, std::span<const std::uint32_t> order,
                                    Array<std::byte>& images) {
     const std::size_t count = order.empty() ? run.num_rows : order.size(), row_bytes = run.list->row_bytes;
@@ -756,8 +757,9 @@ void CommandSettler::append_images(const CommandBatch& run, std::span<const std:
 
 // --- batches -----------------------------------------------------------------------------------------------------
 
-/// Carries out the commands of a run that are in `order`, or all commands; `entities` are their targets. If there are
-/// few commands, they are carried out together with others of the same list, at the latest in finish_batches().
+/// Carries out the commands of a run that are in `order`, or all of them if `order` is empty; `entities` are their
+/// targets. If there are few commands, they are carried out together with others of the same list, at the latest in
+/// finish_batches().
 void CommandSettler::carry_out(std::uint32_t chunk, const CommandBatch& run, std::span<const std::uint32_t> order,
                                std::span<const Entity> entities, Zone zone) {
     Batch& batch = batch_of(*run.list, zone);

@@ -92,7 +92,7 @@ private:
     };
 
     /// A change of a component that its store keeps as a link to another row, such as ChildOf. The change is made after
-    /// all other components were added.
+    /// all other components have been added.
     struct LinkChange {
         Store* store;
         const Schema* schema;

@@ -20,7 +20,7 @@ namespace detail {
 namespace {
 
 constexpr std::size_t kMostRunBytes = kLogBlockBytes[1] - kCacheLineBytes;
-constexpr std::size_t kFirstRows = 8;  // rows of the first run of a list in a chunk
+constexpr std::size_t kFirstRows = 8;  // rows in a chunk's first run of a list
 
 std::byte* aligned(std::byte* address, std::size_t alignment) {
     const auto value = reinterpret_cast<std::uintptr_t>(address);

@@ -48,7 +48,8 @@ struct EventArray {
         if (memory.data == nullptr && usual_bytes != 0) memory = allocate(std::max(usual_bytes, kLeastArrayBytes));
         return (memory.num_bytes - num_bytes) / event_bytes * event_bytes;
     }
-    /// Returns room for more events after the existing ones. `usual_bytes`: the bytes that recent frames have needed.
+    /// Returns room for more events after the existing ones. `usual_bytes` is the number of bytes that recent frames
+    /// have needed.
     std::byte* append(std::size_t more_bytes, std::size_t usual_bytes) {
         const std::size_t needed_bytes = num_bytes + more_bytes;
         if (needed_bytes > memory.num_bytes) {
@@ -107,7 +108,7 @@ bool is_first_of_pass(const WorkPosition& place) {
     return place.num_steps == 2 && place.steps[0].loop == 1 && place.steps[0].chunk == 0 && place.steps[1].loop == 0;
 }
 
-/// Whether `last`, which is over, and `next` are consecutive chunks, with no work between them.
+/// Whether `last`, which has ended, and `next` are consecutive chunks, with no work between them.
 bool is_next_chunk(const WorkPosition& last, const WorkPosition& next) {
     return last.num_steps == 2 && next.num_steps == 2 && last.pass == next.pass &&
            last.steps[0].loop == next.steps[0].loop && last.steps[0].chunk + 1 == next.steps[0].chunk &&
@@ -137,7 +138,7 @@ struct EventLog::State {
     EventLog* const log;
     std::mutex mutex;  // guards all members below except the atomics
     struct Frame {
-        std::atomic<bool> has_new{false};            // there are buffers that are not copied yet
+        std::atomic<bool> has_new{false};            // some buffers have not been copied yet
         Array<EventBuffer*> buffers{Owner(kOwner)};  // in the order in which they were opened
         EventArray array;
     } frames[2];
@@ -147,7 +148,7 @@ struct EventLog::State {
     std::uint64_t num_opened = 0;
     std::size_t usual_bytes = 0;  // bytes that recent frames have needed
     bool tail_is_taken = false;   // a buffer grows at the end of this frame's array
-    WorkPosition last_in_place;   // the last chunk that wrote in place and is over
+    WorkPosition last_in_place;   // the last chunk that wrote in place and has ended
     EventCursor outside = {};     // for threads outside of passes
     Array<EventBuffer*> idle{Owner(kOwner)};
     LogBlocks blocks{kOwner};

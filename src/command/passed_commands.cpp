@@ -46,8 +46,8 @@ PassedPart view_of(const CommandBatch& run, const CommandPart& part, std::uint32
     return passed;
 }
 
-/// A command of a chunk that is to be taken. Each run has commands of only one list, so the order of all commands is
-/// found from their numbers.
+/// A command to be taken from a chunk. Each run has commands of only one list, so the order of all commands is found
+/// from their numbers.
 struct RowToTake {
     std::uint32_t number;  // 0: a kind that is carried out before the numbered kinds
     const CommandBatch* run;

@@ -11,7 +11,7 @@ namespace shoal {
 
 using SpawnOverrides = Array<SpawnOverride>;
 
-/// The list of these spawns, with or without a pose.
+/// The list for spawns that override values, with or without a pose.
 template <bool kHasPose>
 struct OverridingSpawn {
     static constexpr std::uint32_t kOffset = kHasPose ? detail::kPosedBytes : detail::kPoseOffset;

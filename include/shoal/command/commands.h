@@ -1,6 +1,6 @@
 #pragma once
-// Commands are changes to entities that passes request. A world, or a database without a world, makes them when it
-// settles.
+// Commands are changes to entities that passes request. A world, or a database without a world, makes these changes
+// when it settles.
 //
 //     schedule.add("hunt", query<Read<&Shark::hunger>, Read<&Position::value>>(sea),
 //                  [](Commands& commands, Entity shark, float hunger, const Vec3& place) {
@@ -13,17 +13,17 @@
 //     pass 0, loop 0    chunk 0: create destroy ...    chunk 1: add ...       a log per chunk, no locks; the chunks
 //     pass 1, loop 0    chunk 0: ...                                          depend only on the numbers of rows
 //
-// create() returns a *pending* entity. Later commands of the same chunk, and the entity fields of their values, may
-// refer to the pending entity; for everything else it is a dead entity. Do not keep it: after 64 settles that create
+// create() returns a *pending* entity. Later commands in the same chunk, and the entity fields in their values, may
+// refer to the pending entity; all other code sees a dead entity. Do not keep it: after 64 settles that create
 // entities, its number is reused.
 //
 // Commands belong to the world, or to the directory of the stores (see component_directory.h); a database without
 // a world has its own. A command reaches the store that keeps its component type: a database, a manager, the
-// transforms, the owners, or a store of another class that has Store::add_values(). A component type that no store
-// keeps yet is kept in the database of the world, which makes one if it has none. An entity that is created only with
+// transforms, the owners, or any other store that implements Store::add_values(). If no store keeps a component type
+// yet, the world's database does; a world without a database then makes one. An entity that is created only with
 // components of other stores gets no row in a database, and no zone. An entity that is created without components gets
 // a row in the first database, if there is one.
-// Other changes are made with component types too, or with calls:
+// Other changes are also made with component types, or with calls:
 //
 //     commands.add(sword, ChildOf{hand});  // links transforms; remove<ChildOf> unlinks them
 //     commands.add(cannon, Owned{ship});   // gives it an owner; remove<Owned> releases it
@@ -35,10 +35,11 @@
 //     const Entity twin = commands.copy(ship);                        // of an entity, and of all below it
 //     commands.call(boat, [&](Entity self) { crews.hire(self, 12); });
 //
-// The rules. All logs together form one list, ordered by pass (its place in the schedule; commands from outside of
-// schedules come first), then by loop of the pass, by chunk, and by time in the chunk. This order does not depend on
-// the number of workers. Settling destroys entities, creates entities, spawns and copies, moves, adds and removes
-// components, then sets fields, and finally makes the calls. Pending entities get their ids in the order of the list.
+// The rules. All logs together form one list. It is ordered by pass (in schedule order; commands from outside of
+// schedules come first), then by loop within the pass, by chunk, and by time within the chunk. This order does not
+// depend on the number of workers. Settling first destroys entities, then creates entities, spawns and copies, moves
+// entities, adds and removes components, sets fields, and finally makes the calls. Pending entities get their ids in
+// the order of the list.
 //   - An entity that a command destroys is destroyed once, whatever other commands it has.
 //     A pending entity that is destroyed is never created.
 //   - Of several moves of an entity, the last one counts.
@@ -47,21 +48,22 @@
 //   - Fields are set after components are added and removed, in the order of the list: of several sets of a field, the
 //     last one counts. A set does not count if an add or a remove of the component type follows it in the list. For a
 //     `many` type, an add does not cancel a set, and the set changes the first value that the entity has then.
-//   - A copy has the state of the original before the moves, adds and removes of the same settle.
+//   - A copy has the state that the original had before the moves, adds and removes of the same settle.
 //   - A command is carried out in all stores that it affects, or in none: if one store has no room for it, the others
 //     are not changed. Other commands are still carried out. Links are made last; if a link cannot be made, only the
-//     link is dropped. A store of another class that may refuse what Store::prepare_change() accepted is changed first.
-//     If there are two such stores, or memory runs out after the first change, a line is logged that the command was
-//     carried out in part.
+//     link is dropped. A store that may refuse a change which its prepare_change() has accepted is changed first. If
+//     there are two such stores, or memory runs out after the first change, the command may be carried out in part; a
+//     line is then logged.
 //   - Commands are dropped, and counted in SettleCounts::num_dropped, when they are about dead entities, about entities
 //     that another command destroys, or about pending entities of other chunks or frames; when they set a field of a
 //     component that the entity does not have, or has disabled; and, with a line in the log, when there is no memory or
 //     no id for them, or the store refuses a value. An entity field that refers to a pending entity of another chunk or
 //     frame, or to one that is not created, becomes null.
 //   - Otherwise commands do what the immediate calls do: an entity without a row gets one in the first zone when it is
-//     given components of the database, and moving it does nothing. A move applies to all databases of the world.
+//     given components of the database, and moving an entity without a row does nothing. A move applies to all
+//     databases of the world.
 //   - Commands that a pass requested before it failed (see world/schedule.h) are carried out.
-// Until the settle, values pin the blobs that contain their read-only arrays, and spawns pin blobs of a library.
+// Until the settle, values pin the blobs that contain their read-only arrays, and spawns pin the blobs of a library.
 // Pending commands are saved with the world, except calls of functions and values with opaque fields.
 // Thread: the Commands of a chunk belong to the chunk until it ends. The Commands of a pass (World::commands()) belong
 // to one thread, and the functions of the pass's loops must not use them. A loop that takes Commands must be started by
@@ -81,7 +83,7 @@ class CommandLog;
 /// Whether this is a pending entity: one that a command will create.
 constexpr bool is_pending(Entity entity) { return entity.id >> 30 == 1; }
 
-/// The commands of one chunk. Functions of loops take them as their first argument (in a pass, after a const
+/// The commands of one chunk. The function of a loop takes them as its first argument (in a pass, after a const
 /// PassContext&); other code calls World::commands(), or Database::commands().
 class Commands : detail::UndeclaredCalls {
     using Kind = detail::CommandKind;
@@ -101,7 +103,7 @@ public:
     SHOAL_INLINE Entity create(const Ts&... values) {
         return record_create(kNoZone, values...);
     }
-    /// The same for each element of `out`.
+    /// Requests an entity for each element of `out`.
     template <GivenComponent... Ts>
     void create(std::span<Entity> out, Zone zone, const Ts&... values) {
         for (Entity& entity : out) entity = create(zone, values...);
@@ -110,8 +112,8 @@ public:
     void create(std::span<Entity> out, const Ts&... values) {
         for (Entity& entity : out) entity = create(values...);
     }
-    /// The same for the component types of an archetype of a database; components without a value get their defaults.
-    /// Requires: the values are plain bytes.
+    /// Requests an entity of a database's archetype; components without a value get their defaults. Requires: the
+    /// values are plain bytes.
     Entity create(const Database& database, const Archetype& type, Zone zone = kNoZone,
                   std::span<const ComponentValues> values = {}) {
         const Entity entity = take_pending();
@@ -135,7 +137,7 @@ public:
     {
         record<detail::TypedCommand<Kind::kAdd, Ts...>, Ts...>(entity, ++numbers_.num_ordered, values...);
     }
-    /// The same for component types of a database, by their numbers there. Requires: the values are plain bytes.
+    /// Adds component types that are given by their numbers in a database. Requires: the values are plain bytes.
     void add(Entity entity, const Database& database, std::span<const ComponentValues> values) {
         record_add(*recorder_, entity, ++numbers_.num_ordered, database, values);
     }
@@ -146,12 +148,12 @@ public:
         record<detail::TypedCommand<Kind::kRemove, Ts...>>(entity, ++numbers_.num_ordered);
     }
     using UndeclaredCalls::create, UndeclaredCalls::add, UndeclaredCalls::remove;
-    /// The same for component types of a database, by their numbers there.
+    /// Removes component types that are given by their numbers in a database.
     void remove(Entity entity, const Database& database, std::span<const ComponentType> components) {
         recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, database, components, {});
     }
-    /// The same two calls for a component type without a C++ type, in any store. The value is a struct image; nullptr:
-    /// defaults.
+    /// Adds or removes a component type that has no C++ type, in any store. `image` is a struct image of the value;
+    /// nullptr: the default value.
     /// Requires: the values are plain bytes; the schema belongs to the store of the type.
     void add(Entity entity, const Schema& component, const std::byte* image) {
         recorder_->record(Kind::kAdd, entity, ++numbers_.num_ordered, component, image);
@@ -184,28 +186,28 @@ public:
     /// Requests a copy of a blob, and returns the pending entity that becomes the first entity of the copy. `pose` and
     /// `zone` are as in SpawnOptions::root_poses and zone. Copies of one blob in one zone are spawned in one call.
     ///
-    /// The last two overloads replace values of the blob in the copy, as SpawnOptions::overrides does:
-    /// commands.spawn(level, kNoZone, {{"lamp", "light.range", 9}}). The new values may refer to pending entities. Such
-    /// a copy is spawned in a separate call. If an override matches nothing, a line is logged when the world settles,
-    /// and that copy is dropped; the others are spawned. Pending commands are saved with their overrides. A command is
-    /// dropped at once, with a line in the log, if an override is for a copy other than 0 or all, or if its value
-    /// cannot be saved (see check_override()). Requires: a world; the blob outlives the settle.
+    /// The last two overloads replace values in the copy, as SpawnOptions::overrides does: commands.spawn(level,
+    /// kNoZone, {{"lamp", "light.range", 9}}). The new values may refer to pending entities. Such a copy is spawned in
+    /// a separate call. If an override matches nothing, a line is logged when the world settles, and that copy is
+    /// dropped; the others are spawned. Pending commands are saved with their overrides. A command is dropped
+    /// immediately, with a line in the log, if an override is for a copy other than 0 or all, or if its value cannot be
+    /// saved (see check_override()). Requires: a world; the blob outlives the settle.
     Entity spawn(const Blob& blob) { return record_spawn(detail::kSpawnList, kNoZone, &blob, {}, nullptr); }
     SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone);
     SHOAL_API Entity spawn(const Blob& blob, Zone zone, Array<SpawnOverride> overrides);
     SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone, Array<SpawnOverride> overrides);
-    /// Requests a copy of an entity, with all of its components and the entities below it, in the same way as
-    /// shoal::copy(), and returns the pending entity that becomes the copy. `pose` is the pose of the copy in the
-    /// world.
+    /// Requests a copy of an entity, with its components and the entities below it, as shoal::copy() makes it. Returns
+    /// the pending entity that becomes the copy. `pose` is the pose of the copy in the world.
     /// Requires: a world.
     Entity copy(Entity original) { return record_spawn(detail::kCopyList, kNoZone, nullptr, original, nullptr); }
     SHOAL_API Entity copy(Entity original, const RootPose& pose);
 
-    /// Replaces the name of an entity; the empty text removes it (see components/debug_name.h). Unlike a command that
-    /// adds a DebugName, this command makes the world keep the text. The command is carried out with the calls, in the
-    /// order of the list; if the world refuses the text, a line is logged. Requires: a world.
+    /// Replaces the name of an entity; an empty string removes it (see components/debug_name.h). Unlike a command that
+    /// adds a DebugName, this command makes the world keep the string. The command is carried out with the calls, in
+    /// the order of the list; if the world refuses the string, a line is logged. Requires: a world.
     SHOAL_API void name(Entity entity, std::string_view name);
-    /// Adds a tag to an entity that does not have the tag, or removes a tag, in the same way (see components/tag.h).
+    /// Adds a tag to an entity unless it has the tag, or removes a tag (see components/tag.h). The command is carried
+    /// out with the calls, like name().
     SHOAL_API void tag(Entity entity, std::string_view tag);
     SHOAL_API void untag(Entity entity, std::string_view tag);
 
@@ -216,7 +218,8 @@ public:
     void call(Entity entity, Function function) {
         record_call(entity, kNullEntity, std::move(function));
     }
-    /// The same with two entities: function(entity, other). `other` is null if it was pending and has not been created.
+    /// Like the call() above, but calls function(entity, other). `other` is null if it was pending and has not been
+    /// created.
     template <class Function>
         requires std::is_invocable_v<Function&, Entity, Entity>
     void call(Entity entity, Entity other, Function function) {
@@ -250,7 +253,8 @@ private:
     }
 
     // No address of a member is ever passed on, so the object stays in registers unless its own address is passed on.
-    // For each kind of command, it holds the list that was used first. `list` is always a compile-time constant.
+    // For each kind of command, the object holds the list that was used first. `list` is always a compile-time
+    // constant.
     SHOAL_INLINE static bool has_room(const detail::CommandCursor& cursor, const detail::CommandList& list) {
         return SHOAL_LIKELY(cursor.list == &list && cursor.num_rows != cursor.capacity);
     }
@@ -289,7 +293,7 @@ private:
              Ts(static_cast<Values&&>(values)),
          ...);
     }
-    /// The result of a command that finds no room.
+    /// The result of recording a command for which the cursor had no room.
     struct Recorded {
         detail::CommandCursor cursor;
         Entity entity;

@@ -14,10 +14,11 @@
 //     frame 1   | outside | collide: chunk 0, 1, 2, ... | hurt: read()      |
 //     frame 2   | outside | early: read_last() | collide | hurt: read()     |      early gets what frame 1 wrote
 //
-// read() returns the events of this frame so far, read_last() all events of the previous frame. World::step() ends the
-// frame of the world's channels when its passes have ended, before it settles. A pass therefore misses no events if it
-// calls both functions, or if it runs after the writers and calls read(). A pass that does not run in every frame
-// misses the events of the frames in between. After World::step(), read_last() has the events of that step.
+// read() returns the events of this frame so far, and read_last() returns all events of the previous frame.
+// World::step() ends the frame of the world's channels when its passes have ended, before it settles. A pass therefore
+// misses no events if it calls both functions, or if it runs after the writers and calls read(). A pass that does not
+// run in every frame misses the events of the frames in between. After World::step(), read_last() has the events of
+// that step.
 //
 // Order. Events are in the order in which one thread would write them: first from outside of passes, then pass by pass
 // in the order of the schedule, loop by loop, chunk by chunk, for any number of workers. A schedule orders
@@ -25,9 +26,9 @@
 // passes with writes(hits) never overlap.
 //
 // Writing. The function of a query.writing(hits) gets an EventWriter, whose position the compiler keeps in registers,
-// and a pass with this query declares writes(hits). In other loops, an EventWriter is a local variable for the rows of
-// a chunk. Code that writes few events may call hits.write() anywhere. This call takes twice as long, because its
-// position is in memory.
+// and a pass that uses this query declares writes(hits). In other loops, an EventWriter is a local variable for the
+// rows of a chunk. Code that writes few events may call hits.write() anywhere. This call takes twice as long, because
+// its position is in memory.
 //
 //     schedule.add("weigh", {reads(bodies), writes(hits)}, [&](PassContext&) {
 //         EventWriter<Collision> to(hits);
@@ -41,7 +42,7 @@
 // not need is released.
 // Thread: a function of a loop writes to the list of its chunk, and takes a lock for each block of 4 or 32 KiB, but not
 // for each event. Loops of queries and for_rows() have chunks; a thread that a pass has started in another way must not
-// write. Outside of passes, only one thread at a time may write. Any number of passes may read at once.
+// write. Outside of passes, only one thread at a time may write. Any number of passes may read at the same time.
 
 #include "shoal/command/detail/event_log.h"
 
@@ -60,8 +61,8 @@ public:
     /// Makes a channel for which the caller calls end_frame(). World::events() makes one that belongs to a world.
     Events() : log_(sizeof(T)) {}
 
-    /// Appends an event. Requires: the pass that runs, if any, declares writes() of this channel (tested in checked
-    /// builds). Cost: an append, counted in memory; outside of passes, a lock.
+    /// Appends an event. Requires: the running pass, if any, declares writes() for this channel (tested in checked
+    /// builds). Cost: an append to memory; outside of passes, also a lock.
     SHOAL_INLINE void write(const T& value) { ::new (static_cast<void*>(log_.add_slot(sizeof(T)))) T(value); }
     void write(std::span<const T> values) { log_.append(std::as_bytes(values)); }
 
@@ -74,7 +75,7 @@ public:
     std::span<const T> read_last() const { return span_of(log_.read_last()); }
 
     /// Ends the frame: the events of read() become the events of read_last(), whose old events are discarded.
-    /// World::step() calls this for the channels of the world. Requires: no passes run.
+    /// World::step() calls this for the channels of the world. Requires: no pass is running.
     void end_frame() { log_.end_frame(); }
 
 private:
@@ -88,10 +89,10 @@ private:
     detail::EventLog log_;
 };
 
-/// Writes events of one thread. A writer is a local object, so the compiler keeps its position in registers. While it
+/// Writes events on one thread. A writer is a local object, so the compiler keeps its position in registers. While it
 /// holds events, its thread must not write to the channel in another way, and must not start a loop of an executor.
-/// Lifetime: a writer ends before the pass or the chunk that made it, and before the events are read. Thread: the
-/// thread that made it.
+/// Lifetime: a writer is destroyed before the pass or chunk that made it ends, and before the events are read. Thread:
+/// the thread that made it.
 template <class T>
 class EventWriter {
 public:
@@ -100,7 +101,7 @@ public:
     EventWriter& operator=(const EventWriter&) = delete;
     ~EventWriter() { release(); }
 
-    /// Appends an event. Requires: as for Events::write(). Cost: an append; outside of passes, a lock.
+    /// Appends an event. Requires: as for Events::write(). Cost: an append; outside of passes, also a lock.
     SHOAL_INLINE void write(const T& value) {
         if (SHOAL_UNLIKELY(at_ == end_)) {
             const detail::EventCursor more = write_slowly(log_, at_, held_, value);
@@ -133,7 +134,7 @@ private:
     detail::EventLog& log_;
     std::byte* at_ = nullptr;
     std::byte* end_ = nullptr;
-    detail::EventBuffer* held_ = nullptr;  // nullptr: none, or outside of passes
+    detail::EventBuffer* held_ = nullptr;  // nullptr: no buffer is held
 };
 
 namespace detail {

@@ -1,6 +1,6 @@
 #pragma once
 // Records the commands of one chunk. Commands of the same kind with the same component types are stored together, in
-// columns, so that they can be passed to the span calls of the stores.
+// columns, so that they can be passed to the stores' span calls.
 //
 //     run of add<Position, Velocity>    entities | numbers | positions | velocities     in one piece of memory
 //     stream                            the runs of one list; the last one grows
@@ -21,7 +21,7 @@ namespace detail {
 enum class CommandKind : std::uint8_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kCall, kSet };
 inline constexpr std::size_t kNumCommandKinds = 9;
 
-/// A component type that a command names. In a call, it is the function, and in a spawn, the overrides.
+/// A component type that a command names; for a call, its function; for a spawn, its overrides.
 struct CommandPart {
     const Schema& (*schema)() = nullptr;               // the schema of a C++ type
     const Schema* made = nullptr;                      // the schema of a component type without a C++ type
@@ -33,7 +33,7 @@ struct CommandPart {
     void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
     std::uint32_t field = kAllFields;           // the field that is set
     const Schema& (*field_schema)() = nullptr;  // the schema of the field's value, for a C++ type
-    const Schema* made_field = nullptr;         // the same without a C++ type: see make_field_schema()
+    const Schema* made_field = nullptr;         // the value's schema if there is no C++ type: see make_field_schema()
 
     bool sets_field() const { return field != kAllFields; }
     bool names_component() const { return schema != nullptr || made != nullptr; }
@@ -120,7 +120,7 @@ inline constexpr CommandList kSpawnAtList{CommandKind::kSpawn, kPosedBytes, alig
 inline constexpr CommandList kCopyList{CommandKind::kCopy, kPoseOffset, alignof(SpawnValue), {}};
 inline constexpr CommandList kCopyAtList{CommandKind::kCopy, kPosedBytes, alignof(SpawnValue), {}};
 
-/// The head of the value of a call; the same for all functions.
+/// The head of a call's value, which is the same for all functions.
 struct CallHead {
     Entity other;
 };
@@ -264,7 +264,7 @@ struct CommandNumbers {
 
 class CommandRecorder {
 public:
-    static constexpr std::uint32_t kPendingBlock = 64;  // ids that a chunk takes at once
+    static constexpr std::uint32_t kPendingBlock = 64;  // ids that a chunk takes at a time
 
     explicit CommandRecorder(CommandLog& log) : log_(&log) {}
     CommandRecorder(CommandRecorder&&) = default;
@@ -273,16 +273,17 @@ public:
 
     // --- for Commands, which hold the ends of some lists for a while
 
-    /// Returns the end of a list, with room for a row. `was_held`: the caller held the list and has filled the run.
+    /// Returns the end of a list, with room for a row. `was_held` is true if the caller held the list and has filled
+    /// its last run.
     SHOAL_API CommandCursor hold(const CommandList& list, bool was_held);
-    /// Ends the hold of a list, whose last run has `num_rows` rows.
+    /// Ends the hold on a list, whose last run has `num_rows` rows.
     SHOAL_API void release(const CommandList& list, std::size_t num_rows);
     /// Adds a row to a list that is not held.
     SHOAL_API NewRow add_row(const CommandList& list);
     /// Adds a command with component types that are known only at run time; `values` has the values of some of them.
     SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number, const Database& database,
                           std::span<const ComponentType> components, std::span<const ComponentValues> values);
-    /// The same for one component type of any store; `image` is the value to add.
+    /// Adds a command for one component type in any store; `image` is the value to add.
     SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number, const Schema& component,
                           const std::byte* image);
     /// Takes the next ids for pending entities, and returns the first.

@@ -23,8 +23,8 @@ public:
     EventChannels(const EventChannels&) = delete;
     EventChannels& operator=(const EventChannels&) = delete;
 
-    /// Returns the channel of events of type T. The first call makes it. Requires: at the first call, no passes run.
-    /// Lifetime: as long as this object. A shared library with hidden symbols has separate event types, so pass it the
+    /// Returns the channel for events of type T. The first call makes it. Requires: at the first call, no pass is
+    /// running. Lifetime: this object. A shared library with hidden symbols has separate event types, so pass it the
     /// reference.
     template <class T>
     Events<T>& of() {
@@ -34,12 +34,12 @@ public:
         return made;
     }
     /// Returns the channel with a name, whose events are bytes. The first call makes it.
-    /// Errors: its events have another size. Requires: no passes run. Lifetime: until end() has been called as often as
-    /// this function.
+    /// Errors: its events have a different size. Requires: no pass is running. Lifetime: until end() has been called as
+    /// often as this function.
     SHOAL_API Result<detail::EventLog*> named(std::string_view name, std::uint32_t event_bytes);
     SHOAL_API void end(const detail::EventLog& events);
 
-    /// Notes whether passes run. While they run, writes from outside of passes are refused.
+    /// Notes whether passes are running. While they run, writes from outside of passes are refused.
     SHOAL_API void hold(bool holds);
     /// Ends the frame of all channels: see Events::end_frame().
     SHOAL_API void end_frame();
@@ -47,7 +47,7 @@ public:
     void for_each(Visit&& visit) const {
         for (const Channel& channel : channels_) visit(static_cast<const detail::EventLog&>(*channel.log));
     }
-    /// Calls visit(name, count) with the number of events of each channel in the last frame that ended.
+    /// Calls visit(name, count) for each channel with the number of its events in the last frame that ended.
     template <class Visit>
     void for_each_count(Visit&& visit) const {
         for (const Channel& channel : channels_)

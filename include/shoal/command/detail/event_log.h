@@ -28,7 +28,7 @@ struct EventCursor {
 };
 
 inline constexpr std::size_t kNumEventCursors = 4;
-/// Shape: by channel number modulo kNumEventCursors.
+/// Shape: indexed by channel number modulo kNumEventCursors.
 extern SHOAL_API constinit thread_local EventCursor event_cursors[kNumEventCursors];
 
 class EventLog {
@@ -49,18 +49,19 @@ public:
     /// Returns more room for a writer whose room is full. The room comes after `at` in the buffer that the writer
     /// holds. If `held` is nullptr, the room is in the buffer of the scope, which the writer holds from now on.
     SHOAL_API EventCursor hold_more(std::byte* at, EventBuffer* held);
-    /// Ends the hold of a writer on its buffer. The writer has written up to `at`.
+    /// Ends a writer's hold on its buffer. The writer has written up to `at`.
     SHOAL_API static void release(std::byte* at, EventBuffer& held);
     /// Appends events, as bytes.
     SHOAL_API void append(std::span<const std::byte> events);
     SHOAL_API std::span<const std::byte> read() const;
     SHOAL_API std::span<const std::byte> read_last() const;
     SHOAL_API void end_frame();
-    /// Replaces the events of this frame and of the last frame. Shape: multiples of the size of an event.
-    /// Requires: no passes run.
+    /// Replaces the events of this frame and of the last frame. Shape: multiples of the event size. Requires: no pass
+    /// is running.
     SHOAL_API void replace(std::span<const std::byte> events, std::span<const std::byte> last_events);
     SHOAL_API std::uint32_t event_bytes() const;
-    /// Notes whether the passes of the world that owns the channel run. While they run, only these passes may write.
+    /// Notes whether passes of the world that owns the channel are running. While they run, only these passes may
+    /// write.
     SHOAL_API void hold(bool passes_run);
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
-// Commands that are passed from one directory of stores to another, such as the directory of the machine that owns the
-// entity of the command.
+// Commands that are passed from one directory of stores to another, such as the directory on the machine that owns the
+// command's entity.
 //
 //     here   pass 3: destroy(e7), add(e9, ...)   --take_commands()-->   add(e9, ...)
 //                              |  e7 is elsewhere
@@ -31,7 +31,7 @@ struct PassedPart {
 
 struct PassedCommand {
     SavedCommandKind kind{};
-    std::uint32_t pass = 0;  ///< the place of the pass in the order, from 1; 0: outside of passes
+    std::uint32_t pass = 0;  ///< the 1-based place of the pass in the order, or 0 outside of passes
     Entity entity{};
     Zone zone = kNoZone;  ///< for kMove: the new zone
     TextChange change{};  ///< for kText: the change, with the text
@@ -39,15 +39,16 @@ struct PassedCommand {
     std::span<const PassedPart> parts{};
 };
 
-/// Calls visit(context, command) for each pending command about an entity for which is_elsewhere(context, entity)
-/// is true, in the order in which the commands would be carried out, and drops the command here. Commands with values
-/// of a C++ type that has more than its declared fields cannot be passed on, and are dropped too. Returns how many
-/// commands could not be passed on.
+/// Takes the pending commands about entities for which is_elsewhere(context, entity) is true. Calls visit(context,
+/// command) for each of them, in the order in which they would be carried out, and drops them here. Commands with
+/// values of a C++ type that has more than its declared fields cannot be passed on, and are dropped too. Returns how
+/// many commands could not be passed on.
 SHOAL_API std::uint64_t take_commands(ComponentDirectory& directory,
                                       bool (*is_elsewhere)(const void* context, Entity entity),
                                       void (*visit)(void* context, const PassedCommand& command), void* context);
 /// Makes the next settle replace these pending entities by the entities that it creates for them, or by null where it
-/// creates none. If it carries out no commands, they stay pending. Lifetime: `pending` outlives that settle.
+/// creates none. If that settle carries out no commands, the entities stay pending. Lifetime: `pending` outlives that
+/// settle.
 SHOAL_API void resolve_when_created(ComponentDirectory& directory, std::span<Entity> pending);
 /// Returns the schema of the value that sets a field. Requires: the field is plain bytes.
 SHOAL_API Schema value_schema_of(const Schema& component, std::uint32_t field);
