@@ -57,7 +57,7 @@ private:
         const Schema* schema;  // the schema in the store, or else the schema in the state
         bool is_kept, can_disable;
         const Schema* copy = nullptr;  // a copy that outlives the state
-        std::uint32_t last_list = 0;   // the last list with a part of this type, counted from 1
+        std::uint32_t last_list = 0;   // the 1-based index of the last list that has a part of this type
     };
     struct List {
         SavedCommandList saved{};
@@ -477,7 +477,7 @@ private:
         return *made;
     }
 
-    /// Returns a copy of a schema, whose address is valid as long as loaded commands are pending.
+    /// Returns a copy of a schema. The copy's address is valid as long as loaded commands are pending.
     const Schema& copy_of(Type& type) {
         if (type.copy != nullptr) return *type.copy;
         auto* const copy = make_owned<Schema>("commands", *type.schema);

@@ -105,7 +105,7 @@ CommandLoop& CommandLog::open_locked(const WorkPosition& place, std::uint32_t nu
     return *loop;
 }
 
-/// Keeps the memory of a loop for another loop. Requires: its chunks are cleared.
+/// Keeps a loop's memory for another loop. Requires: the loop's chunks have been cleared.
 void CommandLog::recycle(CommandLoop* loop) {
     loop->is_of_pass = loop->is_passed = false;
     for_each_chunk({&loop, 1}, [&](CommandRecorder& chunk) {

@@ -5,7 +5,7 @@
 //     idle_     loops of earlier frames, with the memory of their lists
 //     blocks_   memory that the chunks take and give back
 //
-// Thread: open(), here(), take_memory() and take_pending_block() from any thread; the rest between passes.
+// Thread: open(), here(), take_memory() and take_pending_block() from any thread; all other calls between passes.
 
 #include "command/command_settler.h"
 #include "command/log_blocks.h"

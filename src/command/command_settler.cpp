@@ -92,7 +92,7 @@ void CommandSettler::number_pending() {
             scratch_.owners[(block & kPendingNumberMask) / detail::CommandRecorder::kPendingBlock] = chunk;
 }
 
-/// Returns the number of a pending entity of this chunk, or num_pending_.
+/// Returns the number of a pending entity if the entity belongs to this chunk; otherwise num_pending_.
 EntityBits CommandSettler::number_of(std::uint32_t chunk, Entity pending) const {
     const EntityBits number = pending.id & kPendingNumberMask;
     const bool is_of_now = pending.id >> kPendingNumberBits == (kPendingBit >> kPendingNumberBits | epoch_);
@@ -246,8 +246,8 @@ void CommandSettler::create_rows(std::uint32_t chunk, const CommandBatch& run) {
     }
 }
 
-/// Gives components to entities that were just made. Errors: a store refuses; the entities stay alive, and have the
-/// components that other stores keep.
+/// Gives components to entities that were just made. Errors: a store refuses a component; the entities stay alive, and
+/// have the components that other stores keep.
 Status CommandSettler::create_together(const List& list, std::span<const Entity> made, Zone zone) {
     has_begun_ = false;
     if (!refused_) return refused_;
@@ -438,8 +438,8 @@ void CommandSettler::change_rows(std::uint32_t chunk, const CommandBatch& run) {
     carry_out(chunk, run, changed.size() == run.num_rows ? std::span<const std::uint32_t>() : order, changed, kNoZone);
 }
 
-/// Adds and removes components of entities, as listed in scratch_.changes. Errors: a store refuses. If `has_begun_` is
-/// set, another store has already been changed; otherwise nothing has changed.
+/// Adds and removes components of entities, as listed in scratch_.changes. Errors: a store refuses a change. If
+/// `has_begun_` is set, another store has already been changed; otherwise nothing has changed.
 Status CommandSettler::change_together(std::span<const Entity> entities) {
     has_begun_ = false;
     if (!refused_) return refused_;
@@ -474,8 +474,8 @@ void CommandSettler::group_changes() {
     scratch_.changes.swap(scratch_.sorted);
 }
 
-/// If there are several changes, asks the stores whether they would refuse a change. Errors: a store would refuse;
-/// nothing has changed.
+/// If there are several changes, asks the stores whether they would refuse a change. Errors: a store would refuse a
+/// change; nothing has changed.
 Status CommandSettler::prepare_changes(std::span<const Entity> entities) {
     if (scratch_.by_store.size() < 2 && scratch_.changes.size() < 2) return {};
     for (StoreChanges& group : scratch_.by_store) {
@@ -723,7 +723,7 @@ void CommandSettler::give_values(std::uint32_t chunk, const CommandBatch& run, s
     }
 }
 
-/// Lists the component types of a list, and the values that append_images() has copied.
+/// Lists the component types in a list, and the values that append_images() has copied.
 void CommandSettler::give_images(const List& list, const std::byte* images) {
     clear_given();
     for (const Part& part : list.parts) {

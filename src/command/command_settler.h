@@ -17,7 +17,7 @@ namespace shoal {
 class CommandLog;
 
 // The id of a pending entity: bit 30 is set, unlike in the id of a living entity (with wide ids, the generation is 0).
-// The lower bits are the number of the settle that it waits for, followed by the number of the entity.
+// The lower bits are the number of the settle that the entity waits for, followed by the number of the entity.
 inline constexpr EntityBits kPendingBit = EntityBits(1) << 30;
 inline constexpr int kPendingNumberBits = 24;
 inline constexpr EntityBits kPendingNumberMask = (EntityBits(1) << kPendingNumberBits) - 1;

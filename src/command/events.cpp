@@ -32,7 +32,7 @@ constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // copying th
 
 std::atomic<std::uint32_t> g_num_logs{0};
 
-/// The events of one frame that were copied, in order.
+/// The copied events of one frame, in order.
 struct EventArray {
     LogBlock memory;
     std::size_t num_bytes = 0;
@@ -246,7 +246,7 @@ std::byte* EventLog::State::add_outside() {
     return outside.buffer->end = (outside.at += event_bytes), outside.at - event_bytes;
 }
 
-/// Returns the cursor of the calling thread, in the buffer of the scope.
+/// Returns the calling thread's cursor in the buffer of the scope.
 EventCursor& EventLog::State::own_cursor(WorkScope& scope) {
     EventCursor& cursor = event_cursors[log->number_ % kNumEventCursors];
     if (cursor.log == log) return cursor;
@@ -302,7 +302,7 @@ void EventLog::append(std::span<const std::byte> events) {
     }
 }
 
-/// Returns where the scope appends. Opens a buffer if the scope has none.
+/// Returns the position at which the scope appends. Opens a buffer if the scope has none.
 EventCursor EventLog::State::cursor_in(WorkScope& scope) {
     for (OpenInScope* opened = scope.first_open(); opened != nullptr; opened = opened->next)
         if (opened->owner == log) {
@@ -397,7 +397,7 @@ std::span<const std::byte> EventLog::State::read(std::size_t frame) {
         const std::lock_guard lock(mutex);
         if (frame == now) require_readable(scope);
         // In the function of a loop, this thread copies alone: another loop would close the buffers of the first loop,
-        // and that takes the mutex, which is held here.
+        // and closing them requires the mutex that is held here.
         const bool may_share = scope != nullptr && !scope->is_in_loop();
         if (read.has_new.load(std::memory_order_relaxed)) copy(frame, may_share ? scope->executor() : nullptr);
     }

@@ -35,7 +35,7 @@ bool may_pass(const detail::CommandList& list) {
     }
 }
 
-/// Whether a part has no value, or a value of plain bytes. Texts are passed on by name.
+/// Whether a part has no value, or a value of plain bytes.
 bool is_bytes(const CommandPart& part) { return part.offset == 0 || part.destroy == nullptr; }
 
 PassedPart view_of(const CommandBatch& run, const CommandPart& part, std::uint32_t row) {

@@ -21,7 +21,7 @@
 
 namespace shoal {
 
-/// A WorkPosition. Loops outside of passes have numbers from 1, in their order.
+/// A WorkPosition. Loops outside of passes are numbered from 1, in their order.
 struct SavedCommandLoop {
     struct Step {
         std::uint64_t loop;

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the component of each blob entity in each batch of a spawn.
+// Finds each blob entity's component in each batch of a spawn.
 //
 // Entities with the same component types are usually consecutive, and so are their components. In that case, each batch
 // has a few stretches, which cost no time per entity; otherwise a number is stored for each entity and batch.
@@ -73,7 +73,8 @@ public:
     /// The places of all entities in a batch. Requires: find() was called with `by_entity`.
     const std::uint32_t* by_entity(std::size_t batch) const { return places_.data() + batch * num_entities_; }
 
-    /// Returns the end of the run of entities from `entity` on whose components are consecutive in all batches.
+    /// Returns the end of the run that begins with `entity`, and whose entities have consecutive components in all
+    /// batches.
     std::uint32_t end_of_run(std::uint32_t entity) const {
         std::uint32_t end = num_entities_;
         if (stretches_.empty()) {

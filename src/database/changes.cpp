@@ -1,4 +1,4 @@
-// The database as a Store: changes to several component types, given by their schemas.
+// The database's implementation of Store for changes to several component types, given by their schemas.
 
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
@@ -41,8 +41,8 @@ Result<std::uint32_t> Database::remove_values(const Schema& component, std::span
     return remove(entities, std::span<const ComponentType>(&*type, 1));
 }
 
-/// Lists the changes that one move can make, and makes the changes that give one entity several values. Errors: the
-/// same as change().
+/// Lists the changes that one move can make, and makes the changes that give one entity several values. Errors: as for
+/// change().
 Status Database::list_changes(std::span<const ComponentChange> changes, bool are_of_one, ChangeCounts& counts,
                               std::span<const Entity> entities) {
     given_.clear();

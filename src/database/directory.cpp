@@ -56,7 +56,7 @@ std::uint32_t DatabaseDirectory::set_leading(std::span<const Entity> entities, c
 
 namespace {
 
-/// Replaces an EntityManager: accepts all ids, living or dead, that may own rows in a state.
+/// Used in place of an EntityManager: accepts all ids, living or dead, that may own rows in a state.
 struct PossibleOwners {
     std::uint32_t max_index;
 

@@ -96,7 +96,7 @@ AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, 
                 write_rows(*there.table, {there.row, there.row + 1}, &there.table->type(), arguments.values(),
                            RowRange{source, source + 1});
             ++(sets ? counts.num_set : counts.num_skipped);
-        } else {  // an older entity with this index has left a row
+        } else {  // an older entity with this index has left a row behind
             DatabaseTable& left = tables_[directory_.table_of(entity.index())];
             arguments.keep_apart_from(left);
             remove_row(left, directory_.rows().find_any_generation(entity));
@@ -238,7 +238,7 @@ void Database::set_enabled(const DatabaseTable& which, ComponentType component, 
 
 // --- removing ----------------------------------------------------------------------------------------------------
 
-/// Removes the rows of the selected entities of a call and returns how many were removed.
+/// Removes the rows of a call's selected entities and returns how many were removed.
 std::uint32_t Database::drop_selected(std::span<const Entity> entities) {
     Arguments arguments(*this, entities, {});
     for (const Selection::Group& group : selection_->groups()) arguments.keep_apart_from(*group.table);
@@ -285,9 +285,9 @@ std::uint32_t Database::sweep(DatabaseTable& table) {
 
 // --- writing values ----------------------------------------------------------------------------------------------
 
-/// Writes the values of a call to rows: row rows.begin + i gets the values of entity sources[i] of the call. Component
-/// types without values get their defaults, except types that `kept` has. If `kept` has a `many` type, the new value is
-/// added before the others.
+/// Writes a call's values to rows: row rows.begin + i gets the values for the call's entity number sources[i].
+/// Component types without values get their defaults, except types that `kept` has. If `kept` has a `many` type, the
+/// new value is added before the others.
 void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept,
                           std::span<const ComponentValues> values, RowList sources) {
     for (const ComponentType component : table.type().components()) {
@@ -333,8 +333,7 @@ void Database::write_component(DatabaseTable& table, RowRange rows, ComponentTyp
     }
 }
 
-/// Writes the value that a call gives to its entity number `source` to that entity's row. Requires: the row has the
-/// component type.
+/// Writes the value for a call's entity number `source` to the row `at`. Requires: the row has the component type.
 void Database::write_given(DatabaseRow at, const ComponentValues& given, std::uint32_t source) {
     const std::uint32_t num_columns = schema(given.component).num_columns();
     if (num_columns == 0 || !given.has_values()) return;

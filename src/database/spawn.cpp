@@ -64,7 +64,7 @@ public:
 
 private:
     static constexpr std::uint32_t kNowhere = SpawnZones::kNowhere;
-    static constexpr std::size_t kLongRun = 16;  // entities: copying a run of this length is cheaper than gathering it
+    static constexpr std::size_t kLongRun = 16;  // copying a run of this many entities is cheaper than gathering it
     static constexpr std::size_t kBlockEntities = 2048;
 
     /// The blob entities from begin to end - 1 of some copies.
@@ -282,7 +282,7 @@ private:
         return table;
     }
 
-    /// Finds the runs of some copies that are in the same zones, and their tables.
+    /// Finds the runs, and their tables, for some copies that are in the same zones.
     Status find_runs(std::uint32_t first_copy, std::uint32_t num_copies) {
         DatabaseTable* table = nullptr;
         for (std::uint32_t begin = 0, end; begin < num_blob_entities(); begin = end) {

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the zone of each entity of a spawn; see Database::spawn_into_tiles for the rule.
+// Finds the zone of each spawned entity; see Database::spawn_into_tiles for the rule.
 
 #include "shoal/database/database.h"
 #include "shoal/database/grid_zones.h"
@@ -63,7 +63,7 @@ inline Vec3 move_place(const RootPose& pose, Vec3 place) {
     return p + twice * pose.rotation.w + cross(axis, twice) + pose.position;
 }
 
-/// Finds the zones of the entities of one copy at a time.
+/// Finds the zones of all entities in a copy, one copy at a time.
 class SpawnZones {
 public:
     static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;

@@ -102,7 +102,7 @@ Status check_values(SnapshotReader& from, const Schema& schema, const Columns& c
     return {};
 }
 
-/// Returns the values of an archetype from element `first` of its columns on. Lifetime: `firsts` and the columns.
+/// Returns an archetype's values, starting at element `first` of its columns. Lifetime: `firsts` and the columns.
 Array<ComponentValues> values_from(const Database& database, const Archetype& type, const Columns& columns,
                                    std::size_t first, Array<const std::byte*>& firsts) {
     firsts.clear();

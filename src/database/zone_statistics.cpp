@@ -24,7 +24,7 @@ void unite_equal(Array<ZoneStatistics>& entries) {
     entries.resize(num_kept);
 }
 
-/// Divides the directory's memory so that, for each component type, the shares of its zones add up to its own share.
+/// Divides the directory's memory so that the zones' shares for each component type add up to the type's share.
 void share_index(const Database& database, Array<ZoneStatistics>& entries) {
     const MemoryUse whole = database.directory().memory_use();
     std::uint64_t num_components = 0;

@@ -422,7 +422,7 @@ const std::uint32_t* JoinFinder::rows_of_field(const JoinBlock& block, std::size
     return room;
 }
 
-/// Leaves out entities that have none of the component types of an AnyOf term. Returns the index after the term's
+/// Leaves out entities that have none of the component types in an AnyOf term. Returns the index after the term's
 /// types.
 std::size_t JoinFinder::leave_out_without_any(JoinBlock& block, std::size_t first) const {
     std::size_t end = first;

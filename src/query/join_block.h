@@ -47,7 +47,7 @@ struct JoinBlock {
 
     RowRange rows;
     std::uint8_t driver = 0;         ///< kNone: the rows are not in the order of a store
-    std::uint8_t shows = 0;          ///< the store whose table batches show: see PlanState::shown_store()
+    std::uint8_t shows = 0;          ///< the store whose table is shown in batches: see PlanState::shown_store()
     const Entity* owners = nullptr;  ///< the owners in the driver's table
     DatabaseTable* of_database = nullptr;
     std::uint64_t words[kWords];              ///< the rows to visit

@@ -40,7 +40,7 @@ public:
                     !(plan.looks_up &&
                       (plan.since != 0 || function.takes_runs || !function.skips_disabled || plan.has_holes()))) {}
 
-    /// Calls visit(part) for the rows of the driver.
+    /// Calls visit(part) for each part of the driver's rows.
     template <class Visit>
     void for_each_part(Visit&& visit) const {
         if (is_listed_) {
@@ -376,8 +376,8 @@ private:
         run.rows = {};
         function_.call(function_.context, shown);
     }
-    /// The row of block row `i` in the table that a batch shows: the table of the database if there is one, otherwise
-    /// the table of the driver.
+    /// The row of block row `i` in the table that a batch shows: the database's table if there is one, otherwise the
+    /// driver's table.
     std::uint32_t row_in_batch(const Block& block, std::uint32_t i) const {
         const bool shows_database = plan_.looks_up_database() && block.found[places_.database][i] != kNilRow;
         return block.found[shows_database ? places_.database : block.shows][i];

@@ -44,7 +44,7 @@ struct PlanState {
     /// Makes a plan of terms whose stores are known.
     static QueryPlan make(std::span<const PlanTerm> terms, std::span<const OwningStore> keepers);
     /// Visits only entities that have a tag or, with `excludes`, lack it; `tags` lists the entities with the tag.
-    /// Lifetime: the plan.
+    /// Lifetime: `tags` outlives the plan.
     static void add_tag(QueryPlan& plan, Store& tags, StringId tag, bool excludes);
 
     const PlanTerm& field(std::size_t index) const { return terms[fields[index]]; }
@@ -102,7 +102,7 @@ struct PlanState {
         while (links[link] != terms[fields[field]].link) ++link;
         return link;
     }
-    /// The first column of a field's component in a table of the database, or kNoColumn.
+    /// The first column of a field's component in a database table, or kNoColumn.
     std::uint32_t first_column(const DatabaseTable& table, std::size_t field) const {
         return columns_of(table.type_number())[field];
     }
@@ -138,7 +138,7 @@ struct PlanState {
     Array<WrittenColumn> written{Owner("query")};
     Array<std::uint16_t> own_columns{Owner("query")};  // like noted_columns, for the only store if it is not a database
     Array<OwnedRows*> locked{Owner("query")};          // locked while a loop runs
-    Array<OwnedRows*> also_held{Owner("query")};       // also locked: added by hold()
+    Array<OwnedRows*> also_held{Owner("query")};       // added by hold(), and also locked
     // One element for each store that is notified of written rows. Used by the running loop; a query runs one loop at a
     // time.
     mutable Array<ToldRows> told{Owner("query")};

@@ -35,7 +35,7 @@ private:
 
     std::size_t field_;
     SortKey key_;
-    Array<Entity> found_{Owner("query")}, found_before_{Owner("query")};  // in the order of the plan
+    Array<Entity> found_{Owner("query")}, found_before_{Owner("query")};  // in the plan's order
     Array<std::uint64_t> keys_{Owner("query")};                           // the key of each element of found_
     Array<Ranked> order_{Owner("query")}, merged_{Owner("query")};
     Array<Entity> owners_{Owner("query")};  // the sorted entities

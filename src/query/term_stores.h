@@ -16,7 +16,7 @@
 
 namespace shoal::detail {
 
-/// A store of a join. The query may require that an entity has a row in it, require that it has none, or allow both.
+/// A store of a join. The query may require or forbid that an entity has a row in the store, or allow both.
 struct JoinedStore {
     Store* store = nullptr;
     OwnedRows* rows = nullptr;  ///< nullptr: a database
@@ -33,7 +33,7 @@ struct JoinedStore {
     }
 };
 
-/// One of the component types of an AnyOf term.
+/// One of the component types in an AnyOf term.
 struct AnyOfOption {
     std::uint8_t term = 0, store = 0;
     std::uint32_t component = 0;  ///< the number of the component type in the database
@@ -84,7 +84,7 @@ public:
     Array<std::uint8_t> store_of{Owner("query")};       ///< indexed by term
     Array<std::uint32_t> first_column{Owner("query")};  ///< indexed by term; unused for terms of the database
     Array<AnyOfOption> any{Owner("query")};
-    bool sees_inactive = false;               ///< a loop visits inactive entities too
+    bool sees_inactive = false;               ///< a loop also visits inactive entities
     const EntityManager* entities = nullptr;  ///< the stores' entity manager; nullptr: none yet
 
 private:

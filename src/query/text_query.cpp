@@ -121,7 +121,7 @@ struct TextQuery::Visitor {
                                   .looks_at_each = !plan.comparisons.empty(),
                                   .marks = marks});
     }
-    /// The batch of all rows if only one table is visited; otherwise a batch without places.
+    /// The batch of all rows if only one table is visited; otherwise an empty batch.
     TextBatch all_of_table(std::span<TextBatch::ComponentRows> places) const {
         const std::span<const TextComponent> components(plan.components.data(), plan.components.size());
         Table* const table = plan.rows->only_table();

@@ -95,7 +95,7 @@ private:
         const Schema* schema;
         std::string_view name;
     };
-    /// One of the component types of a `|` term.
+    /// One of the component types in a `|` term.
     struct AnyOption {
         detail::OwningStore keeper;
         const Schema* schema;

@@ -20,7 +20,8 @@ class ToldRows {
 public:
     explicit ToldRows(std::uint8_t number) : store(number) {}
 
-    /// Begins a loop. `num_rows` is the number of the store's rows if the store is the driver of a join, otherwise 0.
+    /// Begins a loop. `num_rows` is the number of the store's rows if the store is the driver of a join, and otherwise
+    /// 0.
     void begin(std::uint32_t num_rows);
     /// Allows several threads to add rows of all stores except the driver. Returns false if several threads might write
     /// the same row, which is possible if the loop visits each of an entity's rows in the driver and writes other
@@ -34,7 +35,7 @@ public:
         else
             block.for_each_visited([&](std::size_t i) { add(block.found[store][i]); });
     }
-    /// Adds the rows of a part of the driver: all rows, or the rows of the visited blocks.
+    /// Adds rows in a part of the driver: all rows, or only the visited ones.
     void add_all(RowRange part) {
         for (std::uint32_t row = part.begin; row < part.end; ++row) add(row);
     }

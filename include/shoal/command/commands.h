@@ -20,10 +20,10 @@
 // Commands belong to the world, or to the directory of the stores (see component_directory.h); a database without
 // a world has its own. A command reaches the store that keeps its component type: a database, a manager, the
 // transforms, the owners, or any other store that implements Store::add_values(). If no store keeps a component type
-// yet, the world's database does; a world without a database then makes one. An entity that is created only with
-// components of other stores gets no row in a database, and no zone. An entity that is created without components gets
-// a row in the first database, if there is one.
-// Other changes are also made with component types, or with calls:
+// yet, the world's database will keep it; a world without a database then makes one. An entity that is created only
+// with components of other stores gets no row in a database, and no zone. An entity that is created without components
+// gets a row in the first database, if there is one.
+// Other changes are expressed as component types or as calls:
 //
 //     commands.add(sword, ChildOf{hand});  // links transforms; remove<ChildOf> unlinks them
 //     commands.add(cannon, Owned{ship});   // gives it an owner; remove<Owned> releases it
@@ -93,7 +93,7 @@ public:
     Commands& operator=(const Commands&) = delete;
 
     /// Requests an entity with these components and returns the pending entity. Its row in the database will be in
-    /// `zone`, or in the first zone.
+    /// `zone` if one is given, and otherwise in the first zone.
     template <GivenComponent... Ts>
     SHOAL_INLINE Entity create(Zone zone, const Ts&... values) {
         require_zone(zone);
@@ -184,7 +184,8 @@ public:
     }
 
     /// Requests a copy of a blob, and returns the pending entity that becomes the first entity of the copy. `pose` and
-    /// `zone` are as in SpawnOptions::root_poses and zone. Copies of one blob in one zone are spawned in one call.
+    /// `zone` have the meaning of SpawnOptions::root_poses and SpawnOptions::zone. Copies of one blob in one zone are
+    /// spawned in one call.
     ///
     /// The last two overloads replace values in the copy, as SpawnOptions::overrides does: commands.spawn(level,
     /// kNoZone, {{"lamp", "light.range", 9}}). The new values may refer to pending entities. Such a copy is spawned in

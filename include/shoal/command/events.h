@@ -20,8 +20,8 @@
 // run in every frame misses the events of the frames in between. After World::step(), read_last() has the events of
 // that step.
 //
-// Order. Events are in the order in which one thread would write them: first from outside of passes, then pass by pass
-// in the order of the schedule, loop by loop, chunk by chunk, for any number of workers. A schedule orders
+// Order. For any number of workers, events are in the order in which a single thread would write them: first the events
+// from outside of passes, then pass by pass in schedule order, loop by loop and chunk by chunk. A schedule orders
 // passes by what they declare: a pass with reads(hits) runs after the passes with writes(hits) that come before it. Two
 // passes with writes(hits) never overlap.
 //
@@ -58,7 +58,7 @@ class Events {
     static_assert(alignof(T) <= alignof(std::max_align_t));
 
 public:
-    /// Makes a channel for which the caller calls end_frame(). World::events() makes one that belongs to a world.
+    /// Makes a channel whose owner must call end_frame(). World::events() makes one that belongs to a world.
     Events() : log_(sizeof(T)) {}
 
     /// Appends an event. Requires: the running pass, if any, declares writes() for this channel (tested in checked

@@ -36,8 +36,8 @@
 // The destructor of a component may destroy other entities. During a call that removes components from many entities or
 // moves their rows, it may destroy entities only one at a time, and may change nothing else. Setting a component must
 // not change the database. Calls that would leave rows inconsistent fail an assertion. Thread: structural calls from
-// one thread at a time, and not while a loop or a world's schedule runs (see DatabaseLock; asserted); const calls from
-// any thread between them.
+// one thread at a time, and not while a loop or a world's schedule runs (see DatabaseLock; asserted). Between
+// structural calls, any thread may make const calls.
 
 #include "shoal/database/detail/archetype_graph.h"
 #include "shoal/database/detail/component_slots.h"
@@ -74,7 +74,7 @@ public:
     /// Errors: another type has this name (the message shows both), the schema declares both `many` and `enableable`,
     /// or another store of the same world keeps the type.
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
-    /// Registers a C++ type, or returns its component type. Requires: none of the errors above occurs.
+    /// Registers a C++ type if necessary, and returns its component type. Requires: none of the errors above occurs.
     template <class T>
     ComponentType component();
     /// Returns the component type, which converts to false if there is none.
@@ -108,9 +108,9 @@ public:
     /// columns in `values` have one element per entity. Errors: no ids, no memory or a full table; no entity was made.
     SHOAL_API Status create(std::span<Entity> out, const Archetype& type, Zone zone,
                             std::span<const ComponentValues> values = {});
-    /// Fills `out` with new entities that have these components. Each component has its default value, one given value
-    /// for all entities, or a span with one value per entity. Without a `zone` argument, here and below, the entities
-    /// are put into the first zone (see DatabaseOptions).
+    /// Fills `out` with new entities that have these components. Each component gets its default value, one value for
+    /// all entities, or one value per entity from a span. Without a `zone` argument, here and below, the entities are
+    /// put into the first zone (see DatabaseOptions).
     template <DescribedComponent... Ts>
     Status create(std::span<Entity> out)
         requires(sizeof...(Ts) > 0)
@@ -216,10 +216,10 @@ public:
         return insert(entity, options_.first_zone, values...);
     }
 
-    /// Adds components to living entities, or sets the values of components that they already have (without a given
-    /// value, the old one stays). Entities without a row get one in the first zone. num_added counts the entities that
-    /// gained a component. For a `many` type, each entity gains a value at the front of its list. Disabled{Asleep{}}
-    /// adds a disabled component. Errors: no memory or a full table; nothing has changed.
+    /// Adds components to living entities, or sets the values of components that they already have (a component for
+    /// which no value is given keeps its value). Entities without a row get one in the first zone. num_added counts the
+    /// entities that gained a component. For a `many` type, each entity gains a value at the front of its list.
+    /// Disabled{Asleep{}} adds a disabled component. Errors: no memory or a full table; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const ComponentValues> values);
     template <GivenComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values)
@@ -240,8 +240,8 @@ public:
     Result<bool> remove(Entity entity);
     using UndeclaredCalls::create, UndeclaredCalls::insert, UndeclaredCalls::add, UndeclaredCalls::remove;
 
-    /// Removes the value at the 0-based index `index`, and returns whether there was one. Later values move up.
-    /// Removing the only value is the same as remove(). Errors: as for add().
+    /// Removes value number `index`, counted from 0, and returns whether there was one. Later values move up. Removing
+    /// the only value is the same as remove(). Errors: as for add().
     SHOAL_API Result<bool> remove_value(Entity entity, ComponentType component, std::uint32_t index);
     template <DescribedComponent T>
     Result<bool> remove_value(Entity entity, std::uint32_t index);
@@ -344,8 +344,8 @@ public:
     void for_each_table_of_zone(Zone zone, Visit&& visit) const {
         tables_.for_each_of_zone(zone, visit);
     }
-    /// Grows when a table number is freed: anything derived from all_tables() is then out of date. While it stays
-    /// the same, tables are only added, at the end.
+    /// Grows when a table number is freed: anything derived from all_tables() is then out of date. While it stays the
+    /// same, tables are only appended.
     std::uint64_t table_list_epoch() const { return tables_.epoch(); }
     /// Where the columns of a component type are in each table, for look-ups; kept up to date as tables are added.
     /// Shape: indexed by table number; nullptr: the table lacks the type. Lifetime: the database. Thread: any, between
@@ -363,7 +363,7 @@ public:
 
     // --- zones whose rows are kept elsewhere ---------------------------------------------------------------------
 
-    /// Writes the rows of a zone, with all values of its entities, so that read_zone() can restore them in a database
+    /// Writes the rows in a zone, with all values of its entities, so that read_zone() can restore them in a database
     /// with the same entities. Refuses rows with opaque fields, and rows that refer to read-only arrays of a resource,
     /// because nothing would keep the resource loaded.
     SHOAL_API void write_zone(Zone zone, SnapshotWriter& to) const;
@@ -568,7 +568,7 @@ private:
     void disable_as_given(DatabaseTable& table, RowRange rows, std::span<const ComponentValues> values);
     bool disable(DatabaseRow at, std::span<const ComponentType> components);
 
-    // The values of `many` types after the first of each entity.
+    // The values of `many` types after each entity's first.
     bool gives_many(std::span<const ComponentValues> values) const { return !further_.empty() && names_many(values); }
     bool names_many(std::span<const ComponentValues> values) const;
     Status reserve_further(Arguments& arguments);

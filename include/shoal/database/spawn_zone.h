@@ -6,7 +6,7 @@
 //                                                        they name another; overrides Database::spawn_into_tiles
 //     { type = "disabled" component = "asleep" }         its enableable component `asleep` is disabled
 //
-// A component type with one of these names but other fields is an ordinary component type.
+// A component type with one of these names but different fields is an ordinary component type.
 
 #include "shoal/store/detail/zone.h"
 #include "shoal/table/describe.h"

@@ -265,7 +265,7 @@ public:
     /// other terms.
     static constexpr std::size_t bytes_per_row() { return (0 + ... + bytes_of<Terms>()); }
     static constexpr bool writes() { return (Terms::kWrites || ...); }
-    /// The accesses of a loop, for schedules.
+    /// A loop's accesses, for schedules.
     Array<Access> accesses() const {
         Array<Access> accesses = plan_.accesses();
         if constexpr (kHasSingletons)

@@ -51,7 +51,7 @@ struct TextComponent {
     std::uint64_t written_columns = ~std::uint64_t(0);  ///< bit i is set if loops write column i (i < 64)
 };
 
-/// One column of a component in the rows of a batch.
+/// One column of a component, for the rows of a batch.
 struct TextColumn {
     std::byte* first = nullptr;  ///< the element of the batch's first row, or of row 0 if `rows` is set
     std::size_t stride = 0;      ///< bytes from one row to the next; 0: all rows share one element
@@ -101,8 +101,8 @@ public:
     /// Returns a column of a component. Shape: `component` is an index into the query's components(), `column` into
     /// Schema::columns().
     TextColumn column(std::size_t component, std::size_t column) const;
-    /// Copies a part of a field of row `i` to `value`, whatever the layout. Returns false if the entity lacks the
-    /// component. Shape: part.type.num_bytes().
+    /// Copies part of a field in row `i` to `value`, in any layout. Returns false if the entity lacks the component.
+    /// Shape: part.type.num_bytes().
     bool read(std::size_t component, const FieldPart& part, std::uint32_t i, std::byte* value) const;
 
 private:
@@ -131,9 +131,9 @@ class TextQueryReader;
 
 class SHOAL_API TextQuery {
 public:
-    /// Parses file number `file` of `diagnostics` as a query over the stores of a directory. Errors: the text is not a
-    /// query; no store keeps a component type that the text names; a type does not have a named field; a store does not
-    /// let queries write its components. Each error is added to `diagnostics`.
+    /// Parses file number `file` of `diagnostics` as a query over a directory's stores. Errors: the text is not a
+    /// query; no store keeps a component type that the text names; a component type lacks a field that the text names;
+    /// a store does not let queries write its components. Each error is added to `diagnostics`.
     static Result<TextQuery> make(const ComponentDirectory& directory, std::uint32_t file, Diagnostics& diagnostics);
     /// Parses `text` as a query. The message of the status is the first error, with its line and column.
     static Result<TextQuery> make(const ComponentDirectory& directory, std::string_view text);
@@ -153,7 +153,7 @@ public:
     /// An upper bound on the number of rows that a loop visits: all rows of the driver, even rows that are disabled or
     /// fail a comparison.
     std::uint64_t num_rows() const;
-    /// The accesses of a loop, for schedules. Lifetime: this query.
+    /// A loop's accesses, for schedules. Lifetime: this query.
     std::span<const Access> accesses() const;
 
     /// If a loop visits a single table and skips only inactive entities, calls look(context, batch) once with all rows
@@ -165,8 +165,8 @@ public:
     /// the driver that the loop looked at. A loop that visits each value of a `many` type and writes another store
     /// stays on the calling thread. Batches are the same for any number of workers.
     void for_each_batch(Executor& executor, void (*visit)(void* context, const TextBatch& batch), void* context) const;
-    /// Calls a function that records commands on several threads: visit(context, commands, batch) gets the commands of
-    /// its chunk. `directory` is the directory of the stores; the commands apply to it.
+    /// Calls visit(context, commands, batch) for all rows that match, on several threads at the same time. `commands`
+    /// records the commands of the batch's chunk, which apply to `directory`, the directory of the stores.
     void for_each_batch(Executor& executor, ComponentDirectory& directory,
                         void (*visit)(void* context, Commands& commands, const TextBatch& batch), void* context) const;
     template <class Function>

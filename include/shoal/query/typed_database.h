@@ -23,7 +23,7 @@
 
 namespace shoal {
 
-/// An archetype, given by its component types in any order. Enableable types count, whether enabled or disabled.
+/// An archetype, given by its component types in any order. Enableable types are part of it even if they are disabled.
 template <DescribedComponent... Ts>
 struct Has {};
 
@@ -95,7 +95,7 @@ inline constexpr bool kFits<List, TermList<Terms...>> = (fits_term<List, Terms>(
 class ListedTypes {
 public:
     explicit ListedTypes(Database& database) : database_(&database) {}
-    /// Requires: the database has the component type under this number.
+    /// Requires: this is the component type's number in the database.
     SHOAL_API void add_component(const Schema& schema, std::uint32_t number);
     SHOAL_API void add_type(std::span<const ComponentType> components);
     /// Errors: an entity would change to an archetype that is not listed.

@@ -89,8 +89,8 @@ struct CommandBatch {
     std::uint32_t capacity, num_rows;
 
     std::span<Entity> entities() const { return {reinterpret_cast<Entity*>(begin), num_rows}; }
-    /// For create, move and spawn, the zones; for add, remove, call and set, the order in the chunk. Requires: this is
-    /// not a destroy.
+    /// For create, move and spawn, the zones; for add, remove, call and set, the order in the chunk. Requires: the
+    /// commands do not destroy.
     std::span<const std::uint32_t> numbers() const {
         return {reinterpret_cast<const std::uint32_t*>(column(sizeof(Entity))), num_rows};
     }
@@ -226,7 +226,7 @@ struct SetCommand {
     static constexpr CommandList kList{CommandKind::kSet, kPart.offset + kPart.num_bytes, kAlignment, {&kPart, 1}};
 };
 
-/// A new row of a run, whose values are not constructed yet.
+/// A new row of a run. The row's values have not been constructed yet.
 struct NewRow {
     std::byte* begin;
     std::size_t capacity, row;
@@ -241,7 +241,7 @@ struct NewRow {
     SHOAL_INLINE void set_entity(Entity entity) const {
         ::new (static_cast<void*>(column<Entity>(0) + row)) Entity(entity);
     }
-    /// Requires: the row is not for a destroy.
+    /// Requires: the command does not destroy.
     SHOAL_INLINE void set_number(std::uint32_t number) const {
         ::new (static_cast<void*>(column<std::uint32_t>(sizeof(Entity)) + row)) std::uint32_t(number);
     }

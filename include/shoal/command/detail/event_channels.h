@@ -33,7 +33,7 @@ public:
         own({&detail::event_type<T>, &made, &made.log_, destroy<Events<T>>, detail::event_name<T>()});
         return made;
     }
-    /// Returns the channel with a name, whose events are bytes. The first call makes it.
+    /// Returns the channel that has this name. Its events are bytes. The first call makes it.
     /// Errors: its events have a different size. Requires: no pass is running. Lifetime: until end() has been called as
     /// often as this function.
     SHOAL_API Result<detail::EventLog*> named(std::string_view name, std::uint32_t event_bytes);

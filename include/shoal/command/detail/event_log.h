@@ -38,7 +38,7 @@ public:
     EventLog(const EventLog&) = delete;
     EventLog& operator=(const EventLog&) = delete;
 
-    /// Returns the place of a new event. Requires: event_bytes is the size given to the constructor.
+    /// Returns the place for a new event. Requires: event_bytes is the size given to the constructor.
     SHOAL_INLINE std::byte* add_slot(std::size_t event_bytes) {
         EventCursor& cursor = event_cursors[number_ % kNumEventCursors];
         if (SHOAL_UNLIKELY(cursor.log != this || cursor.at == cursor.end)) return add_slot_slowly();

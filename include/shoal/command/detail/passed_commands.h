@@ -17,7 +17,7 @@
 
 namespace shoal {
 
-/// A component type that a command names. An open struct of views.
+/// A component type that a command names. A plain struct of views.
 struct PassedPart {
     const Schema* component = nullptr;
     static constexpr std::uint32_t kNoField = 0xFFFFFFFF;
@@ -41,7 +41,7 @@ struct PassedCommand {
 
 /// Takes the pending commands about entities for which is_elsewhere(context, entity) is true. Calls visit(context,
 /// command) for each of them, in the order in which they would be carried out, and drops them here. Commands with
-/// values of a C++ type that has more than its declared fields cannot be passed on, and are dropped too. Returns how
+/// values of a C++ type that has more than its declared fields cannot be passed on, and are also dropped. Returns how
 /// many commands could not be passed on.
 SHOAL_API std::uint64_t take_commands(ComponentDirectory& directory,
                                       bool (*is_elsewhere)(const void* context, Entity entity),

@@ -16,8 +16,9 @@ struct SavedCommandList {
     SavedCommandKind kind;
     std::uint32_t num_parts, flags, num_rows;
 };
-/// A component type of a list: a line of "types". kOfDatabase is only in older states, and means that a store keeps the
-/// component type. If a field is set, the flags also contain its number in the component type, from bit kFieldShift on.
+/// A component type that a list names: one element of "types". kOfDatabase is only in older states, and means that a
+/// store keeps the component type. If a field is set, the flags also contain its number in the component type, from bit
+/// kFieldShift on.
 struct SavedCommandPart {
     static constexpr std::uint32_t kBringsValue = 1, kIsDisabled = 2, kOfDatabase = 4, kFieldShift = 8;
     std::uint32_t type, flags;

@@ -1,6 +1,6 @@
 #pragma once
-// An archetype is a set of component types. Entities of one archetype and one zone share one table. Its columns are
-// the columns of the component types, in the order of their numbers:
+// An archetype is a set of component types. Entities of one archetype in one zone share a table. The table has the
+// columns of the component types, in the order of the types' numbers:
 //
 //     archetype {position 0, mass 2}     schema columns    position.value | mass.value
 //                                          first_column(0) = 0, first_column(2) = 1, first_column(1) = none

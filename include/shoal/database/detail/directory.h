@@ -9,7 +9,7 @@
 // Two arrays need 6 bytes per entity instead of 8, and a look-up that needs only the row touches half the cache lines.
 // The upper half makes thousands of zones with hundreds of archetypes possible. Databases without it pay for a branch
 // that is never taken; databases with it lose the fast path for calls about one entity.
-// Thread: find from any thread between structural calls.
+// Thread: any thread may call find() between structural calls.
 
 #include "shoal/table/detail/row_index.h"
 
@@ -89,7 +89,7 @@ public:
         if (SHOAL_UNLIKELY(upper_tables_.capacity() != 0))
             upper_tables_[entity_index] = static_cast<std::uint16_t>(table >> 16);
     }
-    /// Sets the table of all of `entities`.
+    /// Sets the table for all of `entities`.
     SHOAL_API void set_table(std::span<const Entity> entities, std::uint32_t table);
     /// Gives consecutive rows of a table to the leading entities, up to the first one that is dead or has a row, and
     /// returns how many entities got a row. Requires: room is reserved.

@@ -11,7 +11,7 @@ namespace shoal {
 
 namespace detail {
 
-/// What find() returns: a pointer, or for a split field a value that is assembled from lanes and used like a pointer.
+/// What find() returns: a pointer or, for a split field, a value that is assembled from lanes and used like a pointer.
 template <class T, bool kSplit>
 struct FoundFieldOf {
     using Type = const T*;
@@ -56,8 +56,8 @@ public:
 
     /// Returns the field of an entity, or nullptr. Any id is allowed.
     SHOAL_INLINE Found find(Entity entity) const { return find_at(directory_->find(entity)); }
-    /// Fetches the field into the cache. If the entity does not have the field, fetches something else: a test would
-    /// cost more.
+    /// Fetches the field into the cache. If the entity does not have the field, fetches something else, because a test
+    /// would cost more.
     SHOAL_INLINE void prefetch(Entity entity) const {
         if (SHOAL_LIKELY(!columns_.empty())) prefetch_at(directory_->guess(entity));
     }

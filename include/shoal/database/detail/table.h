@@ -98,7 +98,8 @@ public:
         return bits == nullptr || test_bit(bits, row);
     }
 
-    /// The view of a field of `component`, with the C++ type of the member. Requires: the archetype has the component.
+    /// The view of the field `kMember`, with the member's C++ type. Requires: the archetype has `component`, which has
+    /// the field.
     template <auto kMember>
     ReadColumn<kMember> column(ComponentType component) const {
         const std::uint32_t first = required_column(component);

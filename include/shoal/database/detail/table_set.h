@@ -7,7 +7,7 @@
 //     zone 3              0 -> 1               the tables of a zone are a list
 //
 // A table that stays empty is removed, and its number is used again: code that keeps numbers or addresses must compare
-// the epoch. While the epoch stays the same, tables are only added, at the end.
+// the epoch. While the epoch stays the same, tables are only appended.
 // Thread: const calls from any thread between structural calls.
 
 #include "shoal/base/detail/bit_set.h"

@@ -18,8 +18,8 @@ struct TypedSlot {
     /// Returns 0 before the first get().
     SHOAL_INLINE static std::uint32_t known() { return __atomic_load_n(&number, __ATOMIC_RELAXED); }
     /// Identifies the types without reading the number, so that a loop need not reload it. Each library of a program
-    /// has its own key. Lifetime: a library must stay loaded as long as any database to which it has added components,
-    /// or from which it has removed them.
+    /// has its own key. Lifetime: a library must stay loaded as long as any database exists in which it has added or
+    /// removed components.
     static constexpr TypedKey key() { return &number; }
     SHOAL_INLINE static std::uint32_t get() {
         const std::uint32_t slot = known();
@@ -27,7 +27,7 @@ struct TypedSlot {
     }
 };
 
-/// The number and the address of a list of component types; all calls share them.
+/// The number and the address for a list of component types; all calls share them.
 struct ComponentList;
 template <class... Ts>
 using ListSlot = TypedSlot<ComponentList, Ts...>;

@@ -12,7 +12,7 @@ struct DatabaseOptions {
 };
 
 /// Values of one component type for the entities of a call. Without a source, values are defaults (for an opaque
-/// field, the default of its C++ type); at most one source is set. An open struct of views. Lifetime: the call.
+/// field, the default of its C++ type); at most one source is set. A plain struct of views. Lifetime: the call.
 struct ComponentValues {
     ComponentType component;
     const std::byte* images = nullptr;            ///< struct images, in the order of the entities

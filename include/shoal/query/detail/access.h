@@ -34,11 +34,11 @@ struct Access {
     SHOAL_API Access of_query_in(const ZoneSet& of_rows, const LiveZones* of_live_rows) const;
 };
 
-/// Whether two passes with these accesses must not overlap: one writes what the other reads or writes. With
+/// Whether two passes with these accesses must not overlap, because one writes what the other reads or writes. With
 /// `all_zones`, passes conflict even if they visit different zones.
 SHOAL_API bool conflict(const Access& a, const Access& b, bool all_zones = false);
 
-/// The access of a field. Fields of a component that is kept whole share cache lines, so they count as one field.
+/// An access to a field. Fields of a component that is kept whole share cache lines, so they count as one field.
 template <auto kMember>
 Access field_access(const Store& store, bool writes) {
     std::uint32_t field = kAllFields;
@@ -47,7 +47,7 @@ Access field_access(const Store& store, bool writes) {
     return {&store, nullptr, schema_of<ComponentOf<kMember>>().id(), field, writes};
 }
 
-/// The access of a whole object: a store, the store within a manager, or any other object.
+/// An access to a whole object: a store, the store within a manager, or any other object.
 template <class T>
 Access object_access(const T& object, bool writes) {
     if constexpr (std::is_base_of_v<Store, T>)

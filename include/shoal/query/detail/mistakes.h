@@ -140,14 +140,14 @@ struct MistakeOf<From<Stores...>, TermList<Terms...>> {
         }
     }
 };
-/// Returns the first mistake of a query.
+/// Returns the first mistake in a query.
 template <class StoresGiven, class... Terms>
 constexpr Mistake find_mistake() {
     return MistakeOf<StoresGiven, TermList<Terms...>>::find();
 }
 
-/// query() returns this after a mistake. It accepts every call that a query accepts, so the compiler reports nothing
-/// else.
+/// query() returns this if it finds a mistake. It accepts every call that a query accepts, so the compiler reports
+/// nothing else.
 struct RefusedQuery {
     template <class Function>
     static constexpr bool kFits = true;

@@ -70,7 +70,7 @@ struct PlanStore {
     OwnedRows* rows = nullptr;  ///< nullptr: the store is a database
 };
 
-/// Where the columns of a field are, for some rows.
+/// The location of a field's columns, for some rows.
 struct FieldColumns {
     Table* table = nullptr;                  ///< nullptr: none of the rows has the component
     std::uint32_t first_column = 0;          ///< the first column of the component in `table`
@@ -156,7 +156,7 @@ public:
     Database& database() const;
     const Store& driver() const;
     std::uint64_t num_rows() const;
-    /// The accesses of a loop. Shape: by field, then by link.
+    /// A loop's accesses. Shape: indexed by field, then by link.
     Array<Access> accesses() const;
     /// The directory of the stores; nullptr: there is none.
     ComponentDirectory* directory() const;

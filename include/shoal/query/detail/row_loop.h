@@ -20,7 +20,7 @@ namespace shoal::detail {
 template <std::size_t>
 using LanePointer = std::byte*;
 
-/// For loops over a run in which every row has all of the fields, each at the same row as its owner.
+/// For loops over a run in which all fields of an entity are in the entity's own row.
 struct SameRows {
     static constexpr bool kChooses = false, kMayBlend = false;
     const Entity* owners;
@@ -137,7 +137,7 @@ public:
     static constexpr bool kFits = kFitsAlone<Function> || kTakesCommands<Function>;
 
     /// Returns the addresses of the fields' values in row `row` of the found rows. Always inlined because g++ 12.2 -O3
-    /// otherwise assumes, in a large source file, that the lanes are still null; -fno-ipa-modref avoids this too.
+    /// otherwise assumes, in a large source file, that the lanes are still null; -fno-ipa-modref also avoids this.
     template <bool kMayJoin>
     SHOAL_INLINE static Lanes collect(const FoundRows& found, std::uint32_t row = 0) {
         Lanes lanes;

@@ -461,7 +461,7 @@ struct StoreList<From<Stores...>> {
     static constexpr bool kHasDatabase = kNumDatabases != 0;
     static constexpr bool kAnyKeepsMany = (kKeepsMany<Stores> || ...);
 
-    /// The store of a term's component: its manager if one was given, else the database. kNoStore: none.
+    /// The store of a term's component: its manager if one was given, otherwise the database. kNoStore: none.
     template <class Term>
     static constexpr std::size_t store_of() {
         if (Term::kIsOfParent || Term::kIsAny) return kNoStore;

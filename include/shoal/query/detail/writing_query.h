@@ -91,7 +91,7 @@ public:
 
     std::uint64_t num_rows() const { return query_.num_rows(); }
     static constexpr std::size_t bytes_per_row() { return Query::bytes_per_row(); }
-    /// The accesses of a loop: the query's accesses, and a write to each channel.
+    /// A loop's accesses: the query's accesses, and a write to each channel.
     Array<Access> accesses() const {
         Array<Access> accesses = query_.accesses();
         (accesses.push_back(shoal::writes(*static_cast<const detail::ChannelOf<Ts>&>(*this).events)), ...);
