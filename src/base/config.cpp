@@ -15,15 +15,16 @@ const char SHOAL_BUILD_SYMBOL = 0;
 SHOAL_API extern const unsigned char shoal_num_index_bits;
 const unsigned char shoal_num_index_bits = SHOAL_WIDE_IDS ? 32 : SHOAL_INDEX_BITS;
 
-// Each library of shoal defines this symbol in all kinds of build, so that static libraries of two kinds cannot be
-// linked into one program.
+// Each library of shoal defines this symbol in all kinds of build, so that static libraries of different kinds cannot
+// be linked into one program.
 SHOAL_API extern const char* const shoal_has_one_kind_of_build_in_a_program;
 const char* const shoal_has_one_kind_of_build_in_a_program = SHOAL_TEXT_OF(SHOAL_BUILD_SYMBOL);
 }
 
 namespace {
 
-// Shared libraries of two kinds can be linked. Both then use the definition in the library that is loaded first.
+// Shared libraries of different kinds can be linked into one program. Both then use the definition in the library that
+// is loaded first.
 [[gnu::constructor]] void require_one_kind_of_build() {
     const char* const* volatile first_loaded = &shoal_has_one_kind_of_build_in_a_program;
     const std::string_view here = SHOAL_TEXT_OF(SHOAL_BUILD_SYMBOL), first = *first_loaded;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kPollMs = 100;      // time between checks if the system does not report changes
 constexpr std::int64_t kCheckMs = 1000;    // time between checks if the system reports changes
-constexpr std::int64_t kClockStepMs = 20;  // file systems have shorter time steps
+constexpr std::int64_t kClockStepMs = 20;  // longer than a time step of most file systems
 
 }  // namespace
 

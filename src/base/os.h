@@ -1,6 +1,6 @@
 #pragma once
-// Every call to the operating system. To port shoal, write another os_*.cpp. Such a file also defines the functions of
-// clock.h, and remove_temporary_files() and the path functions of file.h. Thread: any thread.
+// Every call to the operating system. To port shoal, write another os_*.cpp. That file also defines the functions in
+// clock.h, and remove_temporary_files() and the path functions in file.h. Thread: any thread.
 
 #include "shoal/base/detail/config.h"
 
@@ -10,7 +10,7 @@
 
 namespace shoal::os {
 
-/// Reserves address space, which reads as zero and is committed by writing to it. Returns nullptr on failure.
+/// Reserves address space. It reads as zero, and writing to it commits it. Returns nullptr on failure.
 void* reserve(std::size_t num_bytes);
 /// Returns how many bytes reserve() can still reserve under the process limits, or the largest number if there is no
 /// limit.
@@ -22,19 +22,21 @@ void discard(void* data, std::size_t num_bytes);
 void prefer_large_pages(void* data, std::size_t num_bytes);
 void prefer_small_pages(void* data, std::size_t num_bytes);
 
-/// Returns memory to read a file of `num_bytes` into, or nullptr.
+/// Returns memory for a file of `num_bytes`, or nullptr.
 using BufferFunction = char* (*)(void* context, std::size_t num_bytes);
-/// Reads a whole regular file into the memory that `place` returns. Returns an empty text, or the reason for a failure.
+/// Reads a whole regular file into the memory that `place` returns. Returns an empty string, or the reason for a
+/// failure.
 std::string read_file(const std::string& path, std::size_t max_bytes, void* context, BufferFunction place,
                       std::size_t& num_read);
-/// Writes a temporary file beside `path`, flushes it and renames it to `path`. Returns an empty text, or the reason for
-/// a failure. With `to_append`, opens the new file for append_to_file() before it is renamed; if the file cannot be
-/// opened, nothing is replaced.
+/// Writes a temporary file beside `path`, flushes it and renames it to `path`. Returns an empty string, or the reason
+/// for a failure. If `to_append` is not null, opens the new file for append_to_file() before renaming it; if the file
+/// cannot be opened, nothing is replaced.
 std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes, int* to_append = nullptr);
-/// Returns the reason why replace_file() would fail, if it can be known in advance, or an empty text.
+/// Returns the reason why replace_file() would fail, as far as it can be known in advance, or an empty string.
 std::string why_not_replace(const std::string& path);
 
-/// See append_file.h and folder.h. Each function returns an empty text, or the reason for a failure.
+/// See append_file.h and folder.h. Each function that returns a string returns an empty one, or the reason for a
+/// failure.
 std::string create_file(const std::string& path, int& file);
 std::string append_to_file(int file, const void* data, std::size_t num_bytes);
 std::string flush_file(int file);
@@ -52,13 +54,13 @@ std::string folder_of(const std::string& path);
 /// Creates a watch for changes in folders. Returns -1 if the system supports no watches or has none left.
 int open_watch();
 void close_watch(int watch);
-/// Adds a folder to a watch, unless it was added before. Returns false on failure.
+/// Adds a folder to a watch, unless the watch already has it. Returns false on failure.
 bool watch_folder(int watch, const std::string& folder);
 /// Returns whether anything has changed in the folders since the last call. Never waits.
 bool take_watched(int watch);
 
-/// Opens a copy of a shared library, and deletes the copy's file immediately. Returns an empty text, or the reason for
-/// a failure.
+/// Opens a copy of a shared library, and deletes the copy's file immediately. Returns an empty string, or the reason
+/// for a failure.
 std::string open_library(const std::string& path, void*& library);
 void close_library(void* library);
 /// Returns the address of a symbol that the library exports, or nullptr.

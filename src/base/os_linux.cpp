@@ -99,7 +99,7 @@ struct Target {
     bool exists;
 };
 
-/// Files that are marked read-only are refused even for root, who could write them.
+/// Refuses files that are marked read-only, even for root, who could write them.
 std::string find_target(const std::string& path, Target& target) {
     target.exists = ::stat(path.c_str(), &target.info) == 0;
     if (!target.exists && errno != ENOENT) return reason(kCannotCreate);
@@ -115,8 +115,8 @@ std::string find_target(const std::string& path, Target& target) {
     return {};
 }
 
-/// Flushes a new name in a folder to disk. A failure is not an error, because the file already exists: for example,
-/// there may be no permission to read the folder. Callers that need to know the result use flush_folder().
+/// Flushes a new name in a folder to disk. A failure (for example, no permission to read the folder) is not an error,
+/// because the file already exists. Callers that need to know the result use flush_folder().
 void flush_names(const std::string& folder) { static_cast<void>(flush_folder(folder)); }
 
 mode_t mode_of_new_files() {
@@ -125,7 +125,7 @@ mode_t mode_of_new_files() {
     return 0666 & ~mask;
 }
 
-/// A temporary file on disk. The lock guards the list and the files in it.
+/// A temporary file on disk. The lock guards the list of temporary files, and the files themselves.
 struct Temporary {
     explicit Temporary(std::string name) : path(std::move(name)) {}
     std::string path;
@@ -195,7 +195,7 @@ namespace {
 
 constexpr rlim_t kAll = ~rlim_t(0);
 
-/// The bytes that the process limits leave, for all address space and for writable memory. kAll means no limit.
+/// How many bytes of address space and of writable memory the process limits still allow. kAll means no limit.
 struct LeftBytes {
     rlim_t all = kAll, data = kAll;
 };
@@ -239,7 +239,7 @@ void prefer_small_pages(void* data, std::size_t num_bytes) { ::madvise(data, num
 
 namespace {
 
-/// Reads `num_bytes`, or fewer at the end of the file. Returns an empty text, or the reason for a failure.
+/// Reads `num_bytes`, or fewer at the end of the file. Returns an empty string, or the reason for a failure.
 std::string read_some(int fd, char* data, std::size_t num_bytes, std::size_t& num_read) {
     for (num_read = 0; num_read < num_bytes;) {
         const ssize_t count = ::read(fd, data + num_read, num_bytes - num_read);
@@ -455,11 +455,11 @@ std::uintptr_t base_of(void* library) {
 
 void note_copy(void* library, const std::string& path) {
     const std::uintptr_t base = base_of(library);
-    std::erase_if(opened_copies(), [&](const OpenedCopy& copy) { return copy.base == base; });  // was unloaded
+    std::erase_if(opened_copies(), [&](const OpenedCopy& copy) { return copy.base == base; });  // it was unloaded
     opened_copies().push_back({base, path});
 }
 
-/// Returns whether an address is in a library that was opened earlier from the same file.
+/// Returns whether an address is in an earlier copy of the same library file.
 bool is_of_earlier_copy(void* address, void* library, const std::string& path) {
     Dl_info info{};
     if (address == nullptr || ::dladdr(address, &info) == 0) return false;
@@ -470,9 +470,9 @@ bool is_of_earlier_copy(void* address, void* library, const std::string& path) {
 }
 
 /// A library with a unique symbol (a static variable of an inline function) is never unloaded, and all libraries opened
-/// later use its variable. A new version of a plugin would therefore use the variable of the old version. Returns an
-/// error if a variable is in an earlier copy of the same file, or an empty text. Variables of the standard library are
-/// skipped: they are constant.
+/// later use its variable. A new version of a plugin would therefore use the variable of the old version. If a variable
+/// is in an earlier copy of the same file, returns an error, and otherwise an empty string. Variables of the standard
+/// library are skipped, because they are constant.
 std::string find_stale_variable(void* library, const std::string& bytes, const std::string& path) {
     std::string failure;
     for_each_symbol(bytes, [&](const ElfW(Sym) & symbol, const std::string& name) {
@@ -546,7 +546,7 @@ void* find_in_library(void* library, const char* name) { return ::dlsym(library,
 namespace shoal {
 
 void remove_temporary_files() {
-    os::temporaries_lock.lock();  // never unlocked, so that no file is renamed or created after this
+    os::temporaries_lock.lock();  // never unlocked, so no file is created or renamed from now on
     for (const os::Temporary* temporary = os::temporaries; temporary != nullptr; temporary = temporary->next)
         ::unlink(temporary->path.c_str());
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Converts results of os.h to a Status.
+// Converts results of the functions in os.h to a Status.
 
 #include "shoal/base/status.h"
 #include "shoal/base/text.h"
@@ -9,7 +9,7 @@
 
 namespace shoal::os {
 
-/// Returns success if `failure`, a result of os.h, is empty, or else the error: cannot `what` "path": failure.
+/// Returns success if `failure` is empty, and otherwise the error `cannot WHAT "PATH": FAILURE`.
 inline Status to_status(std::string_view what, const std::string& path, const std::string& failure) {
     return failure.empty() ? Status() : Status::error(concat("cannot ", what, " \"", path, "\": ", failure));
 }

@@ -31,8 +31,8 @@ bool may_reserve(std::size_t num_bytes) {
 constexpr std::size_t kShareOfOne = 32;  // a table or an index may take 1/32 of the remaining space
 constexpr std::size_t kShareOfMany = 4;  // memory for many tables may take 1/4
 
-/// If the process has a limit, no reservation may take most of the remaining space for rows that may never exist,
-/// because the first tables would leave no space for the others.
+/// If the process has a memory limit, no reservation may take most of the remaining space. Otherwise the first tables
+/// would leave no space for later ones, although their rows may never exist.
 bool is_modest(std::size_t num_bytes, std::size_t share) {
     return num_bytes <= kLargePageBytes || num_bytes <= os::left_address_space() / share;
 }
@@ -54,7 +54,7 @@ Result<PageRange> reserve_pages(std::size_t num_bytes, std::size_t alignment) {
         return Status::error(concat("cannot reserve ", asked_bytes, " bytes of address space; raise ",
                                     os::limit_of_reserve(num_bytes + slack), " or lower the capacity"));
     if (slack != 0) {
-        // Cut the reservation down to its aligned part.
+        // Keep only the aligned part of the reservation.
         const auto address = reinterpret_cast<std::uintptr_t>(data);
         const std::size_t head = round_up(address, alignment) - address;
         if (head != 0) os::release(data, head);
@@ -102,7 +102,7 @@ void prefer_small_pages(std::byte* begin, std::size_t num_bytes) {
 struct PagePool::Slab {
     PageRange range;
     std::size_t num_used = 0;           // granules in blocks
-    std::size_t longest_free_hint = 0;  // upper bound for the longest free run; exact after a failed search
+    std::size_t longest_free_hint = 0;  // upper bound of the longest free run; exact after a failed search
     FixedBitSet<kGranulesPerSlab> used;
     FixedBitSet<kPagesPerSlab> committed;  // pages that a block has covered since they were last discarded
 

@@ -37,7 +37,7 @@ double angle_of(double cosine, double sine) {
     return near + missing + missing * missing * missing / 6;
 }
 
-/// An axis that is far from parallel to `a`.
+/// Returns an axis that is not nearly parallel to `a`.
 Wide any_across(Wide a) {
     const double x = std::fabs(a.x), y = std::fabs(a.y), z = std::fabs(a.z);
     if (x <= y && x <= z) return {1, 0, 0};

@@ -4,8 +4,8 @@
 //     |<- 2 MiB ------------>|<- 2 MiB ------------>|
 //     | block 0 | block 1    . block 1  | free      . free ...
 //
-// Free space keeps its pages for the next block. After several trims without a new block, 2 MiB pages that no block
-// overlaps are returned to the system.
+// Freed space keeps its pages, so that the next block can use them. After several trims without a new block, 2 MiB
+// pages that no block overlaps are returned to the system.
 // Thread: as for the owning pool.
 
 #include "base/fixed_bit_set.h"
@@ -50,8 +50,8 @@ struct PagePool::SharedRange {
         used.set(begin, end, false);
     }
 
-    /// Counts a trim. After `patience` trims without a new block, discards the frames that no block overlaps and
-    /// returns true.
+    /// Counts a trim. If no block was allocated during the last `patience` trims, discards the frames that no block
+    /// overlaps, and returns true.
     bool trim(std::uint32_t patience) {
         if (++num_trims < patience) return false;
         for (std::size_t frame = 0; frame < kPages / kPagesPerFrame; ++frame) {

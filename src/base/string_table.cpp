@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kOwner = "string table";
 constexpr std::uint32_t kForGood = 0xFFFFFFFF;
 
-/// Returns the beginning of a text, with bytes that are not UTF-8 escaped as \xFF.
+/// Returns the beginning of a string. Bytes that are not valid UTF-8 are escaped, as in \xFF.
 std::string escaped(std::string_view text) {
     constexpr std::size_t kMostBytes = 64;
     std::string result;
@@ -41,7 +41,7 @@ struct StringTable::Content {
     struct Text {
         StringId id;
         std::string_view text;
-        std::uint32_t unused_since;  // number of a lease; 0: may be in use; kForGood: never removed
+        std::uint32_t unused_since;  // number of a lease, 0 if it may be in use, kForGood if it is never removed
     };
 
     HashMap<StringId, std::uint32_t> numbers{Owner(kOwner)};
@@ -49,11 +49,11 @@ struct StringTable::Content {
     Array<TextLease*> past{Owner(kOwner)};  // leases that states may still hold, oldest first
     TextLease* lease = &TextLease::make(1);
     std::uint64_t version = 0;
-    bool has_noted = false;  // atomic, so that settling without new texts takes no lock
+    bool has_noted = false;  // atomic, so that settling without new strings takes no lock
     std::mutex mutex;        // guards the next two members
     Array<std::string> noted{Owner(kOwner)};
     HashMap<StringId, std::uint32_t> noted_numbers{Owner(kOwner)};
-    // Numbers of texts that are interned until unused:
+    // Counts of strings that were interned until unused:
     std::size_t num_passing = 0;  // probably in use
     std::size_t num_unused = 0;   // unused, but kept for saved states
     std::size_t num_left = 0;     // num_passing after the last collect()
@@ -83,7 +83,8 @@ Status StringTable::check(std::string_view text) {
     return Status::error(concat("the text \"", escaped(text), "\" is not valid UTF-8; convert it to UTF-8 first"));
 }
 
-/// Returns the table's entry for a text, or nullptr. Errors: another text has the same hash, or the text is not UTF-8.
+/// Returns the table's entry for a string, or nullptr. Errors: a different string has the same hash, or the string is
+/// not UTF-8.
 Result<const StringTable::Content::Text*> StringTable::Content::find(StringId id, std::string_view text) const {
     const Text* const kept = find(id);
     if (kept != nullptr && kept->text == text) return kept;
@@ -107,8 +108,8 @@ Result<StringId> StringTable::intern(std::string_view text, bool for_good) {
     return id;
 }
 
-/// Also notes a text that was found unused. Otherwise it might be removed before a collection finds its id in the row
-/// that is being written.
+/// Notes even a string that is in the table but was found unused. Otherwise it might be removed before a collection
+/// finds its id in the row that is being written.
 Status StringTable::note(std::string_view text) {
     const StringId id(text);
     if (text.empty()) return {};
@@ -139,7 +140,7 @@ void StringTable::intern_noted() {
         if (const Result<StringId> kept = intern_until_unused(text); !kept) log(LogLevel::kWarning, kept.message());
 }
 
-/// Each text is allocated separately, so that it does not move when others are removed.
+/// Allocates each string separately, so that it does not move when others are removed.
 void StringTable::Content::add(StringId id, std::string_view text, bool for_good) {
     auto* const data = static_cast<char*>(allocate_memory(text.size(), kOwner));
     std::memcpy(data, text.data(), text.size());
@@ -149,7 +150,7 @@ void StringTable::Content::add(StringId id, std::string_view text, bool for_good
     ++version;
 }
 
-/// Records that a text was interned again.
+/// Records that an existing string was interned again.
 void StringTable::Content::keep(Text& text, bool for_good) {
     if (text.unused_since == kForGood || (text.unused_since == 0 && !for_good)) return;
     --(text.unused_since == 0 ? num_passing : num_unused);
@@ -198,7 +199,7 @@ void StringTable::collect(const BitSet& used) {
         ++(unused_since == 0 ? all.num_passing : all.num_unused);
     }
     all.num_left = all.num_passing;
-    // States that are saved from now on do not need the unused texts.
+    // States that are saved from now on do not need the unused strings.
     all.past.push_back(all.lease);
     all.lease = &TextLease::make(all.lease->number() + 1);
     all.remove();
@@ -208,7 +209,7 @@ void StringTable::remove_unused() {
     if (content_->num_unused != 0 && !content_->past.front()->is_taken()) content_->remove();
 }
 
-/// Removes the texts that became unused before the oldest lease that a state still holds.
+/// Removes the strings that became unused before the oldest lease that a state still holds.
 void StringTable::Content::remove() {
     erase_if(past, [](TextLease* one) {
         if (one->is_taken()) return false;

@@ -1,6 +1,6 @@
 #pragma once
-// Tells a string table whether states that need its texts still exist. A state takes the lease that is current when the
-// state is saved. Each collection starts a new lease.
+// Tells a string table whether states that need its strings still exist. A state takes the lease that is current when
+// the state is saved. Each collection starts a new lease.
 // Thread: any.
 
 #include "shoal/base/detail/memory.h"

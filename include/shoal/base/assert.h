@@ -9,7 +9,7 @@
 
 namespace shoal {
 
-/// What went wrong and where. All texts outlive the call.
+/// What went wrong and where. All strings outlive the call.
 struct AssertionFailure {
     const char* condition;
     const char* message;  ///< what the caller did wrong and what to do instead

@@ -20,7 +20,7 @@ namespace shoal {
 SHOAL_API Result<std::string> read_file(const std::string& path, std::size_t max_bytes = std::size_t(1) << 40);
 
 /// Reads a regular file into new pages, which the caller must release. Bytes past `*num_bytes` are zero.
-/// Errors: the same as read_file(); out of memory.
+/// Errors: as for read_file(); out of memory.
 SHOAL_API Result<PageRange> read_file_pages(const std::string& path, std::size_t* num_bytes,
                                             std::size_t max_bytes = std::size_t(1) << 40);
 
@@ -32,18 +32,19 @@ SHOAL_API Status write_file(const std::string& path, std::string_view text);
 /// Returns the error that write_file() would return, except for errors that occur only during the write.
 SHOAL_API Status check_writable(const std::string& path);
 
-/// Removes the temporary files of writes in progress, and blocks these and later writes forever. A program calls it
-/// when a signal ends the program. Thread: any, but not from a signal handler; wait for the signal with sigwait().
+/// Removes the temporary files of writes in progress, and blocks these writes and all later ones forever. A program
+/// calls it before it ends because of a signal. Thread: any, but not from a signal handler; wait for the signal with
+/// sigwait().
 SHOAL_API void remove_temporary_files();
 
 SHOAL_API bool is_file(const std::string& path);
 SHOAL_API bool is_directory(const std::string& path);
-/// Returns whether something exists at `path`. Also true for a dangling link, and for any path in a folder that the
-/// program has no permission to search.
+/// Returns whether something exists at `path`, even if it is a dangling link. Returns true for any path in a folder
+/// that the program has no permission to search.
 SHOAL_API bool path_exists(const std::string& path);
 
-/// The metadata of a regular file, without its content. When the content changes, the stamp changes, unless the content
-/// changes twice within one time step of the file system.
+/// The metadata of a regular file, without its content. When the content changes, the stamp changes too, unless the
+/// content changes twice within one time step of the file system.
 struct FileStamp {
     std::uint64_t num_bytes = 0, device = 0, inode = 0;  ///< 0: no stamp
     std::int64_t modified_ns = 0;                        ///< when the content changed; programs can set it
@@ -56,7 +57,7 @@ struct FileStamp {
     /// count time in steps of up to two seconds.
     SHOAL_API bool is_older_than(std::int64_t wall_ns) const;
 };
-/// Returns the stamp of a regular file, following links; an empty stamp for anything else.
+/// Returns the stamp of a regular file, or an empty stamp for anything else. Follows links.
 SHOAL_API FileStamp file_stamp(const std::string& path);
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// Detects changes of files, for programs that recompile sources while they run.
+// Detects changes to files, for programs that recompile sources while they are running.
 //
 //     FileWatch watch;
 //     watch.set({path, path + ".local"});  // files that were read, and files that were looked for
@@ -7,8 +7,8 @@
 //         if (watch.has_changed()) text = read_file(path);
 //
 // A file counts as changed when its stamp (size, times, inode) changes, or when it appears or disappears. Stamps are
-// read when the system reports an event in the folders of the files. They are also read once a second, for network file
-// systems, and more often if the system cannot report events.
+// read when the system reports an event in a folder of a watched file. They are also read once a second, for network
+// file systems, and more often if the system cannot report events.
 // An editor may write a file piece by piece, or write a temporary file and rename it. Therefore a change is reported
 // when no file has changed for kRestMs, or for kGoneMs if a file has disappeared.
 // Thread: one thread at a time per object.
@@ -39,8 +39,8 @@ public:
     /// file counts as changed if it changed or appeared after `wall_ns`, the time at which the program began to read
     /// the files; see wall_clock_ns().
     SHOAL_API void set(std::vector<std::string> paths, std::int64_t wall_ns = INT64_MAX);
-    /// Whether a file has changed since set() or the last call that returned true. Never waits.
-    /// Cost: one system call, and a few more per file after an event in a folder.
+    /// Returns whether a file has changed since set() or since the last call that returned true. Never waits.
+    /// Cost: one system call. After an event in a folder, a few more system calls per file.
     SHOAL_API bool has_changed();
     std::size_t num_files() const { return files_.size(); }
 
@@ -57,7 +57,7 @@ private:
 
     FileWatchOptions options_;
     int watch_ = -1;
-    bool all_folders_ = false;  // whether the system watches the folders of all files
+    bool all_folders_ = false;  // whether the system is watching the folders of all files
     bool lacks_folders_ = false;
     bool is_restless_ = false;  // whether there is an unreported change
     std::int64_t last_change_ns_ = 0, last_look_ns_ = 0;

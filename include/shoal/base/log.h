@@ -1,5 +1,5 @@
 #pragma once
-// Messages for users, sent through one hook. The default hook writes `shoal: warning: text` to standard error.
+// Messages for users, sent through one hook. The default hook writes `shoal: warning: message` to standard error.
 // Thread: set the hook before other threads start. Any thread may log, so the hook may be called from any thread.
 
 #include "shoal/base/detail/config.h"

@@ -70,15 +70,16 @@ constexpr Vec3& Vec3::operator/=(float s) { return *this = *this / s; }
 constexpr float dot(Vec3 a, Vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 constexpr Vec3 cross(Vec3 a, Vec3 b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 inline float length(Vec3 a) { return __builtin_sqrtf(dot(a, a)); }
-/// The vector of length 1 in the same direction, or zero for the zero vector.
+/// Returns the vector of length 1 in the same direction, or zero for the zero vector.
 inline Vec3 normalized(Vec3 a) {
     const float size = length(a);
     return size > 0 ? a / size : a;
 }
 
-/// Rotates by `b`, then by `a`. Normalise the result of many products, because its length drifts.
+/// Rotates by `b`, then by `a`. Normalize the result of many multiplications, because its length drifts.
 SHOAL_API Quaternion operator*(Quaternion a, Quaternion b);
-/// The quaternion scaled to length 1, or the identity if that is impossible. rotated() needs a quaternion of length 1.
+/// Returns the quaternion scaled to length 1, or the identity if that is impossible. rotated() needs a quaternion of
+/// length 1.
 SHOAL_API Quaternion normalized(Quaternion q);
 SHOAL_API Vec3 rotated(Quaternion q, Vec3 v);
 /// Rotates about `axis`, which may have any length, by the right-hand rule. Units: radians. As with all functions here,

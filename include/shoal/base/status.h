@@ -36,7 +36,7 @@ public:
     explicit operator bool() const noexcept { return message_ == nullptr; }
     bool ok() const noexcept { return message_ == nullptr; }
 
-    /// The message of a failure, or an empty text. Lifetime: until the status is assigned to or destroyed.
+    /// The message of a failure, or an empty string. Lifetime: until the status is assigned to or destroyed.
     std::string_view message() const { return message_ == nullptr ? std::string_view() : std::string_view(message_); }
 
 private:

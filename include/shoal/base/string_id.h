@@ -1,6 +1,6 @@
 #pragma once
-// Names as numbers: a StringId is the XXH3-64 hash of a text. Registering two texts with the same hash is an error. 0
-// means no name; no known text has this hash.
+// Names as numbers: a StringId is the XXH3-64 hash of a string. Registering two strings with the same hash is an error.
+// 0 means no name; no known string has this hash.
 // Thread: as for built-in types.
 
 #include "shoal/base/detail/config.h"
@@ -15,7 +15,7 @@ namespace shoal {
 SHOAL_API std::uint64_t hash_bytes(const void* data, std::size_t num_bytes, std::uint64_t seed = 0);
 SHOAL_API std::uint64_t hash_text(std::string_view text);
 
-/// The hash of a text. The text itself may be kept in a StringTable or in the texts of a blob.
+/// The hash of a string. The string itself may be kept in a StringTable or in a blob.
 struct StringId {
     std::uint64_t hash = 0;
 

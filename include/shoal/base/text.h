@@ -1,5 +1,5 @@
 #pragma once
-// Builds short texts and messages, without <iostream> or printf in a public header.
+// Builds short strings and messages, without <iostream> or printf in a public header.
 // Thread: any thread.
 
 #include "shoal/base/detail/config.h"
@@ -14,11 +14,11 @@ namespace shoal {
 
 SHOAL_API void append_number(std::string& text, std::int64_t value);
 SHOAL_API void append_number(std::string& text, std::uint64_t value);
-/// Appends the shortest text that reads back as the same value.
+/// Appends the shortest decimal form that reads back as the same value.
 SHOAL_API void append_number(std::string& text, double value);
 SHOAL_API void append_number(std::string& text, float value);
 
-/// Appends `0x` and the digits of `value`, padded to `num_digits`.
+/// Appends `0x` and the hexadecimal digits of `value`, zero-padded to `num_digits`.
 SHOAL_API void append_hex(std::string& text, std::uint64_t value, int num_digits = 16);
 
 template <class T>
@@ -37,7 +37,7 @@ void append_text(std::string& text, const T& part) {
         text.append(std::string_view(part));
 }
 
-/// Concatenates texts, characters, bools and numbers into one text.
+/// Concatenates strings, characters, bools and numbers into one string.
 template <class... Parts>
 std::string concat(const Parts&... parts) {
     std::string text;
@@ -49,7 +49,7 @@ std::string concat(const Parts&... parts) {
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void fail_assertion(const char* condition, const std::string& message,
                                                           std::source_location at = std::source_location::current());
 
-/// Returns the index of the candidate that `text` was probably meant to be, or -1 if none is close. For error messages.
+/// For error messages: returns the index of the candidate that `text` was probably meant to be, or -1 if none is close.
 /// Cost: O(candidates x length squared).
 SHOAL_API int closest_text(std::string_view text, const std::string_view* candidates, std::size_t num_candidates);
 

@@ -27,13 +27,13 @@ namespace shoal {
 
 namespace detail {
 
-/// Returns the new capacity for an array of `size` elements that grows to `count`: at least double the size.
+/// Returns the capacity to use when an array grows from `size` to `count` elements. It is at least twice `size`.
 SHOAL_API std::size_t grown_capacity(std::size_t size, std::size_t count);
-/// Allocates memory for `count` elements. Errors: as for allocate_memory(); an overflow of the number of bytes counts
-/// as out of memory.
+/// Allocates memory for `count` elements. Errors: as for allocate_memory(); if the number of bytes overflows, that
+/// counts as out of memory.
 SHOAL_API void* allocate_elements(std::size_t count, std::size_t element_bytes, const char* owner);
-/// Copies `size` elements as bytes into new memory for `count` elements, and releases the old memory of `capacity`
-/// elements.
+/// Allocates memory for `count` elements, copies `size` elements into it as bytes, and releases the old memory, which
+/// has room for `capacity` elements.
 SHOAL_API void* reallocate_elements(void* elements, std::size_t size, std::size_t capacity, std::size_t count,
                                     std::size_t element_bytes, const char* owner);
 
@@ -175,7 +175,7 @@ public:
         }
         return place;
     }
-    /// Removes the elements [first, last). Returns the position of the element after them.
+    /// Removes the elements [first, last). Returns the position of the element that followed them.
     T* erase(const T* first, const T* last) {
         T* const hole = begin_ + (first - begin_);
         if (first == last) return hole;

@@ -1,8 +1,8 @@
 #pragma once
-// The configuration of a build: the number of bits in ids, checked mode, and the export of symbols.
+// Build configuration: the number of bits in ids, checked mode and symbol export.
 //
 // Code compiled for different kinds of build must not be linked together, because types differ in size. Every source
-// that includes shoal refers to a symbol named after its kind of build, and the library defines only the symbol of its
+// that includes shoal refers to a symbol named after its kind of build, and the library defines only the symbol for its
 // own kind. Linking a mixed program fails, and the linker names the missing symbol.
 
 #if !defined(SHOAL_WIDE_IDS)
@@ -12,7 +12,7 @@
 #define SHOAL_CHECKED 0
 #endif
 
-/// The number of index bits in a 32-bit id; all but two of the other bits are the generation.
+/// The number of index bits in a 32-bit id. Two bits are spare, and the rest hold the generation.
 #if !defined(SHOAL_INDEX_BITS)
 #define SHOAL_INDEX_BITS 22
 #endif
@@ -60,7 +60,7 @@ extern "C" SHOAL_API const char SHOAL_BUILD_SYMBOL;
 
 namespace shoal {
 
-/// Makes every source that includes shoal refer to the symbol of its kind of build.
+/// Makes every source that includes shoal refer to the symbol for its kind of build.
 inline const char* const kBuildSymbol __attribute__((used)) = &SHOAL_BUILD_SYMBOL;
 
 }  // namespace shoal

@@ -4,9 +4,10 @@
 //     the same bits everywhere          + - * / sqrt, conversions, comparisons, floor, round, fmod, fabs, copysign
 //     the last bits may differ          sin, cos, tan, exp, log, pow, atan2, hypot and all the rest of the C library
 //
-// IEEE 754 defines the results of the first group to the last bit. They are the same with every compiler, unless it may
-// fuse operations (shoal's targets set -ffp-contract=off) or reorder them (-ffast-math), and on every thread that
-// rounds to nearest and keeps denormals, which is the default. See docs/guide/floating_point.md.
+// IEEE 754 defines the results of the first group to the last bit. They are the same on every thread that rounds to
+// nearest and keeps denormals (the default). They are also the same with every compiler, unless it is allowed to fuse
+// operations (shoal's targets set -ffp-contract=off) or to reorder them (-ffast-math). See
+// docs/guide/floating_point.md.
 // Thread: any. Results depend on the arguments and on the rounding mode of the calling thread.
 
 #include "shoal/base/detail/config.h"
@@ -24,9 +25,9 @@ struct SineCosine {
 /// Source: FreeBSD's msun, k_sin.c, k_cos.c and e_rem_pio2.c, from Sun Microsystems' fdlibm.
 SHOAL_API SineCosine sine_and_cosine(double radians);
 
-/// Whether the calling thread rounds to nearest and keeps denormals (float values down to 1e-45). Libraries linked with
-/// -ffast-math change this for the thread that loads them. A world in a checked build verifies these settings in each
-/// step.
+/// Returns whether the calling thread rounds to nearest and keeps denormals (float values down to 1e-45). Libraries
+/// linked with -ffast-math change this for the thread that loads them. A world in a checked build verifies these
+/// settings in each step.
 SHOAL_API bool rounds_to_nearest();
 
 }  // namespace shoal

@@ -9,8 +9,8 @@
 //
 // A search starts at the slot that the hash selects, and ends at the key or at a free slot. Erasing moves later entries
 // back into the hole, so there are no tombstones. A key may have several values: add() adds a value, and find_if()
-// selects one of them. For example, a map of texts can use 64-bit hashes as keys, and compare the texts in find_if().
-// Thread: any thread may search while no thread changes the map.
+// selects one of them. For example, a map from strings can use 64-bit hashes as keys, and compare the strings in
+// find_if(). Thread: any thread may search while no thread changes the map.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/base/string_id.h"
@@ -30,7 +30,7 @@ inline std::uint64_t hash_key(std::string_view key) { return hash_text(key); }
 constexpr std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return std::uint64_t(high) << 32 | low; }
 
 /// Returns the first slot at or after `home` that is free or matches. Like free_slot(), it serves hash tables that keep
-/// their slots outside of a HashMap. Shape: mask + 1 slots, which is a power of two. Requires: a slot is free.
+/// their slots outside of a HashMap. Shape: mask + 1 slots, a power of two. Requires: a slot is free.
 template <class Slot, class Matches>
 SHOAL_INLINE std::size_t find_slot(const Slot* slots, std::size_t mask, std::size_t home, Matches&& matches) {
     std::size_t slot = home & mask;
@@ -38,8 +38,8 @@ SHOAL_INLINE std::size_t find_slot(const Slot* slots, std::size_t mask, std::siz
     return slot;
 }
 
-/// Frees a slot and moves later entries back into the hole. home_of(slot) returns the slot where the search for the key
-/// in a used slot starts.
+/// Frees a slot and moves later entries back into the hole. For a used slot, home_of(slot) returns the slot where a
+/// search for its key starts.
 template <class Slot, class HomeOf>
 void free_slot(Slot* slots, std::size_t mask, std::size_t hole, HomeOf&& home_of) {
     for (std::size_t slot = (hole + 1) & mask; slots[slot].is_used(); slot = (slot + 1) & mask) {
@@ -103,7 +103,7 @@ public:
         return place({std::move(key), std::move(value), true});
     }
 
-    /// Removes a key with its value, or one of the values of a key. Returns whether the map had the key.
+    /// Removes a key with its value, or one value of a key that has several. Returns whether the map had the key.
     bool erase(const Key& key) {
         if (find(key) == nullptr) return false;
         free_slot(slots_.data(), mask(), search(key, [](const Value&) { return true; }),

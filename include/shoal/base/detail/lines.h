@@ -1,5 +1,5 @@
 #pragma once
-// Splits a text into lines. Thread: any.
+// Splits a string into lines. Thread: any.
 
 #include "shoal/base/detail/config.h"
 

@@ -22,7 +22,7 @@ struct MemoryHooks {
 };
 
 /// Replaces the hooks and returns the previous ones. Hooks without functions restore the default, the C heap.
-/// Requires: no bookkeeping memory is in use, or the new hooks can release memory that the old ones allocated.
+/// Requires: either no bookkeeping memory is in use, or the new hooks can release memory that the old ones allocated.
 SHOAL_API MemoryHooks set_memory_hooks(const MemoryHooks& hooks);
 
 /// Allocates `bytes` of memory and never returns nullptr. Errors: if memory runs out, the program ends with a message
@@ -30,8 +30,8 @@ SHOAL_API MemoryHooks set_memory_hooks(const MemoryHooks& hooks);
 SHOAL_API void* allocate_memory(std::size_t bytes, const char* owner);
 SHOAL_API void release_memory(void* memory, std::size_t bytes, const char* owner);
 
-/// make_owned() creates an object in bookkeeping memory, and destroy_owned() destroys it or ignores nullptr. Requires:
-/// the same `owner` for both calls.
+/// make_owned() creates an object in bookkeeping memory, and destroy_owned() destroys it. destroy_owned() ignores
+/// nullptr. Requires: both calls pass the same `owner`.
 template <class T, class... Arguments>
 T* make_owned(const char* owner, Arguments&&... arguments) {
     static_assert(alignof(T) <= alignof(std::max_align_t));
@@ -44,7 +44,7 @@ void destroy_owned(const char* owner, const T* object) {
     release_memory(const_cast<T*>(object), sizeof(T), owner);
 }
 
-/// Returns how many bytes of bookkeeping memory are in use, for all owners together.
+/// Returns how many bytes of bookkeeping memory all owners together have in use.
 SHOAL_API std::size_t bookkeeping_bytes();
 
 /// The name of an owner of bookkeeping memory. Lifetime: the name is a literal.
@@ -53,7 +53,7 @@ struct Owner {
     const char* name;
 };
 /// The owner of objects that exist until the program ends, such as schemas of C++ types. Their memory comes from the C
-/// heap: it is not counted, and the hooks do not see it, because they may be replaced before it is released.
+/// heap and is not counted. The hooks do not see it, because they may be replaced before it is released.
 inline constexpr Owner kProgramOwner{nullptr};
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// Memory in pages, for all data that grows with the number of rows.
+// Page memory, which holds all data that grows with the number of rows.
 //
 // A PageRange is reserved address space. Writing to a page commits it. A discarded page is returned to the system and
 // reads as zero again. Ranges are never moved or protected, so there are few mappings.
@@ -102,7 +102,7 @@ public:
     std::size_t capacity() const { return capacity_; }
     std::size_t reserved_bytes() const { return range_.num_bytes; }
 
-    /// Returns pages that contain only elements of [begin, end) to the system. They read as zero afterwards.
+    /// Returns to the system the pages that contain only elements in [begin, end). They read as zero afterwards.
     void discard(std::size_t begin, std::size_t end) {
         const std::size_t first = round_up(begin * sizeof(T), kPageBytes);
         const std::size_t last = end == capacity_ ? range_.num_bytes : end * sizeof(T) / kPageBytes * kPageBytes;
@@ -115,7 +115,7 @@ private:
 };
 
 struct PagePoolOptions {
-    /// How many committed bytes the pool may keep in returned ranges, for later tables.
+    /// How many committed bytes the pool may keep in returned ranges, so that later tables can use them.
     std::size_t max_kept_bytes = std::size_t(512) << 20;
 };
 
@@ -123,7 +123,7 @@ struct PagePoolStatistics {
     std::size_t num_slabs = 0;             ///< slabs of 2 MiB, including the slabs of shared blocks
     std::size_t slab_used_bytes = 0;       ///< bytes in blocks that tables hold
     std::size_t slab_committed_bytes = 0;  ///< bytes in pages written so far, including free pages
-    std::size_t num_kept_ranges = 0;       ///< returned ranges that are kept for the next table of their shape
+    std::size_t num_kept_ranges = 0;       ///< returned ranges that are kept for the next table with the same shape
     std::size_t kept_bytes = 0;            ///< bytes committed in those ranges
 };
 
@@ -139,7 +139,7 @@ public:
     PagePool(const PagePool&) = delete;
     PagePool& operator=(const PagePool&) = delete;
 
-    /// Returns a block of a slab, aligned to 64 bytes. Its content is unspecified.
+    /// Allocates a block in a slab, aligned to 64 bytes. Its content is unspecified.
     /// Requires: 0 < num_bytes <= kMaxBlockBytes. Errors: out of address space.
     SHOAL_API Result<std::byte*> allocate_block(std::size_t num_bytes);
     SHOAL_API void free_block(std::byte* block, std::size_t num_bytes);
@@ -151,15 +151,16 @@ public:
     SHOAL_API void free_shared(std::byte* block, std::size_t num_bytes);
 
     /// Returns a range of at least `num_bytes`, aligned to kLargePageBytes. Its content is unspecified. Prefers a range
-    /// that was given back with the same `shape` and still has its pages. Sets `*hint` to the hint given with that
-    /// range, or to 0. Errors: out of address space. If the process has a limit, a range larger than 1/32 of the
-    /// remaining space is also an error, although reserve_pages() would allow it.
+    /// that was given back with the same `shape` and still has its pages. Sets `*hint` to the hint that was passed to
+    /// give_range() for that range, or to 0. Errors: out of address space. If the process has a memory limit, asking
+    /// for more than 1/32 of the remaining space is also an error, although reserve_pages() would allow it.
     SHOAL_API Result<PageRange> take_range(std::size_t num_bytes, std::uint64_t shape, std::size_t* hint);
-    /// Gives a range back to the pool. `committed_bytes` of the range are backed by memory. take_range() later returns
-    /// `hint` with the range.
+    /// Gives a range back to the pool. `committed_bytes` is how many of its bytes are backed by memory. When
+    /// take_range() reuses the range, it returns `hint`.
     SHOAL_API void give_range(PageRange range, std::uint64_t shape, std::size_t committed_bytes, std::size_t hint);
 
-    /// Returns unused pages to the system: free pages of slabs, and ranges that no table took for two trims.
+    /// Returns unused pages to the system: free pages of slabs, and ranges that no table has taken since the last two
+    /// trims.
     SHOAL_API void trim();
 
     SHOAL_API PagePoolStatistics statistics() const;

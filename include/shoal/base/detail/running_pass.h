@@ -1,7 +1,7 @@
 #pragma once
-// The name of the pass that a thread runs, for bug reports. A schedule sets it. The message of a failed assertion ends
-// with it, and a custom assertion handler can read it (see assert.h). This file also has PassHold, which protects
-// objects that must not change while passes run.
+// The name of the pass that a thread is running, for bug reports. A schedule sets it. The message of a failed assertion
+// ends with it, and a custom assertion handler can read it (see assert.h). This file also has PassHold, which protects
+// objects that must not change while passes are running.
 //
 // Thread: each thread has its own pass. A PassHold may be used from any thread.
 
@@ -12,19 +12,19 @@
 
 namespace shoal {
 
-/// Returns the name of the pass that the calling thread runs, or nullptr. Lifetime: until the pass ends.
+/// Returns the name of the pass that the calling thread is running, or nullptr. Lifetime: until the pass ends.
 SHOAL_API const char* running_pass();
 
-/// Sets the pass that the calling thread runs from now on, or nullptr for no pass.
+/// Records that the calling thread is now running this pass, or no pass if `name` is nullptr.
 SHOAL_API void set_running_pass(const char* name);
 
-/// Ends the program: `call` was made on an object of `kind` while passes or a loop were visiting its rows. `component`,
-/// unless empty, names its component type.
+/// Ends the program, because `call` was made on an object of `kind` while passes or a loop were visiting its rows. If
+/// `component` is not empty, it names the object's component type.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_structural_call(const char* call, std::string_view kind,
                                                                   std::string_view component, bool passes_run);
 
-/// Counts the worlds whose running passes need an object to stay unchanged. While the count is not 0, structural calls
-/// end the program.
+/// Counts the worlds that are running passes during which an object must not change. While the count is not 0,
+/// structural calls end the program.
 class PassHold {
 public:
     void hold(bool hold) { __atomic_fetch_add(&num_worlds_, hold ? 1u : ~0u, __ATOMIC_RELAXED); }
