@@ -1,16 +1,16 @@
 #pragma once
-// The built-in component types whose store is chosen by the world.
+// The built-in component types for which the world chooses the store.
 // Thread: any; the functions only read constants.
 
 #include "shoal/world/world.h"
 
 namespace shoal {
 
-/// A built-in component type whose store is chosen by the world, or which has only one layout.
+/// A built-in component type for which the world chooses the store, or which has only one layout.
 struct BuiltIn {
     const Schema* schema;
     Result<Store*> (*make)(World& world);  // nullptr: any store may keep the type
-    // For a type that only has an effect in a special store: the name of that store, and of the call that creates it.
+    // If the type has an effect only in a special store, the name of that store, and of the function that creates it.
     std::string_view whose, maker;
     bool may_have_manager = false;  // a program may create a manager and set the values itself
 };

@@ -22,7 +22,7 @@ namespace shoal {
 
 namespace {
 
-/// The transforms of a world: parents and world poses.
+/// The parents and world poses of a world's transforms.
 class TransformRows {
 public:
     explicit TransformRows(std::span<Store* const> stores) {
@@ -57,7 +57,7 @@ public:
     explicit Found(World& world) : world_(world) {
         for (const Store* store : world.directory().stores()) {
             const std::span<const Table* const> tables = store->tables();
-            if (tables.empty() || !tables.front()->has_tree()) continue;  // all or none of a store's tables have trees
+            if (tables.empty() || !tables.front()->has_tree()) continue;  // all of a store's tables have trees, or none
             for (const Table* table : tables)
                 if (table->index() != nullptr) trees_.push_back(table);
         }
@@ -67,7 +67,7 @@ public:
     void add(Entity entity) {
         if (number_of_.insert(entity.id, std::uint32_t(all_.size())).is_new) all_.push_back(entity);
     }
-    /// Adds all descendants (children and owned entities) of the set for which takes(entity) is true.
+    /// Adds the descendants (children and owned entities) of the entities in the set, if takes(entity) is true.
     template <class Takes>
     void add_below(Takes&& takes) {
         for (std::size_t i = 0; i < all_.size(); ++i)
@@ -136,7 +136,8 @@ Matrix3x4 translation(Vec3 place) {
     return matrix;
 }
 
-/// Returns the pose of an entity: from its transform, or else from the field that determines its tile.
+/// Returns the pose of an entity, from its transform if it has one, and otherwise from the field that determines its
+/// tile.
 std::optional<Matrix3x4> find_place(World& world, const TransformRows& places, Entity entity) {
     if (places.has(entity)) return places.world(entity);
     for (Store* store : world.directory().stores())
@@ -187,7 +188,7 @@ std::vector<Entity> entities_in(World& world, const ZoneSet& zones) {
 
 namespace {
 
-/// Returns value number `index` of an entity, given the previous one; nil if the type is not `many`.
+/// Returns value number `index` of an entity, given the previous value, or nil if the type is not `many`.
 ComponentRow next_value(const Store& store, const Schema& component, const ComponentRow& at, Entity entity,
                         std::uint32_t index) {
     return component.many() ? store.find_next(at, entity, index) : ComponentRow();
@@ -195,9 +196,9 @@ ComponentRow next_value(const Store& store, const Schema& component, const Compo
 
 class EntitySaver {
 public:
-    /// With `for_copy`, omits values that refer to other parts of the same world; CopyCall adds them. The poses of
-    /// roots, and the positions that determine tiles, are relative to the entity `seen_from`, or to the world if it is
-    /// null.
+    /// With `for_copy`, omits values that refer to other parts of the same world; CopyCall adds them. If `seen_from` is
+    /// not null, the poses of roots and the positions that determine tiles are relative to that entity; otherwise they
+    /// are relative to the world.
     EntitySaver(World& world, std::span<const Entity> entities, const EntityBlobOptions& options, bool for_copy = false,
                 Entity seen_from = {})
         : world_(world),
@@ -314,7 +315,8 @@ private:
         disabled_.insert(disabled_.end(), bytes, bytes + sizeof disabled);
     }
 
-    /// Gives entities whose parents are not saved their world pose, or their pose relative to the original.
+    /// If an entity's parent is not saved, replaces the entity's pose with its world pose, or with its pose relative to
+    /// the original.
     void place_roots(std::span<const std::uint32_t> owners, std::vector<Bytes>& columns) {
         for (std::size_t i = 0; i < owners.size(); ++i) {
             const Entity entity = entities_[owners[i]];
@@ -346,7 +348,7 @@ private:
         }
     }
 
-    /// Adds the texts of paths and strings. Values contain only the ids of these texts.
+    /// Adds the strings of paths and of string values. Values contain only the ids of these strings.
     Status add_texts_of_properties() {
         Array<StringId> ids{Owner("entity blob")};
         if (const PropertyManager* const properties = find_properties(world_.directory()); properties != nullptr)
@@ -359,7 +361,7 @@ private:
         return {};
     }
 
-    /// Adds the zones of all entities with a row in a database.
+    /// Adds the zones of all entities that have a row in a database.
     Status add_zones() {
         std::vector<std::uint32_t> owners;
         Bytes zones;
@@ -395,7 +397,7 @@ private:
     bool for_copy_;
     Entity seen_from_;
     TransformRows places_;
-    std::optional<Matrix3x4> origin_;  // pose of seen_from_
+    std::optional<Matrix3x4> origin_;  // the pose of seen_from_
     BlobWriter writer_;
     BlobValues values_;
     NumberOf number_of_{Owner("entity blob")};
@@ -408,7 +410,7 @@ private:
 /// and components that are not plain bytes.
 class CopyCall {
 public:
-    /// `zone` is the zone of copies whose row is created here, or kNoZone for the zones of the originals.
+    /// Copies whose row is created here are in `zone`, or in the zone of the original if `zone` is kNoZone.
     CopyCall(World& world, std::span<const Entity> originals, Zone zone)
         : world_(world), originals_(originals), zone_(zone) {
         for (std::uint32_t i = 0; i < originals.size(); ++i) number_of_.set(originals[i].id, i);
@@ -426,8 +428,8 @@ public:
         return {};
     }
 
-    /// Completes the copies; the span holds them one after another. Errors: out of memory; then some copies are
-    /// incomplete.
+    /// Completes the copies, which are stored one after another in the span. Errors: out of memory; some copies are
+    /// then incomplete.
     Status complete(std::span<const Entity> copies) {
         Status status;
         for (Database* database : list_databases(world_.directory()))
@@ -446,13 +448,12 @@ private:
         const Store& store;
         const Schema& component;
         Entity entity;
-        const ComponentRow* at;  // row of the value; nullptr: look up the first value
+        const ComponentRow* at;  // row of the value; nullptr: the first value, which is looked up
         const CopyCall& call;
         std::span<const Entity> copies;
     };
 
-    /// Creates rows for copies of entities whose row is not in the blob, because none of their components is plain
-    /// bytes.
+    /// Creates rows for copies whose row is not in the blob, because none of their components are plain bytes.
     Status give_rows(Database& database, std::span<const Entity> copies) const {
         for (std::size_t i = 0; i < copies.size(); ++i) {
             const DatabaseRow original = database.find(originals_[i % originals_.size()]);
@@ -490,8 +491,8 @@ private:
         return store.add_values(component, {&copy, 1}, {reinterpret_cast<const std::byte*>(&owner)}).status();
     }
 
-    /// Copies the components of a type that is not plain bytes, last to first: with `many`, a new component becomes the
-    /// first.
+    /// Copies the components of a type that is not plain bytes, from last to first, because a new value of a `many`
+    /// type becomes the first.
     Status add_all_opaque(Store& store, const Schema& component, std::size_t original, std::span<const Entity> copies) {
         Array<ComponentRow> values("entity blob");
         for (ComponentRow at = store.find_row(component.id(), originals_[original], 0); at;) {
@@ -535,7 +536,7 @@ private:
         return store.add_values(original.component, {&copy, 1}, values).status();
     }
 
-    /// Replaces references to originals with references to their copies in an entity field of a copy.
+    /// In an entity field of a copy, replaces references to originals with references to their copies.
     void translate(const Original& from, const Field& field, Table& table, std::uint32_t first_column,
                    std::uint32_t row) const {
         const FieldPart part = field_part(from.component, field);
@@ -547,7 +548,7 @@ private:
         write_part(table, first_column, row, part, bytes);
     }
 
-    /// Copies references to entities that were not copied, and to arrays of resources.
+    /// Copies references to arrays of resources, and to entities that were not copied.
     Status copy_references(Store& store, const Schema& component, std::size_t original, Entity copy) {
         ComponentRow from = store.find_row(component.id(), originals_[original], 0);
         ComponentRow to = store.find_row(component.id(), copy, 0);

@@ -12,7 +12,7 @@ namespace {
 
 std::string_view component_of_path(std::string_view name) { return name.substr(0, name.find_first_of(".[")); }
 
-/// Returns an error: a named value is not a field, because its type may differ between entities.
+/// Returns the error that a property is not a field, because its type may differ between entities.
 Status refuse_property(std::string_view name) {
     return Status::error(concat('"', name,
                                 "\" is a named value and no field; read it with PropertyManager::get(), or with ",
@@ -29,8 +29,8 @@ Result<FieldPath> World::find_field(std::string_view name) {
     return FieldPath::find_in(directory_, name);
 }
 
-/// Finds a field for an entity. Errors: the same as find_in(). It is also an error if the component type is built in
-/// and has no store, because no entity then has the component.
+/// Finds a field for an entity. Errors: as for find_in(); the component type is built in and has no store, so no entity
+/// has the component.
 Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
     if (!property_path(directory_, name).empty() && find_properties(directory_) != nullptr)
         return refuse_property(name);
@@ -67,7 +67,7 @@ Status World::set(Entity entity, std::string_view name, const AnyValue& value) {
 
 namespace {
 
-/// Returns the entity of the singleton that a path such as "wind.force" begins with.
+/// Returns the entity of the singleton that is named first in a path such as "wind.force".
 Result<Entity> find_singleton(const World& world, std::string_view name) {
     const std::string_view component = name.substr(0, name.find('.'));
     const Store* const store = world.directory().find(ComponentId(component));

@@ -10,7 +10,7 @@
 namespace shoal {
 namespace {
 
-constexpr double kLongest_s = 1e9;  // about 30 years; this time in nanoseconds fits into 64 bits
+constexpr double kLongest_s = 1e9;  // about 30 years, so that the time in nanoseconds fits into 64 bits
 
 std::int64_t to_ns(double seconds) {
     if (!(seconds > 0)) return 0;

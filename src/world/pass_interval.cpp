@@ -55,9 +55,9 @@ bool PassInterval::is_due(float frame_dt) {
 }
 
 bool PassInterval::reaches_multiple(float frame_dt) {
-    if (!std::isfinite(frame_dt)) return false;  // it would corrupt all later sums
+    if (!std::isfinite(frame_dt)) return false;  // an infinite sum would corrupt all later sums
     passed_s_ += frame_dt;
-    // Allow for rounding: 50 frames of 0.02f are a little less than a second.
+    // Allow for rounding, because 50 frames of 0.02f are a little less than a second.
     const double tolerance_s = static_cast<double>(std::min(frame_dt, seconds_)) * 1e-3;
     const double num_multiples = std::floor((passed_s_ + tolerance_s) / seconds_);
     if (!(num_multiples >= 1)) return false;

@@ -14,7 +14,7 @@ class PassInterval {
 public:
     /// Requires: num_frames > 0.
     void set_frames(std::uint32_t num_frames);
-    /// Units: seconds. Requires: `seconds` is finite and above 0.
+    /// Units: seconds. Requires: `seconds` is finite and positive.
     void set_seconds(float seconds);
 
     /// Counts a frame of `frame_dt` seconds. Returns whether the pass runs in that frame.

@@ -34,7 +34,7 @@ struct Schedule::Group {
 };
 
 /// A pass of a schedule, with its state.
-/// Thread: each worker adds to its own element of worker_ns; the worker that runs the pass writes the rest.
+/// Thread: each worker adds to its own element of worker_ns; the worker that runs the pass writes the other members.
 struct Schedule::Entry final : AccessGuard {
     Entry(const Schedule& schedule_given, std::string_view name_given, const Group* group_given)
         : schedule(schedule_given),
@@ -50,7 +50,7 @@ struct Schedule::Entry final : AccessGuard {
                (group == nullptr || group->enabled.load(std::memory_order_relaxed));
     }
 
-    /// Ends the program if the pass does not declare that it writes the column, or the object that is not a store.
+    /// Ends the program if the pass does not declare that it writes the column or the object.
     void require_write(const Table& table, std::uint32_t column) const override;
     void require_write(const void* object, const char* what) const override;
     /// Ends the program if the pass does not declare that it touches the column or object, and a pass that may run
@@ -104,8 +104,8 @@ std::uint32_t first_field_in(const Schema& schema, std::uint32_t column) {
     return first;
 }
 
-/// Returns whether an access (to a field, a component type or a whole store) includes this column of a table of its
-/// store.
+/// Returns whether an access (to a field, a component type or a whole store) includes this column. The table is in the
+/// accessed store.
 bool covers(const Access& access, const Schema& table, std::uint32_t column) {
     if (access.component == ComponentId()) return true;
     const FieldOfComponent field(table, first_field_in(table, column));
@@ -114,7 +114,7 @@ bool covers(const Access& access, const Schema& table, std::uint32_t column) {
     return table.columns()[column].field_index != ColumnDefinition::kWholeComponent && access.field == field.index;
 }
 
-/// Returns the zone of a database table, or kNoZone for a table with further values of a `many` type.
+/// Returns the zone of a database table. If the table holds the further values of a `many` type, returns kNoZone.
 Zone zone_of(const Store& database, const Table& table) {
     for (const DatabaseTable* one : static_cast<const Database&>(database).all_tables())
         if (one != nullptr && &one->table() == &table) return one->zone();
@@ -140,9 +140,9 @@ std::string column_text(const Schema& table, std::uint32_t column) {
 
 }  // namespace
 
-/// Runs the passes on a crew of workers. A pass is ready when all its predecessors have ended. The ready pass that is
-/// first in the order runs next; passes with when_idle() come after all others.
-/// Thread: run() by one thread; the rest by the crew.
+/// Runs the passes on a crew of workers. A pass is ready when all its predecessors have ended. Of the ready passes, the
+/// one that is first in the order runs next; passes with when_idle() run after all others.
+/// Thread: one thread calls run(), and the crew calls the other functions.
 class Schedule::Runner final : public CrewWork {
 public:
     Runner(Schedule& schedule, Executor& executor) : schedule_(schedule), crew_(executor) {}
@@ -201,9 +201,9 @@ public:
 private:
     static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
-    /// The pass that a thread works on.
+    /// The pass that a thread is working on.
     struct Working {
-        Entry* entry = nullptr;  // nullptr: the thread waits, or does no work for a schedule
+        Entry* entry = nullptr;  // nullptr: the thread is waiting, or is not working for a schedule
         std::uint32_t worker = 0;
         std::int64_t since_ns = 0;
         std::uint64_t frame = 0;
@@ -219,8 +219,8 @@ private:
         }
     };
 
-    /// Calls the hook of each pass's own schedule, because a waiting worker may help another schedule. nullptr: the
-    /// worker waits.
+    /// Calls the hook of each pass's own schedule, because a waiting worker may help another schedule. A null pass
+    /// means that the worker is waiting.
     static void tell_hooks(const Entry* ended, const Entry* begun) {
         if (ended != nullptr && SHOAL_UNLIKELY(ended->schedule.hook_ != nullptr))
             ended->schedule.hook_->end(ended->name.c_str());
@@ -310,7 +310,7 @@ private:
             num_ready = ready_.size();
         }
         const bool was_last = num_left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
-        if (was_last || num_ready > 1) crew_.wake();  // this worker runs one of the ready passes itself
+        if (was_last || num_ready > 1) crew_.wake();  // this worker will run one of the ready passes itself
     }
 
     Schedule& schedule_;
@@ -321,11 +321,11 @@ private:
     static constexpr std::uint32_t kWhenIdle = std::uint32_t(1) << 31;
     Array<std::uint32_t> ready_{Owner("schedule")};  // a min-heap of positions, some with kWhenIdle
     std::atomic<std::uint32_t> num_left_{0};         // number of passes that have not ended
-    std::atomic<std::uint32_t> failed_{kNone};       // first position of a failed pass; mutex_ guards writes
+    std::atomic<std::uint32_t> failed_{kNone};       // position of the first failed pass; mutex_ guards writes
 };
 
-/// Returns a pass that is not ordered relative to this one and has a write access for which is_about(access) is true,
-/// or nullptr.
+/// Returns a pass that is not ordered relative to this one and declares a write for which is_about(access) is true.
+/// Returns nullptr if there is none.
 template <class IsAbout>
 const Schedule::Entry* Schedule::Entry::find_unordered_writer(IsAbout&& is_about) const {
     const std::span<Entry* const> all = schedule.entries_;
@@ -400,7 +400,7 @@ void Schedule::forget_plan() {
     destroy_owned("schedule", std::exchange(plan_, nullptr));
 }
 
-/// Removes a store that no longer exists from the plan.
+/// Removes from the plan a store that no longer exists.
 void Schedule::forget(const Store& store) {
     if (plan_ != nullptr && erase(plan_->stores_in_zones, &store) != 0)
         plan_->num_types_in_zones -= store.schemas().size();

@@ -10,9 +10,9 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kMaxNamed = 8;  // most pairs in one message
+constexpr std::size_t kMaxNamed = 8;  // most pairs that a message names
 
-/// A partial order of passes: for each pass, the set of passes after it.
+/// A partial order of passes: for each pass, the set of passes that come after it.
 using PassRelation = Array<BitSet>;
 PassRelation make_relation(std::size_t n) { return PassRelation(n, BitSet(Owner("schedule")), Owner("schedule")); }
 
@@ -22,7 +22,7 @@ const Schema* schema_of_access(const Access& access) {
     return nullptr;
 }
 
-/// Returns a text such as `component "body"` or `"body.position"`.
+/// Returns a string such as `component "body"` or `"body.position"`.
 std::string access_text(const Access& access) {
     if (access.is_everything()) return "both may touch everything";
     if (access.store == nullptr) return "an object that is not a store";
@@ -61,10 +61,11 @@ private:
                                     "\", but the schedule has neither a pass nor a group of that name"));
     }
 
-    /// Orders the pass after or before the pass or group with this name. Returns false if there is none.
+    /// Orders the pass after or before the pass or group with this name. Returns false if there is no such pass or
+    /// group.
     bool order_against(std::size_t pass, std::string_view name, bool after) {
         const auto add = [&](std::size_t other) {
-            // A pass that is ordered after its own group is ordered after the other passes of the group.
+            // A pass that is ordered after its own group comes after all other passes of the group.
             if (other == pass && passes_[pass].name != name) return;
             after ? before_[other].set(pass) : before_[pass].set(other);
         };
@@ -121,7 +122,7 @@ private:
     /// Returns an error if conflicting passes of different groups are ordered only by when they were added.
     Status find_ambiguities() const {
         const std::size_t n = result_.order.size();
-        PassRelation meant = make_relation(n);  // by position; filled from the end, because it uses later passes
+        PassRelation meant = make_relation(n);  // by position; filled from the end, because passes use later entries
         for (std::size_t p = n; p-- > 0;)
             for (std::size_t q = p + 1; q < n; ++q) {
                 const std::size_t a = result_.order[p], b = result_.order[q];
@@ -175,7 +176,7 @@ private:
 
     std::span<const PassDeclaration> passes_;
     bool strict_, all_zones_;
-    PassRelation before_;  // given by after() and before()
+    PassRelation before_;  // the order that after() and before() request
     PassPlan result_;
 };
 
@@ -224,7 +225,7 @@ ScheduleGraph graph_of(const PassPlan& plan, std::span<const PassDeclaration> pa
             add_name(access.writes ? node.writes : node.reads, access_name(access));
         graph.passes.push_back(std::move(node));
     }
-    PassRelation reached = make_relation(n);  // by position, filled from the end: all passes that wait for the pass
+    PassRelation reached = make_relation(n);  // by position: all passes that wait for the pass; filled from the end
     for (std::size_t p = n; p-- > 0;)
         for (const std::uint32_t q : plan.successors[p]) {
             if (reached[p].test(q)) continue;  // implied by earlier edges, because successors ascend

@@ -1,5 +1,5 @@
 #pragma once
-// Computes the order of passes, and which passes must wait for each other, from their declarations.
+// Computes, from the declarations of passes, their order and which passes must wait for each other.
 //
 //     order          0 1 2 3        order[p] is the pass at position p
 //     successors     0 -> 2         by position: the pass at 2 starts when 0 and all its other predecessors have ended
@@ -14,7 +14,7 @@
 
 namespace shoal {
 
-/// The declarations of a pass.
+/// What a pass declares.
 struct PassDeclaration {
     std::string_view name, group;
     std::span<const Access> accesses;
@@ -25,8 +25,8 @@ struct PassPlan {
     Array<std::uint32_t> order{Owner("schedule")};              // by position
     Array<Array<std::uint32_t>> successors{Owner("schedule")};  // by position
     Array<std::uint32_t> num_predecessors{Owner("schedule")};   // by position
-    /// The databases in which some pass touches only some zones, and how many component types they have. Passes that
-    /// touch a `many` type conflict in all zones.
+    /// Databases in which at least one pass touches only some zones, and how many component types these databases have.
+    /// Passes that touch a `many` type conflict even if their zones differ.
     Array<const Store*> stores_in_zones{Owner("schedule")};
     std::size_t num_types_in_zones = 0;
 
@@ -37,8 +37,8 @@ struct PassPlan {
     std::size_t count_types_in_zones() const;
 };
 
-/// With `all_zones`, passes also wait for conflicting passes in other zones; the order is the same. Errors: the same as
-/// Schedule::prepare().
+/// If `all_zones` is true, passes also wait for conflicting passes in other zones; the order is the same. Errors: as
+/// for Schedule::prepare().
 Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict, bool all_zones);
 
 /// Returns the plan of these passes as a graph.

@@ -27,8 +27,8 @@ Status check_layout(const Blob& blob, const Schema& compiled, const Schema& take
                                 "; compile the source again, or say what has changed: see resource/migration.h"));
 }
 
-/// Creates the store of a component type of a blob if the type is built in, and the row of a singleton. Errors: the
-/// store cannot be created, or keeps a singleton type as an ordinary component type.
+/// Creates the store for a blob's component type if the type is built in. For a singleton, also creates its row.
+/// Errors: the store cannot be created, or keeps a singleton type as an ordinary component type.
 Status prepare_store(ComponentDirectory& directory, const Schema& component) {
     Store* const store = directory.find(component.id());
     if (store == nullptr) return directory.require(component).status();
@@ -87,7 +87,7 @@ Result<Spawned> World::spawn(const Blob& given, const SpawnOptions& options) {
     SpawnTargets targets{directory_, &registry_};
     targets.strings = &strings_;
     if (SHOAL_UNLIKELY(!options.overrides.empty()) && can_keep_properties(directory_)) {
-        targets.context = this;  // overrides set properties by name, like set()
+        targets.context = this;  // lets overrides set properties by name, as set() does
         targets.set_property = [](void* self, Entity entity, std::string_view path, const AnyValue& value) {
             return static_cast<World*>(self)->properties().write(entity, path, value);
         };

@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-/// Returns a number that identifies an archetype by its component types. It does not depend on how these are numbered.
+/// Returns a number that identifies an archetype by its component types, but does not depend on how they are numbered.
 std::uint64_t place_of(const Database& database, const Archetype& type) {
     std::uint64_t place = 1;
     for (const ComponentType component : type.components()) {

@@ -81,7 +81,7 @@ void TextUses::mark_values(const Field& field, const std::byte* value) {
 
 // --- arrays and properties -------------------------------------------------------------------------------------------
 
-/// Visits an array of string ids, or an array of words, because it may be a table of properties.
+/// Visits an array of string ids. Also visits an array of words, because it may be a table of properties.
 void TextUses::mark_array(const BlobArrayBase& array, FieldType element_type) {
     const bool may_have_texts = element_type == FieldType::kStringId || element_type == FieldType::kUint32;
     if (array.count == 0 || !may_have_texts || world_.library() == nullptr) return;
@@ -97,7 +97,7 @@ void TextUses::mark_array(const BlobArrayBase& array, FieldType element_type) {
     }
 }
 
-/// Marks the words of string values. No word spans two rows.
+/// Marks the strings of string values. No id spans two rows.
 void TextUses::mark_properties(const StateRows& rows) {
     const std::byte* const first = rows.table->column(rows.first_column);
     for (std::uint32_t row = 0; row < rows.num_rows(); ++row) {
@@ -109,7 +109,7 @@ void TextUses::mark_properties(const StateRows& rows) {
 
 // --- commands and events -----------------------------------------------------------------------------------------
 
-/// Marks each text whose id is in an aligned group of eight bytes.
+/// Marks each string whose id is in an aligned group of eight bytes.
 void TextUses::mark_words(std::span<const std::byte> bytes) {
     for (std::size_t i = 0; i + sizeof(StringId) <= bytes.size(); i += sizeof(StringId))
         mark(read_as<StringId>(bytes.data() + i));

@@ -58,7 +58,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
 World::~World() {
     services_.end_all();
     if (options_.library != nullptr) options_.library->remove_pin_counter(host_);
-    schedule_.clear();  // passes may own objects that refer to the managers
+    schedule_.clear();  // passes may own objects that refer to managers
     directory_.end_stores();
     destroy_owned("world", own_services_);
     entities_.remove_world();
@@ -192,7 +192,7 @@ void World::run_frame(float dt) {
         if (++num_unsettled_frames_ == kManyFrames) warn_of_missing_settle();
 }
 
-/// Logs a warning if many frames have run without a settle while commands or dead entities wait for a settle. Logs at
+/// If many frames have run without a settle and commands or dead entities are waiting for one, logs a warning. Logs at
 /// most one warning between two settles.
 void World::warn_of_missing_settle() {
     WaitingCommands& commands = WaitingCommands::of_directory(directory_);
@@ -246,7 +246,7 @@ void World::settle() {
     }
 }
 
-/// Stores are visited by index, because destruction callbacks may add stores.
+/// Visits the stores by index, because destruction callbacks may add stores.
 void World::settle_stores() {
     directory_.set_stamp(stamp() + 1);
     settles_.last = {};
@@ -258,7 +258,7 @@ void World::settle_stores() {
     commands.apply(&settles_.last);
     services_.for_each(FrameHook::kAfterCommands, [&](WorldService& service) { service.after_commands(context); });
     move_attached(directory_, context.executor);
-    commands.apply(&settles_.last);  // the commands of destruction callbacks
+    commands.apply(&settles_.last);  // commands recorded by destruction callbacks
     for (std::size_t i = 0; i < directory_.stores().size(); ++i) directory_.stores()[i]->settle(context);
     directory_.singletons().note_deaths();
     services_.for_each(FrameHook::kNoteDeaths, [](WorldService& service) { service.note_deaths(); });

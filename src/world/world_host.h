@@ -1,6 +1,6 @@
 #pragma once
-// The interface of a world for its component directory and its commands: creates stores, spawns, copies and keeps
-// texts.
+// The functions of a world that its component directory and its commands call: they create stores, spawn, copy and
+// intern strings.
 // Thread: the structural thread of the world.
 
 #include "shoal/world/world.h"

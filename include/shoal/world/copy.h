@@ -1,6 +1,6 @@
 #pragma once
 // Copies entities within a world.
-// Thread: the structural thread of the world, between its passes; passes call Commands::copy().
+// Thread: the structural thread of the world, while no pass is running; passes call Commands::copy().
 
 #include "shoal/resource/spawner.h"
 
@@ -8,15 +8,15 @@ namespace shoal {
 
 class World;
 
-/// Copies a living entity with its components in all stores. Also copies its transform children and the entities that
-/// it owns, recursively. References between copied entities become references between the copies; other references stay
-/// the same. Each copy is a root. options.root_poses set its world pose, both in its transform and in the field that
-/// determines its tile; without them, the copy has the pose of the original. The copy is in the zone of the original,
-/// unless options.zone selects another zone, or zones are tiles and a root pose is in another tile. Entity 0 of each
-/// copy is the copy of `original`.
-/// Errors: the entity is dead; options.overrides are given, which only apply to entities of a blob; a component cannot
-/// be copied, or its store does not show its fields; the errors of World::spawn(). The world is then unchanged.
-/// Requires: no passes run.
+/// Copies a living entity with its components in all stores. Its transform children and the entities that it owns are
+/// copied too, recursively. References between copied entities become references between the copies; other references
+/// stay the same. Each copy is a root. If options.root_poses are given, they set the world pose of each copy, both in
+/// its transform and in the field that determines its tile; otherwise the copy has the original's pose. The copy is in
+/// the original's zone, unless options.zone selects a different zone, or zones are tiles and a root pose is in a
+/// different tile. Entity 0 of each copy is the copy of `original`.
+/// Errors: the entity is dead; options.overrides are given, which apply only to entities of a blob; a component cannot
+/// be copied, or its store does not expose its fields; as for World::spawn(). On an error, the world is unchanged.
+/// Requires: no pass is running.
 SHOAL_API Result<Spawned> copy(World& world, Entity original, const SpawnOptions& options = {});
 
 }  // namespace shoal

@@ -1,5 +1,6 @@
 #pragma once
-// Saves entities with their components in all stores of a world as a blob, such as a prefab created at run time.
+// Saves entities as a blob, with their components in all stores of a world. For example, a program can create prefabs
+// at run time.
 //
 //     Result<EntityBlob> saved = save_entities(world, entities_below(world, boat));
 //     if (!saved) return report(saved.status());
@@ -8,10 +9,10 @@
 //
 //     Result<EntityBlob> far = save_zones(world, {12});  // all that lies there, to be spawned again later
 //
-// The blob contains the entities of the span in the same order. Transform parents are kept; an entity whose parent is
-// not saved becomes a root with the same world pose. References to saved entities are kept; other references become
-// null and are counted. The components `zone` and `disabled` hold an entity's database zone and the set of its disabled
-// components (see database/spawn_zone.h). Thread: as for reading the stores of the world.
+// The blob contains the entities in the order of the span. Transform parents are kept. If an entity's parent is not
+// saved, the entity becomes a root with the same world pose. References to saved entities are kept. Other references
+// become null and are counted. The components `zone` and `disabled` hold an entity's database zone and the set of its
+// disabled components (see database/spawn_zone.h). Thread: as for reading the stores of the world.
 
 #include "shoal/world/world.h"
 
@@ -28,26 +29,27 @@ struct EntityBlobOptions {
 struct EntityBlob {
     std::vector<std::byte> bytes;
     std::uint64_t num_components = 0;       ///< including disabled ones
-    std::uint64_t num_lost_references = 0;  ///< references to entities that are not saved; they are null in the blob
+    std::uint64_t num_lost_references = 0;  ///< references that became null because their targets were not saved
 };
 
 /// Returns an entity with its transform children and the entities that it owns, recursively and without duplicates.
 /// `entity` is the first, and parents precede their children.
 SHOAL_API std::vector<Entity> entities_below(World& world, Entity entity);
 
-/// Returns `entities` with all entities below them (see above) that are not in a loaded or unloaded zone, without
-/// duplicates. Parents precede their children. Requires: `entities` are living.
+/// Returns `entities` and all entities below them (as for entities_below()) that are not in any zone, loaded or
+/// unloaded. There are no duplicates. Parents precede their children. Requires: `entities` are living.
 SHOAL_API std::vector<Entity> entities_with_below(World& world, std::span<const Entity> entities);
 
-/// Like entities_with_below(), for the entities in these zones of the world's databases.
+/// Calls entities_with_below() for the entities in these zones of the world's databases.
 SHOAL_API std::vector<Entity> entities_in(World& world, const ZoneSet& zones);
 
 /// Saves living entities. Requires: each entity occurs once, and parents precede their children. Errors: an entity is
-/// dead, or its zone is unloaded; a component is not plain bytes, or its store does not show its fields (the message
-/// names the component); the library lacks a read-only array. Cost: one look-up per entity and component type.
+/// dead, or its zone is unloaded; a component is not plain bytes, or its store does not expose its fields (the message
+/// names the component); the library does not have a read-only array. Cost: one look-up per entity and component type.
 SHOAL_API Result<EntityBlob> save_entities(World& world, std::span<const Entity> entities,
                                            const EntityBlobOptions& options = {});
-/// Saves entities_in() these zones. The world is unchanged. Errors: as above.
+/// Saves the entities that entities_in() returns for these zones. The world does not change. Errors: as for
+/// save_entities().
 SHOAL_API Result<EntityBlob> save_zones(World& world, const ZoneSet& zones, const EntityBlobOptions& options = {});
 
 }  // namespace shoal

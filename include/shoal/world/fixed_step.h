@@ -29,7 +29,7 @@ public:
 
     /// Returns the sum of all results of advance().
     std::uint64_t num_steps() const { return num_steps_; }
-    /// Return the number of dropped steps, and their total time.
+    /// Return the number of dropped steps, and the total time that they would have simulated.
     std::uint64_t num_dropped_steps() const { return num_dropped_steps_; }
     double dropped_s() const { return static_cast<double>(num_dropped_steps_) * static_cast<double>(step_ns_) * 1e-9; }
 

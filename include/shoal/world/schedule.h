@@ -9,14 +9,14 @@
 //     schedule.add("draw", [&](PassContext&) { draw(bodies); }).after("fall");  // declares nothing, so it runs alone
 //     schedule.add("save", {reads(bodies)}, [&](PassContext&) { save(bodies); }).every_seconds(10);
 //
-// Order. Passes are ordered as they were added, unless after() or before() puts a pass after or before others.
-// Conflicting passes and passes related by after() or before() run in that order; all others may overlap.
+// Order. Passes are ordered as they were added, unless after() or before() moves a pass. Conflicting passes and passes
+// related by after() or before() run in that order; all others may overlap.
 //
 //     added       a  b  c  d      b.after("d")
 //     order       a  c  d  b      a | c     ->  d  ->  b         if c conflicts with d, and nothing else does
 //
-// A query with in() touches only the rows in some zones of a database. Passes without a common zone may run side by
-// side, even if both write the same fields. Rows of managers are not in zones; fields of parents may be in any zone.
+// A query that calls in() touches only the rows in some zones of a database. Passes without a common zone may run side
+// by side, even if both write the same fields. Rows of managers are not in zones; fields of parents may be in any zone.
 //
 // Within a group, the order in which passes are added is intentional. Between groups it is accidental, because plug-ins
 // may be loaded in any order. A strict schedule (the default in checked builds) reports an ambiguity when two passes of
@@ -24,24 +24,24 @@
 // schedule is not strict, checked builds log the ambiguity as a warning.
 //
 // A pass over a query declares the fields of the query. The list after the query declares everything else that the
-// function touches. The pass runs on all workers, in ranges of rows that depend only on the number of rows, so the
-// results do not depend on the number of workers. A pass may use the fields that it declares, look-ups and const calls.
-// It requests structural changes through Commands (see command/commands.h), which are carried out when the world
-// settles, in the order of the passes. It sends data to later passes through Events (see command/events.h;
-// query.writing(hits)). Checked builds end the program when a pass writes a column or events that it has not declared,
-// or reads one that a concurrent pass may be writing; the message names the passes and the field. Accesses through
-// pointers and spans are not checked.
+// function touches. The pass runs on all workers. How its rows are split into ranges depends only on the number of
+// rows, so the results do not depend on the number of workers. A pass may access the fields that it declares, look up
+// entities and make const calls. It requests structural changes through Commands (see command/commands.h). They are
+// carried out when the world settles, in the order of the passes. It sends data to later passes through Events (see
+// command/events.h), as in query.writing(hits). Checked builds end the program when a pass writes a column or events
+// that it has not declared, or reads one that a concurrent pass may be writing; the message names the passes and the
+// field. Accesses through pointers and spans are not checked.
 //
-// How often. A pass runs in every frame, unless every_frames() or every_seconds() is called; its dt is the time since
-// it last ran. enable() and enable_group() enable and disable passes. While a pass is disabled, frames count neither
-// for its dt nor for the time of its next run.
+// How often. A pass runs in every frame, unless every_frames() or every_seconds() is called. Its dt is the time since
+// it last ran. enable() and enable_group() enable and disable passes. Frames in which a pass is disabled do not count,
+// neither for its dt nor for when it is next due.
 //
-// Failures. A function that is called once, with a PassContext&, may return a Status; any function may throw. An error
-// or an exception fails the pass and ends the run. The other chunks of the pass and earlier passes in the order still
-// run; later passes do not start, and their next run includes the dt of this one. Nothing is undone: written values and
-// events stay, and commands are carried out when the world settles. The failure is logged with the name of the pass,
-// and status() and failed_pass() report it until the next run. run(), or World::step() after it has settled, rethrows
-// the exception. If several passes fail, the first in the order is reported.
+// Failures. Any function may throw, and a function that is called once with a PassContext& may return a Status. If a
+// function throws or returns an error, the pass fails and the run ends. The other chunks of the pass and earlier passes
+// in the order still run; later passes do not start, and the dt of their next run includes this frame. Nothing is
+// undone: written values and events stay, and commands are carried out when the world settles. The failure is logged
+// with the name of the pass, and status() and failed_pass() report it until the next run. run() rethrows the exception,
+// and so does World::step() after the world has settled. If several passes fail, the first in the order is reported.
 //
 //     schedule.add("load", {}, [&](PassContext&) -> Status { return load("reef.blob"); });  // may fail
 //
@@ -63,27 +63,27 @@ struct PassPlan;
 struct ScheduleGraph;
 class Trace;
 
-/// Is notified after each pass, for tools that inspect the data that passes write.
+/// For tools that inspect the data that passes write: is notified after each pass.
 class PassObserver {
 public:
     /// Called after a pass has ended and before the passes that wait for it begin. The data that the pass declares as
-    /// written does not change until the call returns. While there is an observer, zones are ignored: passes also wait
-    /// for conflicting passes in other zones. Passes are numbered from 0 in execution order, including passes that do
-    /// not run in this frame.
-    /// Thread: any worker; calls for several passes may overlap.
+    /// written does not change until the call returns. While there is an observer, passes also wait for conflicting
+    /// passes in other zones. Passes are numbered from 0 in execution order. Passes that do not run in this frame are
+    /// also counted.
+    /// Thread: any worker; calls for different passes may overlap.
     virtual void observe(std::string_view pass, std::uint32_t number, std::span<const Access> accesses) = 0;
 
 protected:
     ~PassObserver() = default;
 };
 
-/// Is notified when a worker begins and stops working on a pass, for profilers. Each period is a profiler zone of its
-/// thread.
+/// For profilers: is notified when a worker begins and stops working on a pass. Each period is a profiler zone on the
+/// worker's thread.
 ///
-/// A worker works on a pass while it runs the pass or helps with one of its loops. A worker that helps with another
-/// pass while it waits stops working on its own pass first, and resumes it afterwards. If a pass steps another world,
-/// the periods of that world's passes are nested in the period of this pass. So each end() matches the last open
-/// begin() of its thread.
+/// A worker works on a pass while it runs the pass or helps with one of its loops. While a worker waits, it may help
+/// with another pass: it then stops working on its own pass, and resumes it afterwards. If a pass steps another world,
+/// the periods of that world's passes are nested in its own period. So each end() matches the last open begin() on its
+/// thread.
 /// Thread: the worker; several workers call it concurrently. The functions must not throw.
 class PassHook {
 public:
@@ -104,12 +104,12 @@ public:
 
     /// Adds a pass that calls `function` for each row of `rows`, like for_each() of a query (see query/query.h). The
     /// function may take a const PassContext& as its first argument.
-    /// Requires: no pass of this schedule has the name; the schedule is not running.
+    /// Requires: no pass or group of this schedule has this name; the schedule is not running.
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, Function function);
-    /// Adds a pass whose function touches more than its row. `further` declares everything else that it touches, and
-    /// may repeat fields of the query. Thread: all workers may write concurrently to everything that is declared as
-    /// written.
+    /// Adds a pass whose function touches more than its row. `further` declares everything else that the function
+    /// touches, and may repeat fields of the query. Thread: all workers may write concurrently to everything that is
+    /// declared as written.
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, std::initializer_list<Access> further, Function function);
     /// Adds a pass that calls `function(PassContext&)` once. The function can work on whole columns or run loops.
@@ -120,7 +120,7 @@ public:
     PassOrder add(std::string_view name, Function function);
 
     /// Opens a group: passes that are added from now on are part of it. The first group has no name. A group remains
-    /// when its passes are removed. Requires: no pass has the name of the group; the schedule is not running.
+    /// when its passes are removed. Requires: no pass has this name; the schedule is not running.
     SHOAL_API void open_group(std::string_view name);
     /// Sets whether an ambiguous order is an error (see the head of this file). Requires: the schedule is not running.
     SHOAL_API void set_strict(bool strict);
@@ -130,12 +130,12 @@ public:
 
     /// Removes a pass. Requires: the schedule is not running. Errors: no pass has this name.
     SHOAL_API Status remove(std::string_view name);
-    /// Removes a name that is no longer used, such as the name of an unloaded plugin's pass, from after() and before()
-    /// of all passes. Requires: the schedule is not running.
+    /// Undoes all calls to after() and before() that name a pass or group which no longer exists, such as a pass of an
+    /// unloaded plugin. Requires: the schedule is not running.
     SHOAL_API void forget_order(std::string_view name);
     /// Returns whether a pass or a group has this name.
     SHOAL_API bool is_taken(std::string_view name) const;
-    /// Returns whether a pass declares that it touches a store. False for passes that touch everything.
+    /// Returns whether a pass declares that it touches a store. Returns false for passes that touch everything.
     /// Requires: pass < num_passes().
     SHOAL_API bool touches(std::size_t pass, const Store& store) const;
     /// Replaces the accesses that a pass declares. Requires: the schedule is not running. Errors: no pass has this
@@ -144,8 +144,8 @@ public:
     /// Returns the accesses that a pass declares. Lifetime: until passes are added or removed, or declare() is called.
     /// Requires: pass < num_passes().
     SHOAL_API std::span<const Access> accesses(std::size_t pass) const;
-    /// Updates which passes wait for each other, after the zones in LiveZones have changed. Requires: the schedule is
-    /// not running.
+    /// Recomputes which passes wait for each other. Call it after the zones in LiveZones have changed. Requires: the
+    /// schedule is not running.
     SHOAL_API void zones_changed();
     /// Removes all passes. Requires: the schedule is not running.
     SHOAL_API void clear();
@@ -161,8 +161,8 @@ public:
     /// cycle (the message shows it); the schedule is strict and the order is ambiguous. Cost: none if nothing has
     /// changed.
     SHOAL_API Status prepare();
-    /// Returns the passes with their accesses, and which passes wait for each other. Errors: the same as prepare().
-    /// Requires: the schedule is not running.
+    /// Returns the passes, what they access, and which passes wait for each other. Errors: as for prepare(). Requires:
+    /// the schedule is not running.
     SHOAL_API Result<ScheduleGraph> graph();
     /// Runs the passes that are enabled and due in this frame, and rethrows the exception of a failed pass. Units: dt
     /// in seconds. Requires: the schedule is not running; prepare() returns no error.
@@ -170,25 +170,25 @@ public:
         run_passes(executor, dt, frame);
         failure_.rethrow();
     }
-    /// The number of the world's next frame. The world calls set_frame(), and so does loading a save.
+    /// The number of the world's next frame. set_frame() is called in each step and when a save is loaded.
     std::uint64_t frame() const { return frame_; }
     void set_frame(std::uint64_t frame) { frame_ = frame; }
     /// Rethrows the exception of a pass in the last run, unless it was already rethrown.
     void rethrow() { failure_.rethrow(); }
     /// Returns the result of the last run. Errors: a pass failed; the message names it and gives the reason.
     const Status& status() const { return status_; }
-    /// Returns the name of pass number `place`, counted from 1, in the order of the last run, or an empty text.
+    /// Returns the name of the pass at the 1-based position `place` in the order of the last run, or an empty string.
     /// Lifetime: until the next run.
     SHOAL_API std::string_view name_at(std::uint32_t place) const;
-    /// Returns the name of the pass that failed in the last run, or an empty text. Lifetime: until the next run.
+    /// Returns the name of the pass that failed in the last run, or an empty string. Lifetime: until the next run.
     std::string_view failed_pass() const { return failed_pass_; }
 
-    /// Records in `trace` when each worker works on each pass; nullptr stops recording. Lifetime: `trace` must outlive
-    /// the runs.
+    /// Starts recording in `trace` when each worker works on each pass. nullptr stops recording. Lifetime: `trace` must
+    /// outlive the runs.
     /// Requires: the schedule is not running; the trace has as many workers as the executor.
     SHOAL_API void set_trace(Trace* trace);
     Trace* trace() const { return trace_; }
-    /// Notifies `observer` of the passes that run from now on; nullptr removes the observer. The time of the observer
+    /// Notifies `observer` of the passes that run from now on; nullptr removes the observer. Time spent in the observer
     /// is not counted for any pass. Lifetime: the observer must outlive the runs. Requires: the schedule is not
     /// running.
     SHOAL_API void set_observer(PassObserver* observer);
@@ -199,8 +199,8 @@ public:
 
     /// Saves the seed, which passes and groups are enabled, and when passes are due.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Restores the state that save() wrote, for the passes and groups that this schedule has. Requires: the schedule
-    /// is not running. Errors: the saved bytes are malformed.
+    /// Restores the state that save() wrote. Ignores passes and groups that this schedule does not have. Requires: the
+    /// schedule is not running. Errors: the saved bytes are malformed.
     SHOAL_API Status load(SnapshotReader& from);
 
     std::size_t num_passes() const { return entries_.size(); }
@@ -248,8 +248,8 @@ private:
 
     Array<Entry*> entries_{Owner("schedule")};  // in the order in which they were added
     Array<Group*> groups_{Owner("schedule")};   // named groups, in the order in which they were opened
-    Group* group_ = nullptr;                    // group of new passes; nullptr: the first group
-    PassPlan* plan_ = nullptr;                  // nullptr: must be computed, because passes have changed
+    Group* group_ = nullptr;                    // group to which passes are added; nullptr: the first group
+    PassPlan* plan_ = nullptr;                  // nullptr: not computed since passes last changed
     Runner* runner_ = nullptr;                  // for the executor of the last run
     Trace* trace_ = nullptr;
     PassObserver* observer_ = nullptr;
@@ -257,7 +257,7 @@ private:
     std::uint64_t seed_ = 1, frame_ = 0;
     bool strict_ = SHOAL_CHECKED != 0;
     bool is_running_ = false;
-    Failure failure_;  // until it is rethrown; the next two members report it until the next run
+    Failure failure_;  // kept until it is rethrown; the next two members report it until the next run
     Status status_;
     std::string failed_pass_;
 };
@@ -266,20 +266,20 @@ private:
 /// removed.
 class PassOrder {
 public:
-    /// Orders the pass relative to another pass, or to all passes of a group, given by name. The others may be added
+    /// Orders the pass relative to another pass, or to all passes of a group. The other pass or group may be added
     /// later. Requires: the schedule is not running.
     SHOAL_API PassOrder& after(std::string_view pass_or_group);
     SHOAL_API PassOrder& before(std::string_view pass_or_group);
 
-    /// Runs the pass in the next frame, and then `num_frames` frames after each run. Its dt is the sum of the dt of
-    /// these frames; in its first run, the frame's dt. The order of passes does not change.
+    /// Runs the pass in the next frame, and then `num_frames` frames after each run. In its first run, its dt is the
+    /// frame's dt; after that, it is the sum over these frames. The order of passes does not change.
     /// Replaces every_seconds(). Requires: num_frames > 0; the schedule is not running.
     SHOAL_API PassOrder& every_frames(std::uint32_t num_frames);
     /// Runs the pass in each frame in which the sum of dt from now on reaches a multiple of `seconds`, so the runs do
-    /// not drift. A sum that is short by a thousandth of the frame's dt counts as reached, because 50 frames of 0.02f
-    /// are a little less than a second. If a frame reaches several multiples, the pass runs once. Its dt is the sum of
-    /// the dt of all frames since it last ran, including this frame. Frames whose dt is not finite are ignored.
-    /// Replaces every_frames(). Requires: `seconds` is above 0 and finite; the schedule is not running.
+    /// not drift. A sum may be short by a thousandth of the frame's dt, because 50 frames of 0.02f are a little less
+    /// than a second. If a frame reaches several multiples, the pass runs once. Its dt is the total dt of all frames
+    /// since it last ran, including this frame. Frames whose dt is not finite are ignored. Replaces every_frames().
+    /// Requires: `seconds` is positive and finite; the schedule is not running.
     SHOAL_API PassOrder& every_seconds(float seconds);
 
     /// Runs the pass only when no other pass is ready. For a pass that waits for something outside the program, such as
@@ -323,7 +323,7 @@ PassOrder Schedule::add(std::string_view name, const Rows& rows, std::initialize
         __builtin_trap();  // never compiled
 }
 
-// Not constrained, because checking a constraint would instantiate generic functions of queries with a PassContext.
+// Not constrained, because checking a constraint would instantiate a query's generic function with a PassContext.
 template <class Function>
 PassOrder Schedule::add(std::string_view name, std::initializer_list<Access> accesses, Function function) {
     static_assert(std::is_invocable_v<Function&, PassContext&>, "a pass that lists its accesses takes a PassContext&");

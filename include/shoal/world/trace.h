@@ -7,7 +7,8 @@
 //     if (Status s = write_trace(path, trace); !s) return report(s);  // for chrome://tracing or Perfetto
 //
 // write_trace() is in inspect/trace_file.h.
-// Thread: each worker calls add() with its own number; call other functions while no schedule with this trace runs.
+// Thread: each worker calls add() with its own number. Call other functions only while no schedule that uses this trace
+// is running.
 
 #include "shoal/base/detail/array.h"
 
@@ -17,7 +18,7 @@
 
 namespace shoal {
 
-/// A period in which a worker runs a pass or settles the world.
+/// A period in which a worker was running a pass or settling the world.
 struct TraceEvent {
     std::int64_t begin_ns = 0;  ///< on the clock of monotonic_ns()
     std::int64_t end_ns = 0;
@@ -30,11 +31,11 @@ public:
     /// Keeps the latest `events_per_worker` events of each worker.
     SHOAL_API explicit Trace(std::uint32_t num_workers, std::uint32_t events_per_worker = 1u << 14);
 
-    /// Returns the number of a name, which is always the same for the same name.
+    /// Returns the number that stands for a name. The same name always has the same number.
     SHOAL_API std::uint32_t number_of(std::string_view name);
     std::string_view name(std::uint32_t number) const { return names_[number]; }
 
-    /// Adds an event of a worker. Requires: worker < num_workers().
+    /// Adds an event to a worker's buffer. Requires: worker < num_workers().
     SHOAL_API void add(std::uint32_t worker, const TraceEvent& event);
 
     std::uint32_t num_workers() const { return static_cast<std::uint32_t>(lanes_.size()); }

@@ -22,11 +22,12 @@
 //     step()   |- passes: rows stay ----------|- settle: commands, relations, stores, position links, observers -|
 //                  Commands request changes         callbacks are told which entities died
 //
-// While passes run, the rows of all stores stay where they are. Structural calls, creating or detaching a store, step()
-// and settle() end the program. During a settle, a callback or an observer may spawn, destroy, add and remove. It must
-// not settle, step, save or load the world or detach a store; docs/guarantees.md has the complete table.
+// While passes are running, the rows of all stores stay where they are. During that time, structural calls, creating or
+// detaching a store, step() and settle() end the program. During a settle, a callback or an observer may spawn,
+// destroy, add and remove. It must not settle, step, save or load the world, and must not detach a store. See
+// docs/guarantees.md for the complete table.
 //
-// A world owns the stores that it creates, their pages, the texts of string ids and a random generator. Several worlds
+// A world owns the stores that it creates, their pages, a string table and a random number generator. Several worlds
 // can share one entity manager: each removes the rows of dead entities when it settles.
 // Thread: one structural thread at a time per world. For what a pass may do, see schedule.h.
 
@@ -64,13 +65,14 @@ public:
 
     // --- stores: each is made by the first call that asks for it. Requires: if it has to be made, no passes run ----
 
-    /// The map from component types to stores. Queries, commands and spawn() create stores for the built-in types that
-    /// they use: Transform, Owned, Inactive, Properties, ModelPose, Tag, DebugName, AttachedToNode, PointMass.
+    /// The map from component types to stores. Queries, commands and spawn() create stores for the following built-in
+    /// types when they use them: Transform, Owned, Inactive, Properties, ModelPose, Tag, DebugName, AttachedToNode,
+    /// PointMass.
     ComponentDirectory& directory() { return directory_; }
     const ComponentDirectory& directory() const { return directory_; }
 
     /// Returns the manager of component type T, and creates it with `options` if it does not exist.
-    /// Requires: the component type has no store that was attached, or created from a schema alone.
+    /// Requires: the component type is not kept in a store that was attached, or that was created from a schema alone.
     template <class T>
     Manager<T>& manager(const ManagerOptions& options = {}) {
         static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
@@ -78,42 +80,43 @@ public:
         void* const face = find_face(schema_of<T>());
         return face != nullptr ? *static_cast<Manager<T>*>(face) : directory_.make<Manager<T>>(pool_, options);
     }
-    /// Returns the manager of a component type that has a schema but no C++ type. Errors: a store keeps another
-    /// component type with that name; the store of the component type is attached and not owned by the world.
+    /// Returns the manager of a component type that has a schema but no C++ type. Errors: a store keeps a different
+    /// component type with that name; the component type's store was attached, so the world does not own it.
     SHOAL_API Result<ComponentManager*> manager(const Schema& schema, const ManagerOptions& options = {});
     /// Returns the first database of this world, and creates it with `options` if there is none. More databases may be
-    /// attached. They settle and spawn with the world, and each component type is kept by one of them.
+    /// attached. They settle and spawn with the world, and each component type is kept in at most one of them.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
-    /// Returns the transforms of this world (see transform/transform.h). Requires: no store of another class keeps
-    /// Transform; if the transforms already exist, their mode equals the mode in `options`.
+    /// Returns the transforms of this world (see transform/transform.h). Requires: no store of a different class keeps
+    /// Transform; if the transforms already exist, they have the same mode as `options`.
     SHOAL_API TransformManager& transforms();
     SHOAL_API TransformManager& transforms(const TransformOptions& options);
-    /// Return the managers of ownership (see components/ownership.h), inactive entities (components/activity.h), named
+    /// Return the managers for ownership (see components/ownership.h), inactive entities (components/activity.h), named
     /// values (components/properties.h) and model poses (pose/model_pose.h). Requires: no other store keeps Owned,
-    /// Inactive, Properties or ModelPose; for models, WorldOptions::library is set.
+    /// Inactive, Properties or ModelPose, respectively; for model_poses(), WorldOptions::library is set.
     SHOAL_API OwnershipManager& ownership();
     SHOAL_API ActivityManager& activity();
     SHOAL_API PropertyManager& properties();
     SHOAL_API ModelPoseManager& model_poses();
-    /// Creates a store of another class, as S(entities, pool, arguments...). The world owns it.
-    /// Requires: none of its component types has a store; no passes run.
+    /// Creates a store of another class by calling S(entities, pool, arguments...). The world owns it.
+    /// Requires: none of its component types has a store; no pass is running.
     template <class S, class... Arguments>
     S& make_store(Arguments&&... arguments) {
         return directory_.make<S>(pool_, std::forward<Arguments>(arguments)...);
     }
 
-    /// Adds `store` to this world, which then spawns into it, settles it and reports its costs. The caller still owns
-    /// the store. The store's destructor detaches it, and must not run while the world settles. Requires: no passes
-    /// run.
+    /// Adds `store` to this world, which from then on spawns into it, settles it and reports its costs. The caller
+    /// still owns the store. The store's destructor detaches it, and must not be called while the world is settling.
+    /// Requires: no pass is running.
     /// Errors: another store keeps one of its component types; the store is already attached to a world; it has pending
-    /// commands. Nothing is then changed.
+    /// commands. On an error, nothing is changed.
     SHOAL_API Status attach(Store& store);
-    /// Removes a store from this world. If the world created it, the store exists until the world is destroyed; later
-    /// calls create another one. Requires: the store is attached; no passes run, and the world is not settling.
+    /// Removes a store from this world. If the world created the store, it exists until the world is destroyed, and the
+    /// next call that needs one creates another. Requires: the store is attached; no pass is running, and the world is
+    /// not settling.
     SHOAL_API void detach(Store& store);
 
-    /// Returns the singleton of type T and marks it as written; see singletons.h. Requires: no passes run; passes use
-    /// it in queries: Singleton<Read<&Wind::force>>. Lifetime: until the next structural call on it.
+    /// Returns the singleton of type T and marks it as written; see singletons.h. Requires: no pass is running; passes
+    /// access it through queries, as in Singleton<Read<&Wind::force>>. Lifetime: until the next structural call on it.
     template <class T>
     T& singleton() {
         return directory_.singletons().of<T>();
@@ -126,17 +129,17 @@ public:
 
     // --- queries, commands, events ---------------------------------------------------------------------------------
 
-    /// Returns a query over the stores that keep the components of the terms; see query/query.h. Requires: each of
+    /// Returns a query over the stores that keep the components in its terms; see query/query.h. Requires: each of
     /// these component types has a store. Lifetime: as long as these stores exist.
     template <class... Terms>
     auto query() {
         return shoal::query<Terms...>(directory_);
     }
-    /// Returns the commands of the pass that the calling thread runs, or the commands for use outside of passes; see
-    /// command/commands.h.
+    /// Returns the commands of the pass that the calling thread is running. Outside of passes, returns the world's own
+    /// commands. See command/commands.h.
     Commands& commands() { return WaitingCommands::of_directory(directory_).here(); }
     /// Return this world's event channel for type T, and all of its channels; see command/detail/event_channels.h.
-    /// Requires: no passes run during the first call for a type. Lifetime: as long as the world exists.
+    /// Requires: no pass is running during the first call for a type. Lifetime: as long as the world exists.
     template <class T>
     Events<T>& events() {
         return events_.of<T>();
@@ -155,20 +158,20 @@ public:
 
     // --- fields of entities: see query/lookup.h; by name, "body.position": store/field_path.h ----------------------
 
-    /// Returns a field of an entity as a pointer-like object to const; null if the entity is dead or lacks the
+    /// Returns a field of an entity as a pointer-like object to const, which is null if the entity is dead or lacks the
     /// component. Cost: includes finding the store; for many look-ups, keep a Lookup.
     template <auto kMember>
     auto get(Entity entity) const {
         return Lookup<kMember>::once(directory_).find(entity);
     }
-    /// Sets a field, through the store of its component type. Errors: the entity is dead or lacks the component; the
-    /// store rejects the value.
+    /// Sets a field through its component type's store. Errors: the entity is dead or lacks the component; the store
+    /// rejects the value.
     template <auto kMember>
     Status set(Entity entity, const ValueOf<kMember>& value) {
         return Lookup<kMember>::once(directory_).set(entity, value);
     }
-    /// Get and set a field by name, for an entity or a singleton; "properties.armor" names a property. Texts of string
-    /// ids are in strings(). Errors: as for set() above; the field does not exist or has another type.
+    /// Get and set a field of an entity or a singleton by name. "properties.armor" names a property. The strings of
+    /// string ids are in strings(). Errors: as for set() above; the field does not exist or has a different type.
     SHOAL_API Result<AnyValue> get(std::string_view name) const;
     SHOAL_API Result<AnyValue> get(Entity entity, std::string_view name) const;
     template <PlainValue T>
@@ -178,32 +181,34 @@ public:
     }
     SHOAL_API Status set(std::string_view name, const AnyValue& value);
     SHOAL_API Status set(Entity entity, std::string_view name, const AnyValue& value);
-    /// Finds a field for repeated use. Creates the store of a built-in type unless passes run. Errors: no such field
-    /// exists.
+    /// Finds a field for repeated use. If the component type is built in and has no store, creates it, unless passes
+    /// are running. Errors: no such field exists.
     SHOAL_API Result<FieldPath> find_field(std::string_view name);
 
     // --- resources -------------------------------------------------------------------------------------------------
 
-    /// The functions that spawn component types in place of stores, and the migrations; see resource/detail/registry.h.
+    /// The migrations, and the functions that spawn component types in place of stores; see resource/detail/registry.h.
     ComponentRegistry& registry() { return registry_; }
-    /// Creates a store, of the kind WorldOptions::default_store, for each component type of the blob that has no store
-    /// and no spawn function. Errors: a store's schema differs from the blob's; stores that were already created stay.
+    /// Creates a store for each component type of the blob that has no store and no spawn function.
+    /// WorldOptions::default_store is the kind of store. Errors: a store's schema differs from the blob's; stores that
+    /// were already created remain.
     SHOAL_API Status adopt_schemas(const Blob& blob);
-    SHOAL_API Status adopt_schemas(const Schema& schema);  ///< for one component type without a store
-    /// Spawns a blob. One call creates all ids; then the store of each component type gets one batch. Depending on the
-    /// options, component types without a store are skipped and counted, or are an error; stores of built-in types are
-    /// created. {.overrides = {{"lamp", "light.range", 9}}} sets values of this spawn only, which a reload does not
-    /// change. Errors: a schema differs; ids or memory run out; model poses need a library; an override matches
-    /// nothing. Then no entity of the blob remains, but new stores of built-in types and singletons of the blob stay.
+    SHOAL_API Status adopt_schemas(const Schema& schema);  ///< for a single component type
+    /// Spawns a blob. One call creates all ids. Then each component type's store receives one batch. Stores of built-in
+    /// types are created. Depending on the options, other component types without a store are skipped and counted, or
+    /// are an error. {.overrides = {{"lamp", "light.range", 9}}} sets values for this spawn only, and a reload does not
+    /// change them. Errors: a schema differs; ids or memory run out; model poses need a library; an override matches
+    /// nothing. On an error, no entity of the blob remains, but new stores of built-in types and the blob's singletons
+    /// do.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     // --- time ------------------------------------------------------------------------------------------------------
 
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
-    /// Runs the passes, ends the frame of the event channels, then settles. If a pass fails, step() still does all
-    /// this, and then rethrows the exception of the pass (see Schedule::status()). Units: dt in seconds. Requires: as
-    /// for settle().
+    /// Runs the passes, ends the frame of the event channels, and then settles. If a pass fails, step() still settles,
+    /// and then rethrows the exception of the pass (see Schedule::status()). Units: dt in seconds. Requires: as for
+    /// settle().
     void step(float dt) {
         step_and_settle(dt);
         schedule_.rethrow();
@@ -213,11 +218,11 @@ public:
         run_frame(dt);
         schedule_.rethrow();
     }
-    /// Carries out the pending commands; then each store removes the rows of dead entities and frees memory. Rows may
-    /// move. Requires: no passes run, and the world is not settling.
+    /// Carries out the pending commands. Then each store removes the rows of dead entities and frees memory. Rows may
+    /// move. Requires: no pass is running, and the world is not settling.
     SHOAL_API void settle();
     const SettleStatistics& settle_statistics() const { return settles_; }
-    /// Return the number of steps so far, and the stamp of all writes since the last settle.
+    /// Return the number of steps so far, and the stamp that writes have received since the last settle.
     std::uint64_t frame() const { return schedule_.frame(); }
     std::uint64_t stamp() const { return directory_.stamp(); }
 
@@ -228,7 +233,7 @@ public:
     Executor& executor() { return *options_.executor; }
     Random& random() { return random_; }
     const Random& random() const { return random_; }
-    /// When the world settles, texts that were interned "until unused" may be removed if their ids are not in use.
+    /// When the world settles, strings that were interned "until unused" may be removed if their ids are not in use.
     StringTable& strings() { return strings_; }
     const StringTable& strings() const { return strings_; }
     const ResourceLibrary* library() const { return options_.library; }

@@ -1,5 +1,5 @@
 #pragma once
-// The stores that a world makes for the component types of blobs.
+// The stores that a world creates for the component types of a blob.
 // Thread: the structural thread of the world.
 
 #include "shoal/resource/blob.h"
@@ -11,7 +11,8 @@ namespace shoal {
 
 class World;
 
-/// Returns whether a component type of a blob is kept in a store, and not handled by a spawn function or the spawner.
+/// Returns whether a component type of a blob is kept in a store, and not handled by a spawn function or by the
+/// spawner.
 SHOAL_API bool goes_to_store(const ComponentRegistry& registry, const BlobComponents& components);
 
 /// Creates stores for the blob's built-in component types, and rows for its singletons.

@@ -1,5 +1,5 @@
 #pragma once
-// The passes of a schedule as a graph, for pictures and tools: what each pass declares, and which passes it waits for.
+// A schedule's passes as a graph, for pictures and tools: what each pass declares, and which passes it waits for.
 //
 //     const Result<ScheduleGraph> graph = schedule.graph();
 //     if (!graph) return graph.status();

@@ -1,5 +1,5 @@
 #pragma once
-// A pass over rows calls its function for each row of a query, on all workers.
+// A pass over rows calls its function for each row of a query. All workers take part.
 //
 //     [](auto&& velocity)                                                        as in a loop; see query/query.h
 //     [](const PassContext& frame, auto&& velocity)                              with the context of the pass
@@ -14,8 +14,8 @@
 
 namespace shoal {
 
-/// Rows that a pass can loop over, with a list of the columns that the loop accesses: a query, or a class of the
-/// program.
+/// Rows that a pass can loop over, with a list of the columns that the loop accesses. They are a query, or an object of
+/// a class in the program.
 template <class Rows>
 concept PassRows = requires(const Rows& rows) {
     std::span<const Access>(rows.accesses());
@@ -44,8 +44,8 @@ inline constexpr bool kBlends<detail::WithContext<Function>> = kBlends<Function>
 
 namespace detail {
 
-/// Returns whether a loop over `Rows` can call a function. Row types define kFits to decide; without it, all functions
-/// fit.
+/// Returns whether a loop over `Rows` can call a function. A row type decides by defining kFits; if it does not define
+/// kFits, all functions fit.
 template <class Rows, class Function>
 constexpr bool fits_rows() {
     if constexpr (requires { Rows::template kFits<Function>; })
@@ -53,8 +53,8 @@ constexpr bool fits_rows() {
     else
         return true;
 }
-/// Returns whether a function takes a PassContext as its first argument. If a function fits without a context, it is
-/// not tried with one, because generic functions may fit both ways.
+/// Returns whether a function takes a PassContext as its first argument. A function that fits without a context is not
+/// tried with one, because a generic function may fit both ways.
 template <class Rows, class Function>
 constexpr bool takes_context() {
     if constexpr (fits_rows<Rows, Function>())

@@ -1,5 +1,5 @@
 #pragma once
-// The rows of a world by component type and table, from which state hashes and differences between states are computed.
+// Lists a world's rows by component type and table. State hashes and differences between states are computed from them.
 //
 //     component     table                    zone
 //     body          {body, fish} zone 3      3         the columns of "body" in it
@@ -22,20 +22,20 @@ struct StateRows {
     const Store* store = nullptr;
     const Schema* schema = nullptr;  ///< schema of the component type
     const Table* table = nullptr;
-    std::uint32_t first_column = 0;  ///< the table's first column of the component
+    std::uint32_t first_column = 0;  ///< the component's first column in the table
     Zone zone = kNoZone;
     std::uint64_t place = 0;                      ///< distinguishes tables with the same component type and zone
     const std::uint64_t* enabled_bits = nullptr;  ///< one bit per row; nullptr: all rows are enabled
-    bool asks_store = false;  ///< values are not in the table: use Store::read_field()
+    bool asks_store = false;  ///< whether to use Store::read_field(), because values are not in the table
 
     std::uint32_t num_rows() const { return table->num_rows(); }
-    /// Returns where the values of a field with one column are. Requires: !asks_store.
+    /// Returns the location of a field's values. Requires: the field has one column; !asks_store.
     FieldRows values_of(const Field& field) const;
-    /// Copies a field of a row. Shape: field.size bytes.
+    /// Copies the value of a field in a row to `value`. Shape: field.size bytes.
     void read(const Field& field, std::uint32_t row, std::byte* value) const;
 };
 
-/// Appends the rows of a store, except tables without rows.
+/// Appends the tables of a store that have rows.
 void list_rows(Store& store, Array<StateRows>& rows);
 
 }  // namespace shoal

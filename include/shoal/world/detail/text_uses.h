@@ -1,5 +1,6 @@
 #pragma once
-// Finds the texts of the string table that a world uses. A collection keeps these texts, and saves contain them.
+// Finds the strings in a world's string table that the world uses. A collection keeps these strings, and saves contain
+// them.
 //
 //     rows              fields that are string ids, also of rows in the files of unloaded zones
 //     properties        paths, and strings among the values
@@ -24,15 +25,15 @@ class TextUses final : private TextMarks {
 public:
     explicit TextUses(const World& world) : world_(const_cast<World&>(world)) {}
 
-    /// Returns a set with a bit for each used text of the world's string table.
+    /// Returns a set in which the bits of the used strings are set, numbered as in the world's string table.
     const BitSet& find();
-    /// Returns the number of rows that find() visits, which are the rows of component types with string ids. Cost:
+    /// Returns the number of rows that find() visits: all rows of component types that contain string ids. Cost:
     /// O(tables).
     std::uint64_t count_rows() const;
 
 private:
     void mark(StringId id) override {
-        if (id == last_) return;  // adjacent rows often share a text
+        if (id == last_) return;  // adjacent rows often have the same string
         last_ = id;
         world_.strings().mark(id, used_);
     }
@@ -52,8 +53,9 @@ private:
     HashMap<std::uint64_t, bool> arrays_{Owner("world")};  // visited arrays, by hash
 };
 
-/// Removes unused texts if there are many more texts than the last collection kept, or far fewer rows that may use
-/// them. Visiting rows takes time, so a fixed number of unused texts is tolerated, plus one for every few rows.
+/// Removes unused strings. Because visiting rows takes time, it waits until there are many more strings than the last
+/// collection kept, or far fewer rows that may use them. It tolerates a fixed number of unused strings, plus one for
+/// every few rows.
 class TextCollection final : public WorldService {
 public:
     explicit TextCollection(World& world) : WorldService("texts", ServiceStage::kTexts), world_(world) {}

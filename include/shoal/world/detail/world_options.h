@@ -10,7 +10,7 @@ namespace shoal {
 class Executor;
 class ResourceLibrary;
 
-/// The store in which World::adopt_schemas() keeps component types of blobs that have no C++ type.
+/// The kind of store in which World::adopt_schemas() keeps a blob's component types that have no C++ type.
 enum class DefaultStore : std::uint8_t {
     kManagers,
     kDatabase,  ///< except for types that are both `many` and `enableable`, which are kept in managers
