@@ -19,7 +19,7 @@ namespace {
 
 bool is_flag(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
 
-/// Reads a number. Returns whether `text` consists of just one number.
+/// Reads a number. Returns whether `text` is one number and nothing else.
 template <class T>
 bool read_all(std::string_view text, T& number) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -47,7 +47,7 @@ Word read_word(const Verb& verb, std::string_view word) {
         result.flag = find_flag(verb, result.name.substr(2));
         return result;
     }
-    // `-output` is a mistyped `--output`, not `-o utput`.
+    // `-output` is treated as a mistyped `--output`, not as `-o utput`.
     if (result.name.size() > 2 && find_flag(verb, result.name.substr(1)) != nullptr) return result;
     for (const Flag& flag : verb.flags) {
         if (flag.letter == 0 || flag.letter != word[1]) continue;
@@ -67,7 +67,7 @@ bool read_fraction(std::string_view text, double& number) {
     return std::isfinite(number);
 }
 
-/// Reads a size, such as `4096`, `4K`, `800M`, `16G` or `2T`. Returns 0 for any other text.
+/// Reads a size, such as `4096`, `4K`, `800M`, `16G` or `2T`. Returns 0 for any other string.
 std::uint64_t read_size(std::string_view text) {
     constexpr std::string_view kUnits = "KMGT";
     const std::size_t unit = text.empty() ? std::string_view::npos : kUnits.find(text.back());

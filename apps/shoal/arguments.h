@@ -4,10 +4,10 @@
 //     shoal compile reef.sjson --root=levels -o reef.blob
 //           verb    operand    flag          flag with a letter
 //
-// Flags may be before or after operands; `--flag value` and `--flag=value` are the same, and so are `-f value` and
-// `-fvalue`; `--` ends the flags. The file name `-` means standard input or standard output.
+// Flags may precede or follow operands. `--flag value` and `--flag=value` mean the same, and so do `-f value` and
+// `-fvalue`. `--` ends the flags. The file name `-` means standard input or standard output.
 //
-// Help, the man page, shell completion and the checks of files use one table of all verbs and flags.
+// Help, the man page, shell completion and file checks all use one table of verbs and flags.
 
 #include "shoal/base/status.h"
 
@@ -25,12 +25,12 @@ class Console;
 class Files;
 
 /// The kind of value that a flag or an operand takes. Shells complete it, and Files checks input and output files. A
-/// size is a number of bytes, such as `4096`, `800M` or `16G`; the value of a port is optional.
+/// size is a number of bytes, such as `4096`, `800M` or `16G`. The value of a port flag is optional.
 enum class Takes : std::uint8_t { kNothing, kText, kSize, kPort, kInput, kOutput, kFolder, kOneOf, kVerb };
 
 struct Flag {
     std::string_view name;     ///< without dashes
-    std::string_view value{};  ///< name of its value in the usage; for kOneOf, the choices, such as `little|big`
+    std::string_view value{};  ///< name of the value in the usage; for kOneOf, the choices, such as `little|big`
     std::string_view help{};
     Takes takes = Takes::kNothing;
     char letter = 0;       ///< short form, such as `o`
@@ -41,7 +41,7 @@ struct Flag {
 };
 /// Returns `-o` or `--output`.
 std::string written(const Flag& flag);
-/// Returns the choices of a value such as `little|big`.
+/// Returns the choices in a value such as `little|big`.
 std::vector<std::string_view> choices_of(std::string_view value);
 
 /// A verb of the tool: its description and its function, which returns the exit code.
@@ -61,10 +61,10 @@ struct Verb {
 /// The flags that may be given without a verb.
 std::span<const Flag> flags_of_tool();
 
-/// All verbs, in the order of the help.
+/// All verbs, in the order in which the help lists them.
 std::span<const Verb* const> verbs();
 
-/// Returns the usage of a verb in one line.
+/// Returns the usage of a verb as one line.
 std::string usage_line(const Verb& verb);
 
 /// A command line that is valid for its verb.
@@ -76,7 +76,7 @@ public:
 
     const Verb& verb() const { return *verb_; }
     const std::vector<std::string>& operands() const { return operands_; }
-    /// The flags on the command line and their values, in order.
+    /// The flags on the command line with their values, in order.
     std::span<const std::pair<const Flag*, std::string>> given() const { return given_; }
     bool has(std::string_view flag) const;
     /// Returns the value of a flag, or `fallback`.

@@ -22,7 +22,7 @@ std::string hash_line(std::string_view rest) {
     return text + '\n';
 }
 
-/// Assigns numbers to values that many outputs share.
+/// Assigns numbers to values that several outputs may share.
 template <class Value>
 class Numbers {
 public:
@@ -149,7 +149,7 @@ private:
         is_good_ &= value != nullptr;
         return value == nullptr ? 0 : *value;
     }
-    /// Calls visit(child) for each child of a list. If `size` is not 0, each child must be a list of this size.
+    /// Calls visit(child) for each child of a list. If `size` is not 0, each child must be a list with `size` elements.
     template <class Visit>
     void each(Node list, std::size_t size, Visit&& visit) {
         if (!list || !list.is_list()) return static_cast<void>(is_good_ = false);

@@ -91,7 +91,7 @@ void check_save(const Arguments& arguments, Files& files, Checked& checked) {
     checked.snapshots = std::move(save.snapshots);
 }
 
-/// Returns whether a text is a schema file: by its name, or because it can only be read as one.
+/// Returns whether `text` is a schema file, because of its name or because it can only be read as one.
 bool is_schema(const std::string& name, const std::string& text) {
     if (name.ends_with(".schema.sjson")) return true;
     if (text.find("fields") == std::string::npos) return false;
@@ -104,7 +104,7 @@ void check_schema(const Arguments& arguments, Files& files, const std::string& t
     if (Status status = add_built_ins(session.registry); !status)
         session.diagnostics.error({}, std::string(status.message()));
     read_schemas(arguments, files, session);
-    SourceRules rules;  // rules of this file only; other schema files may have others
+    SourceRules rules;  // rules in this file only; other schema files may have different rules
     const std::uint32_t file = session.diagnostics.add_file(checked.source, text);
     checked.ok =
         read_schema_text(file, session.registry, rules, session.diagnostics) && session.diagnostics.num_errors() == 0;
@@ -128,7 +128,7 @@ void check(const Arguments& arguments, Files& files, Console& console, Checked& 
         session.diagnostics.error({}, std::string(result.message()));
 }
 
-/// Describes a snapshot and its log, in one line each.
+/// Describes a snapshot and its log in one line each.
 std::string text_of(const PersistedSnapshot& snapshot) {
     const auto bytes = [](std::uint64_t count) { return counted(count, "byte", "bytes"); };
     const bool is_whole = snapshot.damage.empty();

@@ -149,7 +149,7 @@ void print_json(Console& console, const CompileTask& task, const CompiledSource&
     console.print_json(builder.finish());
 }
 
-/// Returns the files that a blob was made from: first sources, then schema files, but not standard input.
+/// Returns the files that a blob was made from, except standard input. Sources come first, then schema files.
 std::vector<std::string> files_read(const Arguments& arguments, const CompiledSource& compiled,
                                     const SourceSession& session) {
     std::vector<std::string> paths;
@@ -161,7 +161,7 @@ std::vector<std::string> files_read(const Arguments& arguments, const CompiledSo
     return paths;
 }
 
-/// Writes the blob first and then its dependencies, so that the blob exists when the dependencies do.
+/// Writes the blob before its depfile, so that the depfile never exists without the blob.
 Status write_outputs(const Arguments& arguments, Files& files, const CompiledSource& compiled,
                      const SourceSession& session) {
     std::string deps;
@@ -175,7 +175,7 @@ Status write_outputs(const Arguments& arguments, Files& files, const CompiledSou
     return arguments.has("deps") ? files.write("deps", deps) : Status();
 }
 
-/// Returns an error if a flag for single files was given for a folder, or vice versa.
+/// Returns an error if a flag for single files is used with a folder, or vice versa.
 Status check_flags(const Arguments& arguments, bool is_folder) {
     for (const std::string_view flag : {"exclude", "force", "jobs"})
         if (!is_folder && arguments.has(flag))

@@ -23,7 +23,7 @@ constexpr std::string_view kCompletionExamples =
     "shoal completion zsh > ~/.zfunc/_shoal\n"
     "shoal completion fish > ~/.config/fish/completions/shoal.fish\n";
 
-/// Returns the beginning of a help text, which fits into a line of a menu.
+/// Returns the beginning of a help text, cut to fit into one line of a menu.
 std::string_view brief(std::string_view help) {
     for (const std::string_view end : {";", " (", ": ", ", such"}) help = help.substr(0, help.find(end));
     return help;
@@ -39,7 +39,8 @@ std::string escaped(std::string_view text, std::string_view characters) {
     return result;
 }
 
-/// Quotes a text for a shell. A quote in the text ends the quoted part, is escaped, and starts another quoted part.
+/// Quotes a string for a shell. At a quote in the string, the quoted part ends; after the escaped quote, another quoted
+/// part starts.
 std::string in_quotes(std::string_view text) {
     std::string result = "'";
     for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -58,7 +59,7 @@ std::string names_of_verbs() {
     return joined(names);
 }
 
-/// Returns the allowed words for a value or an operand.
+/// Returns the words that are allowed as a value or an operand.
 std::string words_of(Takes takes, std::string_view value) {
     return takes == Takes::kVerb ? names_of_verbs() : joined(choices_of(value));
 }

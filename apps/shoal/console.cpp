@@ -62,7 +62,7 @@ void Console::print_out(std::string_view text) {
 }
 
 void Console::print_error(std::string_view text) {
-    std::fflush(stdout);  // keeps the output in order if both streams go to the same place
+    std::fflush(stdout);  // if both streams go to the same place, keeps the output in order
     if (std::exchange(has_progress_, false)) std::fputs("\r\033[K", stderr);
     std::fwrite(text.data(), 1, text.size(), stderr);
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Writes results to standard output, and diagnostics and progress to standard error. With --json, standard output is
-// one JSON object; with an output file named `-`, it is that file. In both cases, text for people goes to standard
-// error.
+// Writes results to standard output, and diagnostics and progress to standard error. With --json, only one JSON object
+// is written to standard output. If an output file is named `-`, only that file is written to standard output. In both
+// cases, results for people go to standard error.
 
 #include "shoal/document/diagnostics.h"
 #include "shoal/document/document_builder.h"
@@ -16,9 +16,9 @@ public:
     explicit Console(bool json);
 
     bool json() const { return json_; }
-    /// Whether results for people may be coloured, because they go to a terminal.
+    /// Whether to colour results for people, because they go to a terminal.
     bool colors_facts() const { return colored_facts_ && !json_ && !prints_output_; }
-    /// From now on, standard output is an output file, and results for people go to standard error.
+    /// Reserves standard output for an output file. From now on, results for people go to standard error.
     void keep_standard_output() { prints_output_ = true; }
 
     /// Prints results for people.
@@ -31,12 +31,11 @@ public:
     void print_out(std::string_view text);
     void print_error(std::string_view text);
 
-    /// Shows progress if standard error is a terminal. The next message or the end of the work clears it.
+    /// If standard error is a terminal, shows progress. The next message clears it, and so does the end of the work.
     void show_progress(std::string_view units, std::uint64_t done, std::uint64_t total);
     /// Returns a listener that shows the progress of long calls.
     shoal::ProgressListener progress();
-    /// Returns a listener for calls that print to standard output. It shows nothing if standard output is a terminal
-    /// too.
+    /// Returns a listener for calls that print to standard output. If standard output is a terminal, it shows nothing.
     shoal::ProgressListener progress_beside_output();
 
     /// Returns whether everything could be written.
@@ -52,13 +51,14 @@ private:
     std::int64_t next_progress_ns_ = 0;
 };
 
-/// Adds `errors`, `warnings` and `diagnostics`, a list of {severity, file, line, column, message, hint, notes}; a note
-/// is {file, line, column, message}. Without a position, the file is empty and the numbers are 0.
+/// Adds `errors`, `warnings` and `diagnostics`. The diagnostics are a list of {severity, file, line, column, message,
+/// hint, notes}, and a note is {file, line, column, message}. If there is no position, the file is empty and the
+/// numbers are 0.
 void write_diagnostics(const shoal::Diagnostics& diagnostics, shoal::DocumentBuilder& builder);
 /// Adds only the elements of the list `diagnostics`.
 void write_entries(const shoal::Diagnostics& diagnostics, shoal::DocumentBuilder& builder);
 
-/// Returns `text`. If it is not UTF-8 (file names may not be), replaces each byte beyond ASCII with `?`.
+/// Returns `text`. If it is not valid UTF-8, which can happen with file names, replaces each non-ASCII byte with `?`.
 std::string utf8_text(std::string_view text);
 
 }  // namespace shoal_tool

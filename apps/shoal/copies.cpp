@@ -13,13 +13,13 @@ using namespace shoal;
 
 namespace {
 
-/// Returns the bounding box of the transforms of one copy, which it spawns into a separate world.
+/// Spawns one copy into a separate world and returns the bounding box of its transforms.
 Bounds bounds_of(const Blob& blob) {
     EntityManager entities;
     World world(entities);
     const TransformManager& transforms = world.transforms();
     Bounds bounds;
-    if (!world.spawn(blob, {.keep_names = false})) return bounds;  // spawning the copies will report the error
+    if (!world.spawn(blob, {.keep_names = false})) return bounds;  // the error is reported when the copies are spawned
     for (std::uint32_t row = 0; row < transforms.num_rows(); ++row) bounds.add(transforms.world_position({row}));
     return bounds;
 }

@@ -8,8 +8,8 @@
 
 namespace shoal_tool {
 
-/// Returns one pose per copy, in rows of a roughly square grid, with gaps between the transforms of neighbours. For a
-/// level without transforms, all poses are equal.
+/// Returns one pose per copy, on a roughly square grid with gaps between neighbouring copies. If the level has no
+/// transforms, all poses are equal.
 std::vector<shoal::RootPose> side_by_side(const shoal::Blob& blob, std::uint32_t num_copies);
 
 }  // namespace shoal_tool

@@ -11,7 +11,7 @@ using namespace shoal;
 
 namespace {
 
-/// A backslash is special only before a blank: there, it must be doubled.
+/// A backslash must be doubled before a blank. Elsewhere, it has no special meaning.
 std::string escaped(std::string_view path) {
     std::string text;
     std::size_t num_backslashes = 0;

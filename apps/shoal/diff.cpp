@@ -64,7 +64,7 @@ constexpr std::string_view kDiffExamples =
     "shoal diff frame_60.save frame_61.save\n"
     "shoal diff monday.save server/world\n";
 
-/// One of the two texts to compare, and its name.
+/// One of the two sources to compare, and its name.
 struct Side {
     std::string path, name;
     std::unique_ptr<SourceSession> session = std::make_unique<SourceSession>();
@@ -74,8 +74,8 @@ struct Side {
 
 bool is_no_file(const Side& side) { return side.path == kNoFile; }
 
-/// Sets the sides from the operands. Git passes `path old-file old-hex old-mode new-file new-hex new-mode`, and the new
-/// path after a rename.
+/// Sets the sides from the operands. Git passes `path old-file old-hex old-mode new-file new-hex new-mode`. If the file
+/// was renamed, the new path follows.
 void set_sides(const Arguments& arguments, Side& before, Side& after) {
     const std::vector<std::string>& words = arguments.operands();
     const bool is_git = arguments.has("git");
@@ -87,7 +87,7 @@ void set_sides(const Arguments& arguments, Side& before, Side& after) {
         if (is_standard_stream(side->name)) side->name = kStandardInputName;
 }
 
-/// Reads a text as a source, or as a schema file if it can only be read as one. Errors: added to the diagnostics.
+/// Parses a source, or a schema file if the text can only be read as one. Errors: added to the diagnostics.
 std::optional<SourceTree> read_tree(const std::string& name, const std::string& text,
                                     std::unique_ptr<SourceSession>& session) {
     const auto read = [&](bool is_schema) {
@@ -100,7 +100,7 @@ std::optional<SourceTree> read_tree(const std::string& name, const std::string& 
     return read(true);
 }
 
-/// Reads the text of a side. Errors: added to its session.
+/// Reads a side without its prefabs. Errors: added to its session.
 void read_text(Files& files, Side& side) {
     if (refuse_blob(files, side.path, side.name, side.session->diagnostics)) return;
     const Result<std::string> text = files.read(side.path);
@@ -132,7 +132,7 @@ bool read_sides(const Arguments& arguments, Files& files, Console& console, Side
     return before.tree && after.tree;
 }
 
-/// Colours lines by their first character, as in diffs.
+/// Colours each line according to its first character, as diff tools do.
 std::string colored_line(std::string_view text) {
     std::string out;
     while (!text.empty()) {
@@ -194,15 +194,15 @@ int fail_sides(const Arguments& arguments, Console& console, const Side& before,
         if (first.num_errors() != 0 && second.num_errors() != 0) console.print_diagnostics(second);
         return fail(console, first.num_errors() != 0 ? first : second);
     }
-    // If a driver fails, git stops and does not show the other files.
+    // Do not fail: if a diff driver fails, git stops and does not show the remaining files.
     console.print_diagnostics(first);
     console.print_diagnostics(second);
     console.print(concat(after.name, " is not compared; `git diff --no-ext-diff` shows its lines\n"));
     return 0;
 }
 
-/// Returns other differences that git reports between two files with the same content, which are a new name or new
-/// permissions. Empty if nothing has changed.
+/// For two files with the same content, describes the changes that git reports: a new name or new permissions. Returns
+/// an empty string if there are none.
 std::string git_changes(const Arguments& arguments, const Side& before, const Side& after) {
     const std::vector<std::string>& words = arguments.operands();
     const std::string &old_mode = words[3], &new_mode = words[6];
@@ -233,7 +233,7 @@ int compare(const Arguments& arguments, Files& files, Console& console) {
     return differences.empty() || arguments.has("git") ? 0 : kDifferent;
 }
 
-/// Prints the lines of a source for git. Prints other texts unchanged, so that git can still compare them.
+/// Prints a source as lines that git can compare. Prints any other file unchanged, so that git can still compare it.
 int convert(const Arguments& arguments, Files& files, Console& console) {
     const std::string& path = arguments.operands()[0];
     Result<std::string> text = files.read(path);

@@ -20,10 +20,10 @@ using shoal::Status;
 
 namespace {
 
-/// Gets the identity of an existing file, which does not depend on the path.
+/// Gets the identity of an existing file, which is the same for all paths to the file.
 bool find_file(const std::string& path, int stream, struct stat& info) {
     const int found = is_standard_stream(path) ? ::fstat(stream, &info) : ::stat(path.c_str(), &info);
-    // Ignore streams that are not files: several may be the same terminal or pipe.
+    // Ignore standard streams that are not files, because several may be the same terminal or pipe.
     return found == 0 && (S_ISREG(info.st_mode) || !is_standard_stream(path));
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-// The files of a run: writes all outputs, and records all inputs. To protect files, an output must not be an input, a
-// device or a read-only file, and no two outputs may be the same file.
+// Writes all outputs of a run, and records all its inputs. To protect files, an output must not be an input, a device
+// or a read-only file, and no two outputs may be the same file.
 //
-// `-` means standard input or standard output. The table of flags declares inputs and outputs, so a verb only adds the
-// files that it finds later, such as the prefabs of a source.
+// `-` means standard input or standard output. The table of flags declares which flags are inputs and outputs, so a
+// verb adds only files that it finds later, such as a source's prefabs.
 
 #include "arguments.h"
 #include "shoal/source/detail/source_files.h"
@@ -14,16 +14,16 @@
 
 namespace shoal_tool {
 
-/// The name in messages for a source from standard input, if it has no other name.
+/// What messages call a source from standard input that has no other name.
 inline constexpr std::string_view kStandardInputName = "stdin";
 
 inline bool is_standard_stream(std::string_view path) { return path == "-"; }
 
-/// Returns whether a path is an open stream: `-`, /dev/stdin, or a pipe that a shell has created for `<(command)`.
-/// Streams can be read only once, and are not searched for by name.
+/// Returns whether a path is an open stream: `-`, /dev/stdin, or a pipe that a shell has created for `<(command)`. A
+/// stream can be read only once, and is not searched for by name.
 bool is_stream(const std::string& path);
 
-/// Returns the name of an output for messages.
+/// Returns the name by which messages call an output.
 std::string name_of_output(const std::string& path);
 
 class Files {
@@ -33,22 +33,22 @@ public:
     /// Errors (wrong usage): two outputs are the same file; standard input is read twice; two outputs go to standard
     /// output.
     shoal::Status check_usage() const;
-    /// Checks the outputs before any work is done. Errors: the same as write().
+    /// Checks the outputs before any work is done. Errors: as for write().
     shoal::Status check_outputs() const;
 
     /// Records an input file. Errors: the file is one of the outputs.
     shoal::Status add_input(const std::string& path);
 
-    /// Adds `path` as the default output for `flag`, unless the flag was given. Errors: the same as write().
+    /// Adds `path` as the default output for `flag`, unless the flag was given. Errors: as for write().
     shoal::Status add_output(std::string_view flag, const std::string& path);
 
     /// Reads a file, or standard input.
     shoal::Result<std::string> read(const std::string& path);
-    /// Returns the content of a stream, which the first call reads. Requires: is_stream(path). Lifetime: as long as
-    /// this object.
+    /// Returns the content of a stream. The first call reads the stream. Requires: is_stream(path). Lifetime: as long
+    /// as this object.
     shoal::Result<std::string_view> stream(const std::string& path);
 
-    /// Writes the output of a flag, if the flag was given. Errors: the file cannot be written; it is then unchanged.
+    /// If the flag was given, writes its output file. Errors: the file cannot be written; it is then unchanged.
     shoal::Status write(std::string_view flag, std::string_view text);
     /// Overwrites an operand that was read. Errors: the file cannot be written; it is then unchanged.
     shoal::Status replace(const std::string& path, std::string_view text);
@@ -70,7 +70,7 @@ private:
     std::map<std::string, std::string> streams_;  // by path
 };
 
-/// The sources on disk, except that the text from standard input replaces the file at `path`.
+/// Reads sources from disk, but uses `text` (from standard input) as the content of the file at `path`.
 class StandInFiles final : public shoal::SourceFiles {
 public:
     StandInFiles(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}

@@ -25,17 +25,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostLines = 20;  // lines of compiled files and reasons
+constexpr std::size_t kMostLines = 20;  // the most lines that list compiled files and reasons
 
-/// A source of the folder, and the state of its blob.
+/// A source in the folder, and the state of its blob.
 struct Target {
     enum class Result : std::uint8_t { kUpToDate, kCompiled, kFailed };
 
-    std::string source;  ///< relative to the folder of sources
-    std::string output;  ///< relative to the folder of outputs
+    std::string source;  ///< relative to the source folder
+    std::string output;  ///< relative to the output folder
     Result result = Result::kUpToDate;
-    std::string reason;                   ///< why the source is compiled; empty if it is not
-    const BuiltOutput* before = nullptr;  ///< result of the last build
+    std::string reason;                   ///< why the source must be compiled; empty if it is up to date
+    const BuiltOutput* before = nullptr;  ///< what the last build wrote
     BuiltOutput now;
     std::unique_ptr<Diagnostics> diagnostics;  ///< nullptr if there are none
     std::uint64_t num_entities = 0;            ///< set if the source was compiled
@@ -45,7 +45,7 @@ std::string in_quotes(const std::string& path) { return concat('"', path, '"'); 
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-/// Returns whether a name is that of a source, and not of a schema file.
+/// Returns whether a file name has a source's extension and does not name a schema file.
 bool is_source_name(const std::string& name) {
     for (const std::string_view extension : kSourceExtensions)
         if (name.ends_with(extension)) return !name.ends_with(concat(".schema", extension));
@@ -59,7 +59,7 @@ bool is_one_place(const std::string& a, const std::string& b) {
 
 std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
 
-/// A build of a folder: finds sources, compiles those that changed since the last build, and reports the results.
+/// Builds a folder: finds its sources, compiles those that have changed since the last build, and reports the results.
 class FolderBuild {
 public:
     FolderBuild(const Arguments& arguments, Files& files, Console& console)
@@ -125,7 +125,7 @@ private:
 /// Reads the schemas, finds the roots, and checks the folders.
 bool FolderBuild::prepare_session() {
     prepare(arguments_, files_, console_, folder_, session_);
-    session_.options.compose.progress = {};  // many sources are compiled at once
+    session_.options.compose.progress = {};  // many sources are compiled at the same time
     session_.options.blob = {arguments_.value("endian") == "big", arguments_.has("offset-tables")};
     std::vector<std::string>& roots = session_.options.compose.roots;
     if (roots.empty())
@@ -140,8 +140,8 @@ bool FolderBuild::prepare_session() {
     return diagnostics.num_errors() == 0;
 }
 
-/// Checks that the folder is in a root. The name of a resource is its path in a root; without one, sources with the
-/// same file name would be the same resource.
+/// Checks that the folder is in a root. A resource's name is its path relative to a root. Without a root, sources with
+/// the same file name would be the same resource.
 void FolderBuild::check_roots() {
     std::error_code failed;
     const std::string folder = fs::weakly_canonical(folder_, failed).string() + "/";
@@ -175,11 +175,12 @@ bool FolderBuild::add_source(const fs::directory_entry& entry) {
 
 namespace {
 
-/// The canonical paths of the folders being searched. Following a link to one of them would recurse forever.
+/// The canonical paths of the folders that the search is currently in. Following a link to one of them would recurse
+/// forever.
 class FoldersAbove {
 public:
     explicit FoldersAbove(const std::string& folder) : folders_{fs::canonical(folder)} {}
-    /// Enters a folder `depth` levels below the first. Returns false if it is one of its own ancestors.
+    /// Enters a folder that is `depth` levels below the first. Returns false if the folder is one of its own ancestors.
     bool enter(const fs::directory_entry& entry, int depth) {
         std::error_code leads_nowhere;  // ignored, because links may dangle
         if (!entry.is_directory(leads_nowhere)) return true;
@@ -196,7 +197,7 @@ private:
 
 }  // namespace
 
-/// Finds the sources. An unreadable folder ends the build, because its sources would count as removed.
+/// Finds the sources. An unreadable folder ends the build, because its sources would otherwise count as removed.
 bool FolderBuild::find_sources() {
     try {
         const bool follows = session_.options.compose.follow_links;
@@ -216,8 +217,8 @@ bool FolderBuild::find_sources() {
     return true;
 }
 
-/// Rejects files whose names are not valid resource names, because nothing could refer to them and the next build could
-/// not detect their changes.
+/// Rejects files whose names are not valid resource names. Nothing could refer to them, and the next build could not
+/// tell whether they have changed.
 void FolderBuild::refuse_names() {
     for (Target& target : targets_) {
         const std::string_view problem = resource_name_problem(target.source);
@@ -230,7 +231,7 @@ void FolderBuild::refuse_names() {
     }
 }
 
-/// Rejects sources that differ only in the extension, because they would be compiled to the same blob.
+/// Rejects sources whose paths differ only in the extension, because they would be compiled to the same blob.
 void FolderBuild::name_outputs() {
     std::map<std::string, Target*> by_output;
     for (Target& target : targets_) {
@@ -263,7 +264,7 @@ std::string FolderBuild::options_text() const {
                   session_.options.compose.roots.size());
 }
 
-/// Reads the state of the last build. Returns false if the folder of outputs was made from other sources.
+/// Reads the state of the last build. Returns false if the output folder was made from a different source folder.
 bool FolderBuild::read_state() {
     std::error_code failed;
     const std::string sources = utf8_text(
@@ -293,7 +294,7 @@ bool FolderBuild::read_state() {
     return true;
 }
 
-/// Returns why a target is compiled, or an empty text if it is up to date.
+/// Returns the reason why a target must be compiled, or an empty string if it is up to date.
 std::string FolderBuild::why(Target& target) {
     if (target.before == nullptr) return "it is new";
     BuiltOutput& before = target.now;
@@ -334,7 +335,7 @@ void FolderBuild::compile() {
         if (!target.reason.empty()) changed.push_back(&target);
     if (changed.empty()) return;
     std::uint64_t num_jobs = 0;
-    static_cast<void>(arguments_.read_number("jobs", std::uint64_t(1), 1024, num_jobs));  // was checked before
+    static_cast<void>(arguments_.read_number("jobs", std::uint64_t(1), 1024, num_jobs));  // checked earlier
     struct Loop {
         FolderBuild* build;
         std::vector<Target*>* targets;
@@ -374,7 +375,7 @@ void FolderBuild::compile(Target& target) {
     console_.show_progress("sources compiled", ++num_done_, num_to_compile_);
 }
 
-/// Writes a blob. An existing file that is not a blob is not replaced, because it may be an input.
+/// Writes a blob. Does not replace a file that is not a blob, because it may be an input.
 Status FolderBuild::write(Target& target, const CompiledSource& compiled) {
     const std::string path = in_output(target.output);
     if (path_exists(path) && !is_blob_file(files_, path))
@@ -388,7 +389,8 @@ Status FolderBuild::write(Target& target, const CompiledSource& compiled) {
     return write_file(path, std::span<const std::byte>(compiled.blob));
 }
 
-/// Records the result for a target. After a failure, the old blob stays, and the next build compiles the source again.
+/// Records the result for a target. If compilation failed, the old blob is kept, and the next build compiles the source
+/// again.
 void FolderBuild::end(Target& target, bool is_good) {
     target.result = is_good ? Target::Result::kCompiled : Target::Result::kFailed;
     if (!is_good && target.before != nullptr) target.now = *target.before;
@@ -398,7 +400,7 @@ void FolderBuild::end(Target& target, bool is_good) {
     if (target.diagnostics != nullptr && target.diagnostics->entries().empty()) target.diagnostics.reset();
 }
 
-/// Removes blobs whose sources are gone, unless the blobs were modified.
+/// Removes blobs whose sources no longer exist, unless the blobs were modified.
 void FolderBuild::remove_orphans() {
     for (const BuiltOutput& output : state_.outputs) {
         const bool has_source = std::any_of(targets_.begin(), targets_.end(),
@@ -466,7 +468,7 @@ void FolderBuild::report() {
                           count_text(count(Target::Result::kFailed)), " with errors; ", decimal_text(ms, 1), " ms\n"));
 }
 
-/// Adds the result of each source.
+/// Adds the result for each source.
 void FolderBuild::add_targets(DocumentBuilder& builder) const {
     constexpr std::string_view kResults[] = {"up_to_date", "compiled", "failed"};
     builder.begin_list("sources");

@@ -6,7 +6,7 @@
 
 namespace shoal_tool {
 
-/// Compiles the sources below the folder given as operand. Returns the exit code.
+/// Compiles all sources below the folder that is the operand. Returns the exit code.
 int compile_folder(const Arguments& arguments, Files& files, Console& console);
 
 }  // namespace shoal_tool

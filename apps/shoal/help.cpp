@@ -47,7 +47,7 @@ constexpr ToolManual::Entry kEnvironment[] = {
     {"TERM", "when it is dumb, nothing is coloured and no progress is shown"},
 };
 
-/// Breaks `text` into lines. The first line starts at `column`; the others are indented by `indent` spaces.
+/// Breaks `text` into lines. The first line starts at `column`; all further lines are indented by `indent` spaces.
 std::string wrapped(std::string_view text, std::size_t column, std::size_t indent) {
     std::string out;
     bool starts_line = true;

@@ -61,7 +61,7 @@ constexpr std::string_view kImportExamples =
 
 constexpr std::string_view kMark = "// Imported by shoal, checksum ";
 
-/// Returns the text to write, which begins with a line that marks it as imported.
+/// Returns the text to write. Its first line marks the file as imported.
 std::string with_mark(const std::string& text, std::string_view from) {
     std::string rest = concat("// Importing ", quoted(from),
                               " again replaces this file. Make changes in a source that has it as prefab.\n\n", text);
@@ -70,7 +70,7 @@ std::string with_mark(const std::string& text, std::string_view from) {
     return concat(mark, '\n', rest);
 }
 
-/// Returns whether a file is unchanged since an import wrote it. Line ends do not count, because git may change them.
+/// Returns whether a file has not changed since an import wrote it. Ignores line ends, because git may change them.
 bool is_unchanged(const std::string& file) {
     const std::string text = with_line_feeds(file);
     const std::size_t end = text.find('\n');
@@ -99,7 +99,7 @@ bool check_output(const Arguments& arguments, ImportTask& task) {
     return false;
 }
 
-/// Does the same for the schema file. Its content is the same for every import.
+/// Reports an error if --schema-out would replace a different file. The schema file is the same for every import.
 bool check_schema_output(const Arguments& arguments, ImportTask& task) {
     const std::string path = arguments.value("schema-out", "-");
     if (arguments.has("force") || is_standard_stream(path) || !path_exists(path)) return true;

@@ -42,14 +42,14 @@ struct InspectionTask {
     std::optional<std::uint64_t> port;  ///< empty: no inspector
     std::string address = "127.0.0.1", token, name;
     bool begins_paused = false, allows_edits = true;
-    /// Implements inspect::ServerHost::origins(), by GUID path. Empty if the level is a blob or there is no level.
+    /// Implements inspect::ServerHost::origins(). Empty if there is no level or the level is a blob.
     std::function<std::vector<shoal::LayerOrigin>(std::uint64_t guid)> origins;
 };
 
 /// Reads the flags. Errors: an invalid port.
 shoal::Status read_inspection(const Arguments& arguments, InspectionTask& task);
 
-/// The server that shows a world, if the flags request one.
+/// The server that shows a world in a browser, if the flags request it.
 class Inspection {
 public:
     Inspection();
@@ -61,12 +61,12 @@ public:
     /// Errors: the address cannot be used; the tool was built without the inspector.
     shoal::Status start(shoal::World& world, const InspectionTask& task, Console& console);
     bool is_on() const { return served_ != nullptr; }
-    /// Answers requests for `seconds`, or until the user interrupts. Requires: is_on().
+    /// Answers requests for `seconds`, or until the user interrupts the tool. Requires: is_on().
     void answer(double seconds);
-    /// Answers requests until the next frame is due: `seconds` after the last frame, or later if the page slows the run
-    /// down. Waits at most `most_seconds`. Returns whether the frame is due. Requires: is_on().
+    /// Answers requests until the next frame is due, which is `seconds` after the last frame, or later if the page
+    /// slows the run down. Waits at most `most_seconds`. Returns whether the frame is due. Requires: is_on().
     bool wait_for_frame(double seconds, double most_seconds);
-    /// Answers requests until the user interrupts.
+    /// Answers requests until the user interrupts the tool.
     void answer_on();
 
 private:

@@ -46,7 +46,7 @@ std::string text_of(const ReloadReport& report) {
     return text.empty() ? "nothing has changed" : text;
 }
 
-/// The entities with both a point mass and a transform, and the positions of their transforms.
+/// The entities that have both a point mass and a transform, and the positions of their transforms.
 struct MassPositions {
     std::vector<Entity> entities;
     std::vector<Vec3> positions;
@@ -196,7 +196,7 @@ void LevelWatch::reload(LoadedLevel newer) {
     ++num_reloads_;
 }
 
-/// Adds the newer level to the library and reloads. After an error, nothing is changed.
+/// Adds the newer level to the library and reloads. On an error, nothing is changed.
 Status LevelWatch::exchange(const LoadedLevel& newer, std::int64_t& reload_ns, std::string& text) {
     Result<Blob> view = Blob::view(newer.blob.bytes());
     if (!view) return view.status();

@@ -11,43 +11,44 @@
 
 namespace shoal_tool {
 
-/// The files that a level was made from, and files that were searched for but not found.
+/// The files that a level was made from, and the files that were searched for but not found.
 struct LevelFiles {
     std::vector<std::string> paths;
-    std::int64_t begin_wall_ns = 0;  ///< time when reading began
+    std::int64_t begin_wall_ns = 0;  ///< when reading began
 };
 struct LoadedLevel {
     shoal::Blob blob;
     LevelFiles files;
     std::int64_t load_ns = 0;
-    bool is_blob = false;  ///< whether it was a blob, whose component types may be older than the schema files
+    bool is_blob = false;  ///< whether the file was a blob; its component types may be older than the schema files
 };
 
-/// Reads the blob or compiles the source at `path`. Errors: added to the session's diagnostics; `tried` has the files.
+/// Reads the blob or compiles the source at `path`. On an error, sets `tried` to the files. Errors: added to the
+/// session's diagnostics.
 std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, Console& console,
                                       const std::string& path, SourceSession& session, LevelFiles& tried);
-/// Shows the errors of a level, and loads it again whenever its files change, until that succeeds. Returns nothing if
-/// the user interrupts.
+/// Shows a level's errors, and loads the level again whenever its files change, until it succeeds. Returns nothing if
+/// the user interrupts the tool.
 std::optional<LoadedLevel> wait_for_level(const Arguments& arguments, Files& files, Console& console,
                                           const std::string& path, std::optional<SourceSession>& session,
                                           LevelFiles tried);
 /// Adds the blob to a library without copying it. Blobs without a name are skipped, because nothing can refer to them.
 shoal::Status add_view(shoal::ResourceLibrary& library, const shoal::Blob& blob);
-/// Creates the stores that the tool's passes use, if the blob has their component types.
+/// If the blob has component types that the tool's passes use, creates their stores.
 void make_stores(shoal::World& world, const shoal::Blob& blob);
-/// Moves point masses to the transforms of their entities.
+/// Moves the point mass of each entity to the position of its transform.
 void place_masses(shoal::World& world, std::span<const shoal::Entity> entities);
 
 /// Reloads the entities of a level when one of its files has changed.
 class LevelWatch {
 public:
-    /// Lifetime: all arguments outlive this object. Requires: `level` is spawned in `world`, and in the library if
-    /// named.
+    /// Lifetime: all arguments must outlive this object. Requires: `level` has been spawned in `world`; if it has a
+    /// name, it is in the library.
     LevelWatch(const Arguments& arguments, Files& files, Console& console, shoal::World& world,
                shoal::Reloader& reloader, shoal::ResourceLibrary& library, LoadedLevel& level);
 
-    /// Reloads if a file has changed and is no longer being written, and prints a line about the reload. If the source
-    /// has errors, prints them once and leaves the world unchanged.
+    /// If a file has changed and is no longer being written, reloads the level and prints a line about it. If the
+    /// source has errors, prints them once and leaves the world unchanged.
     void look();
     std::uint64_t num_reloads() const { return num_reloads_; }
 

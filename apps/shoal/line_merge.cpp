@@ -9,7 +9,7 @@ namespace shoal_tool {
 
 namespace {
 
-constexpr int kMostChanges = 2000;  // added or removed lines; memory use is quadratic in this number
+constexpr int kMostChanges = 2000;  // most lines that are added or removed; memory use is quadratic in this number
 
 using Lines = std::vector<std::string_view>;  // including line ends
 
@@ -23,13 +23,13 @@ Lines lines_of(std::string_view text) {
     return lines;
 }
 
-/// A range of lines in the base, and the lines that replace it.
+/// A range of lines in the base, and the lines that replace them.
 struct Change {
     int begin = 0, end = 0;
     int new_begin = 0, new_end = 0;
 };
 
-/// The shortest edit script between two lists of lines. Source: Myers, "An O(ND) difference algorithm and its
+/// Computes the shortest edit script between two lists of lines. Source: Myers, "An O(ND) difference algorithm and its
 /// variations".
 class LineDifference {
 public:
@@ -56,7 +56,7 @@ private:
     int reached_before(int step, int diagonal) const {
         return before_[static_cast<std::size_t>(step)][static_cast<std::size_t>(diagonal + step + 1)];
     }
-    /// Returns whether the step to a diagonal adds a line of `to`, instead of removing a line of `from`.
+    /// Returns whether the step to a diagonal adds a line of `to` rather than removing a line of `from`.
     bool takes_in(int step, int diagonal) const {
         return diagonal == -step ||
                (diagonal != step && reached_before(step, diagonal - 1) < reached_before(step, diagonal + 1));
@@ -90,7 +90,7 @@ private:
     const Lines& from_;
     const Lines& to_;
     int num_from_, num_to_;
-    std::vector<std::vector<int>> before_;  // by step: `reached` before it, starting at diagonal -step - 1
+    std::vector<std::vector<int>> before_;  // for each step, `reached` before the step, starting at diagonal -step - 1
 };
 
 void append(std::string& text, const Lines& lines, int begin, int end) {

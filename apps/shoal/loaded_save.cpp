@@ -33,7 +33,7 @@ std::string magic_of(Files& files, const std::string& path) {
     return text ? std::string(text->substr(0, start.size())) : std::string();
 }
 
-/// Reports that a file is a log, and what to give instead.
+/// Reports that a file is a log, and suggests what to give instead.
 void refuse_log(const std::string& path, std::string_view bytes, Diagnostics& diagnostics) {
     if (Replay::is_recording(std::as_bytes(std::span(bytes)))) {
         diagnostics.error({}, concat(path, ": the file is a recording of a run, and not a save"),
@@ -55,7 +55,7 @@ Result<Snapshot> read_file_of_save(Files& files, const std::string& path, const 
     return state ? std::move(state) : Result<Snapshot>(Status::error(concat(path, ": ", state.message())));
 }
 
-/// Reports the damage of a snapshot.
+/// Reports that a snapshot is damaged.
 void note_damage(const PersistedSnapshot& snapshot, Snapshots wanted, Diagnostics& diagnostics) {
     for (const auto& [path, damage] :
          {std::pair(&snapshot.path, &snapshot.damage), std::pair(&snapshot.log_path, &snapshot.log_damage)}) {
@@ -110,7 +110,7 @@ void add_resources(const Arguments& arguments, Files& files, ResourceLibrary& li
     }
 }
 
-/// Parts of a state that need missing blobs to be loaded.
+/// The parts of a state that cannot be loaded because blobs are missing.
 struct MissingResources {
     std::vector<std::string> scopes;  // path prefixes of these parts
     std::vector<std::string> names;   // names or ids of the resources
@@ -120,7 +120,7 @@ void add_name(std::string name, MissingResources& missing) {
     if (std::ranges::find(missing.names, name) == missing.names.end()) missing.names.push_back(std::move(name));
 }
 
-/// Finds the trees of models, whose nodes are in blobs.
+/// Finds models, because their nodes are in blobs.
 void find_models(const Snapshot& state, MissingResources& missing) {
     const std::string scope = concat("stores/", schema_of<ModelPose>().name(), '/');
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
@@ -135,7 +135,7 @@ void find_models(const Snapshot& state, MissingResources& missing) {
     }
 }
 
-/// Finds the commands that spawn blobs. Older saves store them in a database.
+/// Finds the commands that spawn blobs. In older saves, they are part of a database.
 void find_commands(const Snapshot& state, MissingResources& missing) {
     constexpr std::string_view kBlobs = "commands/blobs";
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
@@ -149,7 +149,7 @@ void find_commands(const Snapshot& state, MissingResources& missing) {
     }
 }
 
-/// Returns the lines of "stores" without the omitted stores.
+/// Returns the lines of the part "stores" without the stores in `scopes`.
 std::string remaining_stores(std::string_view lines, const std::vector<std::string>& scopes) {
     std::string text;
     while (!lines.empty()) {
@@ -184,7 +184,7 @@ std::string name_of_left_out(const std::vector<std::string>& scopes) {
                   has_commands ? "the commands that wait" : "");
 }
 
-/// Loads a save. If no blobs are given, skips the parts that refer to blobs and records them in `left_out`.
+/// Loads a save. If no blobs were given, skips the parts that refer to blobs and adds them to `left_out`.
 Status load_world(const std::string& path, LoadedSave& save, Diagnostics& diagnostics) {
     MissingResources missing;
     if (save.world.library() == nullptr) {

@@ -1,9 +1,9 @@
 #pragma once
-// Reads the world of a save, or of a folder of Persistence, for `shoal dump`, `check` and `diff`.
-// The save is loaded into a separate world with the component types of the save, and with all checks that are made when
-// a program loads it.
+// Reads the world in a save, or in a folder of Persistence, for `shoal dump`, `check` and `diff`.
+// The save is loaded into a separate world that has the save's component types. It is checked as strictly as when a
+// program loads it.
 //
-// Nothing is written, not even to the folder. From a folder, the last complete frame is read, as in
+// Nothing is written, not even to the folder. If a folder is given, its last complete frame is read, as in
 // Persistence::recover().
 
 #include "memory_limit.h"
@@ -33,20 +33,20 @@ struct LoadedSave {
     shoal::World world;
     shoal::Snapshot state;              ///< state of the loaded world
     shoal::Snapshot file;               ///< the whole file, including parts that a world without passes does not load
-    std::vector<std::string> left_out;  ///< path prefixes of parts that were skipped, because no blobs were given
+    std::vector<std::string> left_out;  ///< path prefixes of parts that were skipped because no blobs were given
     std::vector<shoal::Entity> all;     ///< living entities, sorted by index
     std::vector<shoal::PersistedSnapshot> snapshots;      ///< snapshots read from a folder, newest first
     const shoal::PersistedSnapshot* recovered = nullptr;  ///< the snapshot that Persistence::recover() would use
 };
 
-/// Which snapshots of a folder to read: only those that Persistence::recover() reads, with warnings about damage; or
-/// all, with errors about damage.
+/// Which snapshots of a folder to read: kNewestWhole reads only those that Persistence::recover() reads, and warns
+/// about damage. kAll reads all of them, and damage is an error.
 enum class Snapshots : std::uint8_t { kNewestWhole, kAll };
 
-/// Returns whether a path is a save, a folder with a world, or a log in such a folder; load_save() rejects logs.
+/// Returns whether a path is a save, a folder with a world, or a log in such a folder. load_save() rejects logs.
 bool holds_world(Files& files, const std::string& path);
-/// Reads and checks a save or a folder, with the component types and migrations of the schema files, and with the
-/// resources. Returns whether it succeeded. Errors: added to the diagnostics.
+/// Reads and checks a save or a folder, using the resources that are given, and the component types and migrations in
+/// the schema files. Returns whether it succeeded. Errors: added to the diagnostics.
 bool load_save(const Arguments& arguments, Files& files, const std::string& path, Snapshots snapshots, LoadedSave& save,
                shoal::Diagnostics& diagnostics);
 

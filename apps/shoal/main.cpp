@@ -47,7 +47,7 @@ int run_verb(const Verb& verb, std::span<const std::string_view> words, Console&
 
 int run_words(std::span<const std::string_view> words, Console& console);
 
-/// Removes `--plugin FILE` and `--plugin=FILE` before the verb from the words. Errors: a file is missing.
+/// Strips `--plugin FILE` and `--plugin=FILE` arguments that precede the verb. Errors: a file is missing.
 shoal::Status take_plugins(std::span<const std::string_view>& words, std::vector<std::string>& paths) {
     constexpr std::string_view kFlag = "--plugin";
     while (!words.empty() && words[0].starts_with(kFlag)) {
@@ -60,7 +60,7 @@ shoal::Status take_plugins(std::span<const std::string_view>& words, std::vector
     return check_plugin_paths(paths);
 }
 
-/// Prints the manual of the tool or a verb, including the verbs of plugins.
+/// Prints the manual of the tool or of a verb. The verb may be a plugin's.
 int help_with_plugins(const LoadedPlugins& loaded, std::span<const std::string_view> words, Console& console) {
     if (words.size() == 2)
         if (const auto verb = loaded.find_verb(words[1])) return console.print_out(loaded.manual_of_verb(*verb)), 0;
@@ -69,7 +69,7 @@ int help_with_plugins(const LoadedPlugins& loaded, std::span<const std::string_v
     return code;
 }
 
-/// Runs a verb of a plugin, or a verb of the tool with the plugins loaded.
+/// Runs a plugin's verb, or one of the tool's own verbs with the plugins loaded.
 int run_with_plugins(std::span<const std::string_view> words, const std::vector<std::string>& paths, Console& console) {
     if (words.empty()) return no_verb(console, "no verb was given");
     const bool asks_help = words[0] == "help" || words[0] == "--help" || words[0] == "-h";

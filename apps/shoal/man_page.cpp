@@ -11,7 +11,7 @@ using shoal::concat;
 
 namespace {
 
-/// Escapes a text, so that roff prints it unchanged.
+/// Escapes a string so that roff prints it unchanged.
 std::string plain(std::string_view text) {
     std::string result;
     if (text.starts_with('.') || text.starts_with('\'')) result = "\\&";

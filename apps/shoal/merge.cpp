@@ -54,7 +54,7 @@ constexpr std::string_view kMergeExamples =
     "shoal merge base.sjson mine.sjson theirs.sjson -o merged.sjson\n"
     "shoal merge base.yaml mine.yaml theirs.yaml -o mine.yaml\n";
 
-/// Returns the name of a side for messages. The name has the extension of the file, which selects the format.
+/// Returns the name by which messages call a side. It ends with the file's extension, which selects the format.
 std::string name_of(const Arguments& arguments, std::size_t side) {
     constexpr std::string_view kSides[] = {"base:", "a:", "b:"};
     const std::string& operand = arguments.operands()[side];
@@ -62,7 +62,7 @@ std::string name_of(const Arguments& arguments, std::size_t side) {
     return is_standard_stream(operand) ? std::string(kStandardInputName) : operand;
 }
 
-/// The three parsed texts.
+/// The three parsed versions.
 struct Sources {
     std::unique_ptr<Diagnostics> diagnostics = std::make_unique<Diagnostics>();
     SourceComments comments;
@@ -74,8 +74,8 @@ struct Sources {
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
-/// Parses the three texts. If both sides have added the file, the base is empty, and may have any kind and format.
-/// Errors: added to the diagnostics.
+/// Parses the three versions. If both sides have added the file, the base is empty, and its name and format do not
+/// matter. Errors: added to the diagnostics.
 Sources read_trees(const Arguments& arguments, const std::string (&texts)[3], bool are_schemas) {
     Sources sources;
     sources.are_schemas = are_schemas;
@@ -89,7 +89,8 @@ Sources read_trees(const Arguments& arguments, const std::string (&texts)[3], bo
     return sources;
 }
 
-/// Reads all three texts, as schema files if they can only be read as such. Errors: added to the diagnostics.
+/// Reads all three versions, as schema files if they can only be read as schema files. Errors: added to the
+/// diagnostics.
 Sources read_all(const Arguments& arguments, Files& files) {
     Sources failed;
     std::string texts[3];
@@ -110,8 +111,8 @@ Sources read_all(const Arguments& arguments, Files& files) {
     return are_schemas ? read_trees(arguments, texts, true) : std::move(sources);
 }
 
-/// Merges the three texts by lines, which keeps the layout of unchanged parts. Returns nothing if the content of the
-/// result differs from the merge by key.
+/// Merges the three versions line by line, which keeps the layout of unchanged parts. Returns nothing if the content of
+/// the result differs from the merge by key.
 std::optional<std::string> merge_as_lines(const Diagnostics& read, const SourceFile& merged, SourceFormat format) {
     std::optional<std::string> text = merge_lines(read.text(1), read.text(2), read.text(3));
     if (!text) return std::nullopt;

@@ -12,12 +12,12 @@ using namespace shoal;
 
 namespace {
 
-/// The bounds that one worker finds, aligned to avoid false sharing.
+/// The bounds that one worker has found. Aligned to avoid false sharing.
 struct alignas(kCacheLineBytes) WorkerBounds {
     Bounds bounds;
 };
 
-/// Adds place(row), the position of a row, for all rows for which is_placed(row) is true.
+/// Adds the position place(row) of each row for which is_placed(row) is true.
 template <class Filter, class PositionOf>
 void find_bounds(std::uint32_t num_rows, PassContext& context, Bounds& bounds, Filter&& is_placed, PositionOf&& place) {
     std::vector<WorkerBounds> workers(context.executor.num_workers());
@@ -30,7 +30,7 @@ void find_bounds(std::uint32_t num_rows, PassContext& context, Bounds& bounds, F
     context.num_bytes += std::uint64_t(num_rows) * sizeof(Vec3);
 }
 
-/// Returns the bounds of all transforms, and of fields named `position` in entities without a transform.
+/// Returns the bounds of all transforms. For entities without a transform, uses fields named `position`.
 Bounds bounds_of(const World& world, PassContext& context) {
     Bounds bounds;
     const TransformManager* transforms = find_transforms(world.directory());

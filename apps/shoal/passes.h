@@ -6,8 +6,8 @@
 
 namespace shoal_tool {
 
-/// Adds passes for the component types of the world: `simulate` for point masses; `move`, which moves their transforms;
-/// `transforms`, which updates world poses; and `bounds`, which finds the bounding box of all positions.
+/// Adds the passes that apply to the world's component types: `simulate` simulates point masses, `move` moves their
+/// transforms, `transforms` updates world poses, and `bounds` finds the bounding box of all positions.
 /// Lifetime: `bounds` must outlive the schedule's runs.
 void add_passes(shoal::World& world, shoal::Bounds& bounds);
 

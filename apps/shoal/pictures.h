@@ -1,5 +1,5 @@
 #pragma once
-// Pictures that a run writes: a map of the entities, and a graph of the passes. The file name extension selects the
+// The pictures that a run writes: a map of the entities, and a graph of the passes. The file name extension selects the
 // format.
 
 #include "files.h"
@@ -22,12 +22,12 @@ enum class PictureFormat : std::uint8_t { kSvg, kPng, kDot };
 /// Returns the format for a file name.
 PictureFormat format_of(std::string_view path);
 
-/// Errors (wrong usage): the file name of a picture has none of the extensions that its flag lists.
+/// Errors (wrong usage): a picture's file name has none of the extensions that its flag lists.
 shoal::Status check_picture_names(const Arguments& arguments);
 /// Errors: a PNG is requested, but the tool was built without the library for PNG.
 shoal::Status check_picture_library(const Arguments& arguments);
 
-/// Writes the picture that a flag requests, in the format of the file name. Errors: the same as Files::write().
+/// Writes the picture that a flag requests, in the format that the file name selects. Errors: as for Files::write().
 shoal::Status write_picture(Files& files, const Flag& flag, const std::string& path, std::string_view svg);
 
 }  // namespace shoal_tool

@@ -1,5 +1,5 @@
 #pragma once
-// Plugins that the tool loads without a level, to get component types for sources, or verbs.
+// Plugins that the tool loads without a level, because they declare component types for sources, or add verbs.
 
 #include "arguments.h"
 #include "console.h"
@@ -25,9 +25,9 @@ public:
     shoal::Status load(std::span<const std::string> paths, const shoal::ComponentRegistry& known);
     shoal::Plugins& plugins() { return plugins_; }
 
-    /// Returns the index of a verb of a plugin.
+    /// Returns the index of the plugin verb with this name.
     std::optional<std::size_t> find_verb(std::string_view name) const;
-    /// Returns lines for the help that list the verbs of plugins, or an empty text.
+    /// Returns the lines of the help that list the plugins' verbs, or an empty string.
     std::string list_of_verbs() const;
     /// Returns the manual of a plugin's verb.
     std::string manual_of_verb(std::size_t verb) const;

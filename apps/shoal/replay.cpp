@@ -109,7 +109,7 @@ void write_files(DocumentBuilder& builder, std::string_view key, std::span<const
     builder.end();
 }
 
-/// Returns a blob with the component types of a level, as they are declared in the world.
+/// Returns a blob with a level's component types, as they are declared in the world.
 Result<std::vector<std::byte>> types_of(const World& world, const Blob& level) {
     BlobWriter types;
     types.set_name("types");
@@ -174,7 +174,7 @@ Result<RecordedRun> read_setup(std::span<const std::byte> setup) {
     return run;
 }
 
-/// Adds the names of plugins or scripts that are loaded only because the recording lists them.
+/// Adds the names of the plugins or scripts that would be loaded only because the recording lists them.
 void append_names(const Arguments& arguments, std::string_view flag, std::span<const RecordedFile> recorded,
                   std::string& names) {
     constexpr std::size_t kMostNames = 8;
@@ -195,8 +195,8 @@ Status check_code(const Arguments& arguments, const RecordedRun& run) {
     return Status::error(concat("the recording names code, which is not loaded unless you allow it: ", names));
 }
 
-/// Returns the files to load: the given files, or else the recorded ones. Adds a note for each recorded file that has
-/// changed.
+/// Returns the files to load: the files that were given, or the recorded files if none were given. Adds a warning for
+/// each recorded file that has changed.
 std::vector<std::string> files_to_load(std::vector<std::string> given, std::span<const RecordedFile> recorded,
                                        Diagnostics& diagnostics) {
     if (!given.empty()) return given;

@@ -1,4 +1,4 @@
-// shoal report: describes the content and the costs of a save, a recording or a level, as a page or as text.
+// shoal report: describes what a save, a recording or a level contains and costs, as a page or as text.
 
 #include "reports.h"
 

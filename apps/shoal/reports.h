@@ -6,11 +6,11 @@
 
 namespace shoal_tool {
 
-/// Reads the flags for a report. Errors: neither a file nor --text was given to `shoal report`; the name of the file
-/// does not end in .html.
+/// Reads the flags for a report. Errors: `shoal report` was given neither a file nor --text; the file's name does not
+/// end in .html.
 shoal::Status read_report(const Arguments& arguments, Task& task);
 
-/// Writes the report of a run, if requested. Errors: the same as Files::write().
+/// Writes the report of a run if the flags request it. Errors: as for Files::write().
 shoal::Status write_report_of_run(shoal::World& world, const shoal::Trace& trace, const Task& task, Files& files,
                                   Outcome& outcome);
 

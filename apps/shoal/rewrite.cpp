@@ -18,14 +18,14 @@ namespace {
 constexpr std::uint64_t kLeastWidth = 20, kGreatestWidth = 100'000;
 constexpr std::string_view kEndings[] = {"sjson", "json", "yaml"};
 
-/// Returns the first child of a mapping whose key is not in `keys`, or none.
+/// Returns the first child of `mapping` whose key is not in `keys`, or none.
 Node first_other(Node mapping, std::span<const std::string_view> keys) {
     for (const Node child : mapping)
         if (std::find(keys.begin(), keys.end(), child.key()) == keys.end()) return child;
     return {};
 }
 
-/// Returns the first node of a tree that is not allowed in a schema file, or none if the tree can be a schema file.
+/// Returns the first node that is not allowed in a schema file, or none if the tree can be a schema file.
 Node first_foreign(Node root) {
     constexpr std::string_view kKeys[] = {"components",   "unknown_components", "unknown_fields",
                                           "ignored_keys", "renamed_keys",       "level_entities"};
@@ -44,7 +44,8 @@ Node first_foreign(Node root) {
     return {};
 }
 
-/// Returns whether a file is meant to be a schema file: by its name, or because it declares fields of components.
+/// Returns whether a file is meant to be a schema file, because of its name or because it declares fields of
+/// components.
 bool is_meant_as_schema(std::string_view name, Node root) {
     if (name.ends_with(".schema.sjson")) return true;
     const Node components = root && root.is_mapping() ? root.find("components") : Node();
@@ -53,7 +54,7 @@ bool is_meant_as_schema(std::string_view name, Node root) {
            });
 }
 
-/// A text read as a schema file, with its errors.
+/// The result of reading a file as a schema file, with its errors.
 struct SchemaReading {
     std::unique_ptr<Diagnostics> diagnostics = std::make_unique<Diagnostics>();
     SourceComments comments;
@@ -81,8 +82,8 @@ SchemaReading read_as_schema(const std::string& name, std::string_view text) {
     return reading;
 }
 
-/// Reads a text that is not a valid source as a schema file. Keeps the errors for the kind of file that the text is
-/// meant to be.
+/// Reads a file as a schema file, because it is not a valid source. If both fail, keeps the errors for the kind of file
+/// that it is meant to be.
 void take_as_schema(SourceFile& file, const std::string& text) {
     SchemaReading reading = read_as_schema(file.path, text);
     if (!reading.document && !reading.is_meant) return;
@@ -92,7 +93,7 @@ void take_as_schema(SourceFile& file, const std::string& text) {
     file.is_schema = true;
 }
 
-/// Reads a text from standard input, which has no file name extension to select the format.
+/// Reports an error if a source from standard input, which has no extension to select the format, is YAML.
 void take_as_unnamed(SourceFile& file, const std::string& text) {
     Diagnostics diagnostics;
     const Result<Document> yaml = read_yaml(diagnostics.refer_file(file.path, text), diagnostics, read_options(false));

@@ -1,5 +1,5 @@
 #pragma once
-// Helpers for verbs that rewrite texts. They detect schema files, read a text with its comments, and check the new text
+// Helpers for verbs that rewrite files. They detect schema files, read a file with its comments, and check the new text
 // before it is written.
 
 #include "arguments.h"
@@ -39,21 +39,23 @@ shoal::Status read_layout(const Arguments& arguments, shoal::SourceLayout& layou
 /// Returns options for reading sources or schema files, with the compiler's limit on nesting.
 shoal::ReadOptions read_options(bool is_schema);
 
-/// Returns whether a text has words without quotes, so that it can only be read as a schema file.
+/// Returns whether `text` has words without quotes, so that it can only be read as a schema file.
 bool is_schema_text(const std::string& name, std::string_view text);
 
-/// Reads a source or a schema file. Errors: added to the file's diagnostics; `document` is then empty.
+/// Reads a source or a schema file. Errors: added to the file's diagnostics. On an error, `document` is empty.
 SourceFile read_source_file(const Arguments& arguments, Files& files, const std::string& path);
 
-/// Warns in the file's diagnostics, at its first comment, that JSON drops comments. With `strict`, this is an error.
+/// Adds a warning, at the file's first comment, that JSON cannot contain comments. If `strict` is true, adds an error
+/// instead.
 void report_comments_left_out(SourceFile& file, bool strict);
 
-/// Returns whether a parsed text has the same tree and comments as a file. In JSON, comments are not compared.
+/// Returns whether a parsed text has the same tree and comments as a file. If the format is JSON, comments are not
+/// compared.
 bool says_the_same(const shoal::Document& text, const shoal::SourceComments& comments, const SourceFile& file,
                    shoal::SourceFormat format);
 
-/// Returns the text in a format. Errors: the new text does not read back as the same tree with the same comments
-/// (except in JSON, which has none).
+/// Returns the file's text in a format. Errors: the new text does not read back as the same tree with the same comments
+/// (JSON has no comments).
 shoal::Result<std::string> rewrite(const SourceFile& file, shoal::SourceFormat format, shoal::SourceLayout layout);
 
 }  // namespace shoal_tool

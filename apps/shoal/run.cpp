@@ -173,7 +173,7 @@ constexpr double kShortestWatchedFrame = 0.001;     // seconds
 constexpr std::int64_t kLongestSleep = 50'000'000;  // nanoseconds between checks of the watch
 constexpr double kLongestLook = 0.05;               // seconds between checks while the inspector answers
 
-/// Reads the flags for saving, except file names.
+/// Reads the flags for saving, except the file names.
 Status read_saving(const Arguments& arguments, Task& task) {
     if (!task.persist.empty() && !task.load.empty())
         return Status::error("--load and --persist both say with which world to begin; leave out one of them");
@@ -243,8 +243,8 @@ Status load_plugins(Plugins& plugins, const Task& task, Outcome& outcome) {
     return {};
 }
 
-/// Creates the stores for the level's component types, because plugins may need them, and loads the plugins. Then
-/// converts the level to the fields that the plugins declare.
+/// Creates stores for the level's component types, because plugins may need them, and loads the plugins. Then converts
+/// the level's components to the fields that the plugins declare.
 Status prepare_world(World& world, Blob& blob, Plugins& plugins, const Task& task, Outcome& outcome) {
     make_stores(world, blob);
     if (Status status = world.adopt_schemas(blob); !status) return status;
@@ -280,7 +280,7 @@ bool has_snapshots(const std::string& folder) {
     return !snapshots || !snapshots->empty();
 }
 
-/// Loads the world of the folder, and warns about damage.
+/// Loads the world in the folder, and warns about damage.
 Status recover(Persistence& persistence, const Task& task, Diagnostics& diagnostics, Outcome& outcome) {
     const Result<Recovered> recovered = persistence.recover(task.persist, task.loading);
     if (!recovered) return recovered.status();
@@ -290,7 +290,7 @@ Status recover(Persistence& persistence, const Task& task, Diagnostics& diagnost
     return {};
 }
 
-/// Loads the world of a save or a folder, or the initial state of a recording.
+/// Loads the world in a save or a folder, or the initial state of a recording.
 Status begin_with_state(World& world, Persistence& persistence, Files& files, const Task& task,
                         Diagnostics& diagnostics, Outcome& outcome) {
     if (task.begins_with_level()) return {};
@@ -327,8 +327,8 @@ struct BetweenFrames {
     LevelScripts& scripts;
 };
 
-/// Runs frames as fast as possible, or in real time while files are watched or the world is inspected. Stops after the
-/// last frame, when step() returns false, or when the user interrupts.
+/// Runs frames as fast as possible, or in real time if files are watched or the world is inspected. Stops after the
+/// last frame, when step() returns false, or when the user interrupts the tool.
 template <class Step>
 void run_frames(World& world, Task& task, Console& console, const BetweenFrames& between, Outcome& outcome,
                 Step&& step) {
@@ -554,7 +554,7 @@ void print_json(Console& console, const Task& task, const Outcome& outcome, cons
     console.print_json(builder.finish());
 }
 
-/// Runs the frames of the level or the recording. Records and persists the run if requested.
+/// Runs the frames of the level or the recording. Records and persists the run if the task requests it.
 Status run_and_record(World& world, Persistence& persistence, Task& task, const Blob& blob, Files& files,
                       Console& console, const BetweenFrames& between, Outcome& outcome) {
     Recorder recorder(world);
@@ -605,12 +605,12 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     if (SourceRules rules; level.is_blob || !task.load.empty() || task.recovers)
         read_schemas(arguments, files, world.registry(), rules, diagnostics);  // to migrate the blob and the save
     if (diagnostics.num_errors() != 0) return Status::error("the schema files have errors");
-    if (task.watches) {  // so that there are passes for component types that a reload adds
+    if (task.watches) {  // so that component types that a reload adds have passes
         world.transforms({.mode = TransformMode::kDeferred});
         world.manager<PointMass>();
     }
     Plugins plugins(world);
-    struct NoPasses {  // destroys the passes before the plugins, whose stores they use
+    struct NoPasses {  // destroys the passes before the plugins, because passes use the plugins' stores
         World& world;
         ~NoPasses() { world.schedule().clear(); }
     } const no_passes{world};
@@ -627,7 +627,7 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     const bool is_traced = !task.trace.empty() || !task.report.empty();
     Trace trace(executor.num_workers(), is_traced ? kTracedEvents : 1);
     if (is_traced) world.schedule().set_trace(&trace);
-    if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // checks the query early
+    if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // reports an invalid query early
     std::optional<LevelWatch> watch;
     if (task.watches) watch.emplace(arguments, files, console, world, *reloader, library, level);
     Status ran = run_and_record(world, persistence, task, blob, files, console,
@@ -657,7 +657,7 @@ void show_outcome(Console& console, const Task& task, const Outcome& outcome, co
 
 namespace {
 
-/// Composes the source again, because it may have changed. This happens only on request.
+/// Composes the source again, because it may have changed. It is called only when the inspector asks for origins.
 std::vector<LayerOrigin> origins_in(const SourceSession& session, std::uint64_t guid) {
     Diagnostics diagnostics;
     const std::optional<Composition> composition =

@@ -1,5 +1,5 @@
 #pragma once
-// The options and the outcome of a run by `shoal run` or `shoal replay`.
+// The options and the outcome of `shoal run` and `shoal replay`.
 
 #include "inspection.h"
 #include "level.h"
@@ -38,7 +38,7 @@ inline constexpr Flag kReportFlag{
     .help = "write what the run has and costs as a page, which needs no other file; - is standard output",
     .takes = Takes::kOutput};
 
-// Flags of verbs that accept levels, saves and recordings.
+// Flags for verbs that accept levels, saves and recordings.
 inline constexpr Flag kFilePluginFlag{
     .name = "plugin",
     .value = "FILE.so",
@@ -55,7 +55,7 @@ inline constexpr Flag kFileCodeFlag{
     .name = "recorded-code",
     .help = "of recordings: load the plugins and scripts that the recording names, if you trust its sender"};
 
-/// Returns a state hash as text.
+/// Returns a state hash as a string.
 std::string state_hash_text(std::uint64_t hash);
 
 inline constexpr std::uint64_t kMostFrames = 1'000'000'000;
@@ -67,9 +67,9 @@ struct Task {
     bool prints_facts = true;
     std::vector<std::string> plugins, scripts;
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
-    std::uint64_t save_every = 0;  ///< in frames; 0: only after the last frame
+    std::uint64_t save_every = 0;  ///< number of frames between saves; 0: save only after the last frame
     double dt = 1.0 / 60;
-    shoal::LoadOptions loading;  ///< options for loading a save, folder or recording
+    shoal::LoadOptions loading;  ///< options for loading a save, a folder or a recording
     InspectionTask inspection;
     bool watches = false;
     bool recovers = false;            ///< whether to begin with the world in the folder
@@ -84,7 +84,7 @@ struct Outcome {
     shoal::WorldReport report;
     std::uint64_t num_entities = 0;  ///< number of spawned entities
     std::uint64_t num_components = 0;
-    std::uint64_t num_bytes = 0;  ///< bytes of components in all copies
+    std::uint64_t num_bytes = 0;  ///< bytes of component data in all copies
     std::int64_t load_ns = 0, spawn_ns = 0, run_ns = 0, settle_ns = 0, last_settle_ns = 0;
     std::uint64_t num_reloads = 0;
     std::vector<std::string> plugins;  ///< names and versions
@@ -98,7 +98,7 @@ struct Outcome {
     std::uint64_t num_saved_bytes = 0, num_recorded_bytes = 0;
     shoal::PersistStatistics persisted;
     std::optional<std::uint64_t> recovered_frame;
-    std::uint64_t num_traced = 0, num_untraced = 0;  ///< number of latest events kept, and of older ones dropped
+    std::uint64_t num_traced = 0, num_untraced = 0;  ///< numbers of events kept and dropped
     std::optional<Matches> matches;                  ///< empty if there was no query
 
     double spawn_ms() const { return static_cast<double>(spawn_ns) * 1e-6; }
@@ -107,14 +107,14 @@ struct Outcome {
     }
 };
 
-/// Creates the world of a level, runs it, and writes the requested outputs. Values in the world refer to the blob
-/// `resources`, usually the level's blob. Errors: in the message or the diagnostics.
+/// Creates a world for a level, runs it, and writes the requested outputs. Values in the world may refer to the blob
+/// `resources`, which is usually the level's blob. Errors: in the status or in the diagnostics.
 shoal::Status live(LoadedLevel& level, const shoal::Blob& resources, Task& task, const Arguments& arguments,
                    Files& files, Console& console, shoal::Diagnostics& diagnostics, Outcome& outcome);
 /// Implements the verbs that run worlds.
 int run_run(const Arguments& arguments, Files& files, Console& console);
 int run_replay(const Arguments& arguments, Files& files, Console& console);
-/// Returns the title of pictures and reports of a run.
+/// Returns the title for a run's pictures and reports.
 std::string title_of(const Task& task);
 /// Prints the outcome.
 void show_outcome(Console& console, const Task& task, const Outcome& outcome, const shoal::Diagnostics& diagnostics);

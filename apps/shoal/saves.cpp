@@ -15,7 +15,7 @@ using namespace shoal;
 
 namespace {
 
-/// Adds the number of pending commands of each kind, if there are any.
+/// If there are pending commands, adds the number of each kind.
 void write_commands(const Snapshot& state, DocumentBuilder& builder) {
     if (count_saved_commands(state) == 0) return;
     builder.begin_mapping("commands");
@@ -57,7 +57,7 @@ void write_stores(const World& world, DocumentBuilder& builder) {
 
 using Values = std::map<std::string, std::string>;  // values by path
 
-/// Adds the values below a node by their paths. A list of plain values counts as one value.
+/// Adds the values below a node, with their paths as keys. A list of plain values counts as one value.
 void add_values(Node node, const std::string& path, Values& values) {
     if (node.is_mapping() && node.size() != 0) {
         for (const Node child : node) add_values(child, concat(path, path.empty() ? "" : ".", child.key()), values);
@@ -71,8 +71,8 @@ void add_values(Node node, const std::string& path, Values& values) {
 
 /// A value that differs, or an entity that exists on only one side.
 struct Difference {
-    std::string entity;  // empty: the world
-    std::string member;  // empty: the entity itself
+    std::string entity;  // empty: the difference is in the world
+    std::string member;  // empty: the entity itself differs
     std::optional<std::string> before, after;
 };
 
@@ -149,8 +149,8 @@ private:
         differences_.push_back({name_of(document), "", is_before ? std::optional(components) : std::nullopt,
                                 is_before ? std::nullopt : std::optional(components)});
     }
-    /// Compares the other saved data: the order of rows and ids, if nothing else differs; then parts that the tool does
-    /// not load, such as passes, events and observers, and parts that need missing blobs.
+    /// Compares the other parts. If nothing else differs, these include the order of rows and ids. They always include
+    /// parts that the tool does not load (such as passes, events and observers) and parts that need missing blobs.
     void compare_parts() {
         const auto is_of_rows = [](std::string_view path) {
             return path.starts_with("stores/") || path.starts_with("entities/");

@@ -7,7 +7,7 @@ namespace shoal_tool {
 
 /// Prints a save as text.
 int dump_save(const Arguments& arguments, Files& files, Console& console);
-/// Prints the differences between two saves. Returns the exit code: `different` if there are any.
+/// Prints the differences between two saves. Returns the exit code, which is `different` if there are any.
 int diff_saves(const Arguments& arguments, Files& files, Console& console, int different);
 
 }  // namespace shoal_tool

@@ -55,7 +55,7 @@ constexpr std::string_view kSchemaExamples =
     "shoal schema --json-schema --schema game.schema.sjson -o game.schema.json\n"
     "shoal schema --lua-types --schema game.schema.sjson -o shoal.meta.lua\n";
 
-/// The texts of string ids in defaults, from the blob and the schema files.
+/// Looks up the strings of the string ids in defaults. They come from the blob and the schema files.
 struct Texts final : ValueNames {
     std::string_view text(StringId id) const override {
         const std::string_view text = table.text(id);
@@ -87,7 +87,7 @@ struct Declarations {
     std::vector<SchemaDeclaration> list;
 };
 
-/// Keeps all texts of a valid schema file, because a Schema holds only their hashes.
+/// Interns all strings in a valid schema file, because a Schema contains only their hashes.
 Status add_texts(Files& files, const std::string& path, Texts& texts) {
     Diagnostics diagnostics;
     Result<std::string> text = files.read(path);
@@ -99,8 +99,8 @@ Status add_texts(Files& files, const std::string& path, Texts& texts) {
     return document ? texts.add(document->root()) : document.status();
 }
 
-/// Registers the types of the blob and reads the schema files. Two different declarations of a type are an error.
-/// Errors in a schema file are added to the session's diagnostics.
+/// Registers the blob's component types and reads the schema files. Two different declarations of the same type are an
+/// error. Errors in a schema file are added to the session's diagnostics.
 Status read(const Arguments& arguments, Files& files, Texts& texts, SourceSession& session, Declarations& out) {
     if (texts.blob != nullptr)
         for (const BlobComponents& components : texts.blob->component_types()) {

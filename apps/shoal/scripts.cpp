@@ -43,7 +43,7 @@ struct LevelScripts::Loaded {
 
 namespace {
 
-/// Registers the component types of scripts with their compile functions, and all other types of the world.
+/// Registers the scripts' component types with their compile functions, and all other component types in the world.
 Status add_types(const World& world, const LevelScripts& scripts, ComponentRegistry& registry) {
     if (Status status = add_built_ins(registry); !status) return status;
     if (Status status = scripts.register_components(registry); !status) return status;

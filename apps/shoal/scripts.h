@@ -1,6 +1,6 @@
 #pragma once
-// Scripts given with --script, which run in a level or declare component types for sources. A tool that was built
-// without LuaJIT reports an error instead.
+// Scripts that are given with --script. They run in a level, or declare component types for sources. A tool that was
+// built without LuaJIT reports an error instead.
 
 #include "arguments.h"
 #include "shoal/base/status.h"
@@ -23,7 +23,7 @@ inline constexpr Flag kScriptFlag{
     .takes = Takes::kInput,
     .repeats = true};
 
-/// The scripts that run in the world of a level, until the world ends.
+/// The scripts that run in a level's world, until the world is destroyed.
 class LevelScripts {
 public:
     /// `is_quiet` hides the scripts' log messages.
@@ -36,9 +36,9 @@ public:
     shoal::World& world() const;
     /// Reloads scripts whose files have changed, and calls `tell` with the results.
     void look(const std::function<void(const std::string& line)>& tell);
-    /// Registers the scripts' component types, with their compile functions.
+    /// Registers the scripts' component types with their compile functions.
     shoal::Status register_components(shoal::ComponentRegistry& registry) const;
-    /// Return the number of failed calls of script functions, and the last failure.
+    /// Return how many calls to script functions have failed, and the last failure.
     std::uint64_t num_failures() const;
     std::string last_failure() const;
 
@@ -47,13 +47,13 @@ private:
     Loaded* loaded_;
 };
 
-/// Scripts that declare component types for sources, in a world without entities.
+/// Scripts that declare component types for sources. They run in a world without entities.
 class SourceScripts {
 public:
     /// First creates a store for each component type of `known`. Errors: a script does not load.
     shoal::Status load(std::span<const std::string> paths, const shoal::ComponentRegistry& known);
-    /// Sets `any` to whether the scripts declare any types. Errors: a name is already registered for another type or
-    /// function.
+    /// Sets `any` to whether the scripts declare any types. Errors: a name is already registered for a different type
+    /// or function.
     shoal::Status register_components(shoal::ComponentRegistry& registry, bool& any) const;
 
 private:
@@ -65,7 +65,7 @@ private:
 /// Errors: standard input was named as a script.
 shoal::Status check_script_paths(std::span<const std::string> paths);
 
-/// Returns annotations of component types for Lua editors. Errors: the tool was built without LuaJIT.
+/// Returns type annotations for Lua editors that describe component types. Errors: the tool was built without LuaJIT.
 shoal::Result<std::string> annotations_of(std::span<const shoal::Schema* const> schemas);
 
 }  // namespace shoal_tool

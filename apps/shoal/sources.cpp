@@ -76,7 +76,7 @@ Result<Blob> load_any_byte_order(std::string_view name, std::string_view bytes) 
     return blob;
 }
 
-/// Uses the text of a stream as the source. Errors: added to the session.
+/// Uses the content of a stream as the source. Errors: added to the session.
 void stand_in(const Arguments& arguments, Files& files, SourceSession& session) {
     Result<std::string> text = files.read(session.path);
     session.path = arguments.value(kStdinNameFlag.name, kStandardInputName);
@@ -113,7 +113,8 @@ bool refuse_blob(Files& files, const std::string& path, const std::string& name,
     return true;
 }
 
-/// Reports XML or HTML, such as an SVG picture, because a parser would report an error at every character.
+/// Reports that a file is XML or HTML, such as an SVG picture. Otherwise the parser would report an error at every
+/// character.
 static bool refuse_markup(Files& files, const std::string& path, Diagnostics& diagnostics) {
     std::byte bytes[64] = {};
     std::size_t num_bytes = 0;
@@ -141,8 +142,8 @@ static void load_plugins(const Arguments& arguments, SourceSession& session) {
     if (!status) session.diagnostics.error({}, std::string(status.message()));
 }
 
-/// Registers the component types of scripts. Errors: added to the session's diagnostics. `shoal run` loads scripts
-/// again in the world of the level, which they may need, so script errors count only if the level does not compile.
+/// Registers the component types of scripts. Errors: added to the session's diagnostics. Scripts may need the level's
+/// world. `shoal run` loads them again in that world, so script errors count only if the level does not compile.
 static void load_scripts(const Arguments& arguments, SourceSession& session) {
     const std::vector<std::string> paths = arguments.values(kScriptFlag.name);
     if (paths.empty()) return;

@@ -56,15 +56,15 @@ std::span<const BuiltInComponent> built_in_components();
 /// Registers all built-in component types.
 shoal::Status add_built_ins(shoal::ComponentRegistry& registry);
 
-/// Creates a manager for each component type without a store, because plugins and scripts may need them.
+/// Creates a manager for each component type that has no store, because plugins and scripts may need it.
 shoal::Status make_managers(shoal::World& world, const shoal::ComponentRegistry& known);
 
 /// Everything needed to compile one source, including its diagnostics.
 struct SourceSession {
-    std::unique_ptr<LoadedPlugins> plugins;  ///< must outlive the registry, which has their component types
+    std::unique_ptr<LoadedPlugins> plugins;  ///< must outlive the registry, which refers to their component types
     std::unique_ptr<SourceScripts> scripts;  ///< must also outlive the registry
     bool depends_on_scripts = false;         ///< whether scripts declare component types
-    shoal::Status scripts_failure;           ///< why a script does not load without the level, for `shoal run`
+    shoal::Status scripts_failure;           ///< for `shoal run`: why a script does not load without the level
     shoal::Diagnostics diagnostics;
     shoal::ComponentRegistry registry;
     shoal::CompileOptions options;
@@ -73,43 +73,45 @@ struct SourceSession {
 };
 
 /// Registers the built-in component types, reads the schema files and the common flags, and rejects a source that is a
-/// blob. Returns false after adding an error to the session.
+/// blob. On an error, adds it to the session and returns false.
 bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
              SourceSession& session);
-/// Returns the given schema files, with older versions last.
+/// Returns the schema files that were given. Files with older versions come last.
 std::vector<std::string> schema_paths(const Arguments& arguments);
-/// Reads the given schema files of older versions, which must be read last. Errors: added to the session's diagnostics.
+/// Reads the schema files with older versions that were given. They must be read last. Errors: added to the session's
+/// diagnostics.
 void read_source_schemas(const Arguments& arguments, Files& files, SourceSession& session);
 /// Reads the given schema files. Errors: added to the diagnostics.
 void read_schemas(const Arguments& arguments, Files& files, shoal::ComponentRegistry& registry,
                   shoal::SourceRules& rules, shoal::Diagnostics& diagnostics);
 /// Reads the given schema files into a session.
 void read_schemas(const Arguments& arguments, Files& files, SourceSession& session);
-/// Records the sources that were read as inputs. Errors: a source is also an output; reported in the session.
+/// Records as inputs the sources that were read. Errors: a source is also an output. They are added to the session.
 bool add_inputs(Files& files, const shoal::CompiledSource& compiled, SourceSession& session);
 
-/// Reads and checks a blob. Converts the byte order in memory if necessary.
+/// Reads and checks a blob. If necessary, converts its byte order in memory.
 shoal::Result<shoal::Blob> read_blob(Files& files, const std::string& path);
-/// Reads the first bytes of a regular file into `start`. Returns how many were read; 0 if the file cannot be read.
+/// Reads the first bytes of a regular file into `start`. Returns how many bytes were read, or 0 if the file cannot be
+/// read.
 std::size_t read_start(const std::string& path, std::span<std::byte> start);
-/// Returns whether a file starts like a blob; false if it cannot be read.
+/// Returns whether a file can be read and starts like a blob.
 bool is_blob_file(Files& files, const std::string& path);
 
-/// Reports an error if the file is a blob and not a source. Returns whether it is a blob.
+/// If the file is a blob, not a source, reports an error. Returns whether it is a blob.
 bool refuse_blob(Files& files, const std::string& path, const std::string& name, shoal::Diagnostics& diagnostics);
 
-/// Prints the diagnostics, also as JSON if requested. Returns 1, the exit code.
+/// Prints the diagnostics, and with --json also as JSON. Returns 1, the exit code.
 int fail(Console& console, const shoal::Diagnostics& diagnostics);
-/// Prints a failure that has no position in a text. Returns 1.
+/// Prints a failure that has no position in a file. Returns 1.
 int fail(Console& console, std::string_view message, std::string_view hint = {});
-/// Prints the diagnostics of a compilation, and `summary` if it has no errors. Returns 1.
+/// Prints the diagnostics of a compilation. If they contain no error, adds `summary` as an error first. Returns 1.
 int fail(Console& console, SourceSession& session, std::string_view summary);
-/// Prints an error in the command line and the usage of the verb. Returns 2.
+/// Prints an error about the command line, and the verb's usage. Returns 2.
 int fail_usage(Console& console, const Verb& verb, std::string_view message);
 
-/// Returns a text such as `1 entity` or `2,000 entities`.
+/// Returns a string such as `1 entity` or `2,000 entities`.
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
-/// Returns a text such as `1 error, 2 warnings` or `no warnings`.
+/// Returns a string such as `1 error, 2 warnings` or `no warnings`.
 std::string summary_of(const shoal::Diagnostics& diagnostics);
 
 }  // namespace shoal_tool

@@ -68,7 +68,7 @@ constexpr std::string_view kSqlExamples =
 
 #if defined(SHOAL_TOOL_HAS_SQL)
 
-/// The world to query, from a level or a save.
+/// The world to query, which was loaded from a level or a save.
 struct AskedWorld {
     explicit AskedWorld(const Arguments& arguments) : save(arguments) {}
     World& world() { return level ? *spawned : save.world; }
@@ -128,7 +128,7 @@ Status read_limits(const Arguments& arguments, sql::Options& options) {
     return arguments.read_number("max-rows", std::uint64_t(1), kMostRows, options.max_rows);
 }
 
-/// Runs the statements of the command line, or starts the shell. Returns whether all statements succeeded.
+/// Runs the statements on the command line, or starts the shell. Returns whether all statements succeeded.
 bool answer(const Arguments& arguments, Files& files, Console& console, const sql::Options& options, World& world) {
     sql::Connection connection(world);
     AnswerPrinter printer(console, format_of(arguments));

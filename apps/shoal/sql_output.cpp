@@ -14,7 +14,7 @@ using namespace shoal;
 
 namespace {
 
-/// Returns a text as one line, without terminal control characters.
+/// Returns a string as one line, without terminal control characters.
 std::string on_one_line(std::string_view text) {
     std::string line = utf8_text(text);
     for (char& c : line)
@@ -22,7 +22,7 @@ std::string on_one_line(std::string_view text) {
     return line;
 }
 
-/// Returns a text as a CSV field (RFC 4180). NULL is an empty field, and an empty text is quoted.
+/// Returns a string as a CSV field (RFC 4180). NULL is an empty field, and an empty string is quoted.
 std::string csv_field(std::string_view text) {
     if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
     std::string field = "\"";

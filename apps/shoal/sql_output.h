@@ -9,8 +9,8 @@
 
 namespace shoal_tool {
 
-/// Prints the rows of each statement. Tables are printed when complete, because the width of a column depends on all
-/// rows.
+/// Prints the rows that each statement returns. A table is printed when it is complete, because the width of a column
+/// depends on all rows.
 class AnswerPrinter final : public shoal::sql::RowSink {
 public:
     enum class Format : std::uint8_t { kTable, kCsv, kJson };

@@ -39,7 +39,7 @@ constexpr std::string_view kShellHelp =
 
 #if defined(SHOAL_TOOL_HAS_READLINE)
 
-/// Returns the words to complete: tables and columns of the world, and the keywords of SQL.
+/// Returns the words for completion: the world's tables and columns, and SQL keywords.
 std::set<std::string> completed_words(sql::Connection& connection) {
     std::set<std::string> words(sql::keywords().begin(), sql::keywords().end());
     if (const Result<std::vector<sql::TableDescription>> tables = connection.tables(); tables)
@@ -70,7 +70,7 @@ char** complete_word(const char* start, int, int) {
     return rl_completion_matches(start, next_word);
 }
 
-/// Creates the folder for the history file. Returns the path of the file, or an empty text on failure.
+/// Creates the folder for the history file. Returns the path of the file, or an empty string on failure.
 std::string history_path() {
     const char* const state = std::getenv("XDG_STATE_HOME");
     const char* const home = std::getenv("HOME");
@@ -156,7 +156,7 @@ public:
         return true;
     }
     bool goes_on() const { return !statement_.empty(); }
-    /// Runs a last statement without `;`.
+    /// Runs the last statement if it has no `;`.
     void finish() {
         if (goes_on()) ask();
     }

@@ -19,7 +19,7 @@ struct Compared {
     std::vector<InputChange> changes;
 };
 
-/// Returns the given roots, or else the folder of the blob.
+/// Returns the roots that were given. If none were given, returns the blob's folder.
 std::vector<std::string> roots_of(const SourceSession& session, const std::string& blob) {
     if (!session.options.compose.roots.empty()) return session.options.compose.roots;
     const std::size_t slash = blob.rfind('/');
@@ -27,7 +27,7 @@ std::vector<std::string> roots_of(const SourceSession& session, const std::strin
 }
 
 /// Compares a blob with its sources. Errors: the blob cannot be read, does not name its inputs, or was compiled with
-/// other roots.
+/// different roots.
 Status compare(Files& files, SourceSession& session, InputFiles& looked, Compared& compared) {
     const Result<Blob> blob = read_blob(files, compared.blob);
     if (!blob) return blob.status();

@@ -1,11 +1,11 @@
 #pragma once
-// shoal check --up-to-date: reports whether recompiling the sources would give the same blobs.
+// shoal check --up-to-date: reports whether recompiling the sources would produce the same blobs.
 
 #include "arguments.h"
 
 namespace shoal_tool {
 
-/// Compares the blobs given as operands with their sources. Returns the exit code, which is 0 if all are up to date.
+/// Compares each blob operand with its sources. Returns the exit code, which is 0 if all are up to date.
 int check_up_to_date(const Arguments& arguments, Files& files, Console& console);
 
 }  // namespace shoal_tool

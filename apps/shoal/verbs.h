@@ -24,7 +24,7 @@ extern const Verb kHelpVerb;
 
 /// Returns the verb with this name, or nullptr.
 const Verb* find_verb(std::string_view name);
-/// Returns a suggestion such as `; did you mean "compile"?`, or an empty text.
+/// Returns a suggestion such as `; did you mean "compile"?`, or an empty string.
 std::string suggest_verb(std::string_view name);
 
 /// Return the manual of a verb, and of the tool.

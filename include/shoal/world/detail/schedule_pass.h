@@ -26,7 +26,7 @@ namespace shoal {
 struct PassContext {
     /// Runs the loops of the pass on this worker and on the schedule's idle workers.
     Executor& executor;
-    float dt = 0;                 ///< time since the last run; with a run in every frame, the frame's dt. Units: seconds
+    float dt = 0;                 ///< time since the last run (usually the frame's dt). Units: seconds
     std::uint64_t frame = 0;      ///< number of frames before this one
     std::uint64_t num_rows = 0;   ///< set by the pass: rows that it visited
     std::uint64_t num_bytes = 0;  ///< set by the pass: bytes that it read and wrote, if known
