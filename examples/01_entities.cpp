@@ -18,13 +18,13 @@ int main() {
     if (!whale) return 1;
     std::printf("%d living\n", static_cast<int>(entities.num_alive()));
 
-    // Every copy of the id shows immediately that the entity is dead.
+    // With any copy of the id, you can see immediately that the entity is dead.
     const shoal::Entity remembered = herring[3];
     entities.destroy(std::span(herring).subspan(0, 500));
     std::printf("herring 3 %s, herring 700 %s, the whale %s\n", entities.alive(remembered) ? "lives" : "is dead",
                 entities.alive(herring[700]) ? "lives" : "is dead", entities.alive(*whale) ? "lives" : "is dead");
 
-    // Destroying a dead entity has no effect, but is counted. The same applies to null and foreign ids.
+    // Destroying a dead entity has no effect, but the attempt is counted. The same is true for null and foreign ids.
     const auto num_destroyed = entities.destroy(herring);
     std::printf("%u more destroyed, %d ignored\n", num_destroyed, static_cast<int>(entities.num_ignored_destroys()));
     std::printf("null %s\n", entities.alive(shoal::kNullEntity) ? "lives" : "is dead");

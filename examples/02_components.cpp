@@ -37,7 +37,7 @@ int main() {
     for (const float energy : fish.column<&Fish::energy>()) total += energy;
     std::printf("%u fish, %g J\n", fish.num_rows(), total);
 
-    // Rows stay packed; entities stay valid, instances do not.
+    // Rows stay packed. Entities stay valid, but instances do not.
     fish.remove(school[0]);
     std::printf("row of the shark: %u\n", fish.instance(school[2]).row);
     std::printf("school[0] %s\n", fish.instance(school[0]).is_nil() ? "has no fish component" : "is a fish");

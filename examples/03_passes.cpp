@@ -1,4 +1,4 @@
-// Passes are functions that run on all cores, over all rows with the fields that they name. They are timed.
+// Passes are functions that run on all cores, over all rows that have the fields that a pass names. Each pass is timed.
 #include <shoal/world/world.h>
 
 #include <cstdio>
@@ -26,7 +26,7 @@ int main() {
     if (!entities.create(fleet) || !boats.add(fleet)) return 1;
     if (!sails.add(std::span(fleet).subspan(0, 2'500), {.area = 8})) return 1;
 
-    // This pass visits all boats. The sail is looked up by entity; the pointer is null for boats without a sail.
+    // This pass visits all boats. It looks up the sail by entity. The pointer is null for boats without a sail.
     world.schedule().add("wind", query<Write<&Boat::velocity>, Maybe<&Sail::area>>(boats, sails),
                          [](auto&& velocity, const float* area) {
                              if (area) velocity.x += *area * 0.25f;

@@ -1,5 +1,6 @@
-// Crabs walk on a slope. All share one node tree, their poses are computed independently of the transforms, and a
-// constraint keeps their feet on the ground. A crab owns the entity that it carries, which dies with it.
+// Crabs walk on a slope. They share one node tree, their poses are computed independently of the transforms, and a
+// constraint keeps their feet on the ground. When a crab dies, the entity that it carries dies too, because the crab
+// owns it.
 #include <shoal/components/ownership.h>
 #include <shoal/pose/model_pose_text.h>
 #include <shoal/source/compiler.h>
@@ -46,7 +47,7 @@ int main() {
     const Result<CompiledSource> crab = compile_file(file, registry, options, diagnostics);
     std::fputs(diagnostics.format().c_str(), stderr);
     if (!crab) return 1;
-    ResourceLibrary library;  // keeps the blob, because the node tree is used in place
+    ResourceLibrary library;  // keeps the blob alive, because the node tree is used in place
     const Result<const Blob*> blob = library.load(crab->blob);
     if (!blob) return 1;
     EntityManager entities;
@@ -62,7 +63,7 @@ int main() {
     const Entity crabs[] = {spawned->entity(0, 0), spawned->entity(0, 1), spawned->entity(0, 2)};
     for (int i = 0; i < 3; ++i) transforms.set_position(transforms.instance(crabs[i]), {2.0f * i, 0, 1});
     const NodeLocals locals = models.write_locals(models.tree(models.instance(crabs[0])));
-    locals.positions[0].z += 0.125f;  // the first one stretches its legs
+    locals.positions[0].z += 0.125f;  // the first crab stretches its legs
     std::span<const Entity> walking = crabs;
     models.add_constraint(stand_on_slope, &walking);
     std::printf("%u crabs, %u node tree\n", models.num_instances(), models.num_trees());

@@ -23,14 +23,14 @@ int main() {
     TransformManager& places = sea.transforms({.mode = TransformMode::kDeferred});
     TransformManager& marks = chart.transforms();  // immediate: world poses are up to date when a call returns
 
-    // Add a ship with a mast and a lamp in one call: local poses, and the index of each one's parent.
+    // Add a ship with a mast and a lamp in one call, which takes local poses and the index of each parent.
     Entity ship[3];
     const Transform locals[] = {{.position = {100, 0, 0}}, {.position = {0, 0, 8}}, {.position = {1, 0, 0}}};
     const std::uint32_t parents[] = {kNilRow, 0, 1};
     if (!entities.create(ship) || !places.add(ship, locals, parents)) return 1;
     if (!marks.add({ship, 1}, Transform{.position = {3, 4, 0}})) return 1;
 
-    // The ship drifts: its point mass starts at the transform, and moves the transform.
+    // The ship drifts. Its point mass starts at the transform, and from then on moves the transform.
     if (!masses.add(ship[0], PointMass{.mass = 9000, .velocity = {0, 2, 0}})) return 1;
     place_at_transforms(masses, places, ship);
     sea.schedule().add("drift", [&](PassContext& context) {
@@ -42,7 +42,7 @@ int main() {
     print("lamp on its mast", places, ship[2]);
     print("ship on the chart", marks, ship[0]);
 
-    // Unlink the lamp: it keeps its world position, and the mast still moves with the ship.
+    // Unlink the lamp. It keeps its world position, and the mast still moves with the ship.
     places.unlink(places.instance(ship[2]));
     sea.step(10);
     print("ship, later", places, ship[0]);

@@ -17,10 +17,10 @@ struct Hunger {
     float level = 0;
 };
 SHOAL_COMPONENT(Hunger, level)
-// Added and removed often, so it is stored as one bit per row, and no row moves.
+// Because it is added and removed often, it is stored as one bit per row, and no row moves.
 struct Asleep {};
 SHOAL_COMPONENT((Asleep, enableable))
-// Has its own manager, because few entities have it.
+// It has its own manager, because few entities have it.
 struct Lantern {
     float brightness = 1;
 };
@@ -41,8 +41,8 @@ int main() {
     if (!lanterns.add(anglers, {.brightness = 4})) return 1;
     if (!sea.add(std::span(fish).subspan(0, 250), Asleep{})) return 1;
 
-    // Moves all entities with both components, except sleeping ones. blend() promises that the function only writes
-    // its arguments.
+    // Moves all entities that have both components, except sleeping ones. blend() promises that the function writes
+    // nothing but its arguments.
     const auto swim = query<Write<&Position::value>, Read<&Velocity::value>, Without<Asleep>>(sea);
     ThreadedExecutor threads;
     for (int frame = 0; frame < 4; ++frame)
@@ -50,7 +50,7 @@ int main() {
     std::printf("%d rows; an angler is at z = %g, a sleeper at x = %g\n", static_cast<int>(swim.num_rows()),
                 sea.get<&Position::value>(sea.find(anglers[0])).z, sea.get<&Position::value>(sea.find(fish[7])).x);
 
-    // Visits only one zone. `hunger` is a pointer, which is null for entities without the component.
+    // Visits only one zone. `hunger` is a pointer that is null for entities without the component.
     int num_hungry = 0, num_others = 0;
     query<Read<&Position::value>, Maybe<&Hunger::level>>(sea).in({kDeep}).for_each(
         [&](const Vec3&, const float* hunger) { ++(hunger != nullptr ? num_hungry : num_others); });

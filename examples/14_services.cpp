@@ -1,4 +1,4 @@
-// A custom service, which takes part in each frame, is saved with the world, and appears in descriptions.
+// A custom service: it takes part in each frame, is saved with the world, and appears in descriptions.
 #include <shoal/command/commands.h>
 #include <shoal/inspect/describe_entity.h>
 #include <shoal/save/frames.h>
@@ -18,7 +18,7 @@ struct Fish {
 };
 SHOAL_COMPONENT(Fish, (age, unit("s")))
 
-/// Keeps the number of fish in a pond constant, by replacing dead fish after the world has settled.
+/// Keeps the number of fish in a pond constant: it replaces dead fish after the world has settled.
 class Hatchery final : public WorldService {
 public:
     Hatchery(World& world, std::size_t num_fish) : WorldService("hatchery"), world_(world), num_fish_(num_fish) {

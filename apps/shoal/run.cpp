@@ -627,7 +627,7 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     const bool is_traced = !task.trace.empty() || !task.report.empty();
     Trace trace(executor.num_workers(), is_traced ? kTracedEvents : 1);
     if (is_traced) world.schedule().set_trace(&trace);
-    if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // reports an invalid query early
+    if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // checks the query early
     std::optional<LevelWatch> watch;
     if (task.watches) watch.emplace(arguments, files, console, world, *reloader, library, level);
     Status ran = run_and_record(world, persistence, task, blob, files, console,

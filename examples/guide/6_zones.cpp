@@ -1,5 +1,5 @@
-// Step 6: zones and events. Rocks and bullets are in a database whose zones are tiles of the bay, so that a bullet only
-// checks nearby rocks. Hits are events, which later passes read.
+// Step 6: zones and events. Rocks and bullets are in a database whose zones are tiles of the bay, so that a bullet
+// checks only nearby rocks. Hits are events that later passes read.
 #include "bay.h"
 
 #include <cstdio>

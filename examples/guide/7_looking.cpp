@@ -1,4 +1,5 @@
-// Step 7: inspection. Describes an entity, reports the cost of passes and components, and draws where the entities are.
+// Step 7: inspection. Describes an entity, reports the costs of passes and components, and draws where the entities
+// are.
 #include "bay.h"
 
 #include <shoal/base/file.h>

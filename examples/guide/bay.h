@@ -1,5 +1,6 @@
 #pragma once
-// The result of step 6, which step 7 uses: the bay as tiles, rocks and bullets in a database, and hits as events.
+// The result of step 6, which step 7 uses: the bay is divided into tiles, rocks and bullets are in a database, and hits
+// are events.
 
 #include "ship.h"
 
@@ -54,7 +55,7 @@ inline void add_crossing(World& world) {
     // [guide/cross]
 }
 
-/// Spawns the ship and rocks all over the bay, and adds the passes.
+/// Spawns the ship, spawns rocks all over the bay, and adds the passes.
 inline Ship start(World& world, std::uint32_t num_rocks) {
     // [guide/database]
     Database& sea = world.database();

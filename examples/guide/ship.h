@@ -36,7 +36,7 @@ inline Ship spawn_ship(shoal::World& world) {
 
 inline shoal::Quaternion about_z(float radians) { return {0, 0, std::sin(radians / 2), std::cos(radians / 2)}; }
 
-/// Moves the ship with its body, and turns the turret.
+/// Makes the ship's transform follow its body, and turns the turret.
 inline void add_steering(shoal::World& world, const Ship& ship) {
     using namespace shoal;
     TransformManager& transforms = world.transforms();
@@ -50,7 +50,7 @@ inline void add_steering(shoal::World& world, const Ship& ship) {
     // [guide/steer]
 }
 
-/// Fires guns that are due. Bullets age and die.
+/// Fires guns that are due. Ages bullets and destroys old ones.
 inline void add_shooting(shoal::World& world) {
     using namespace shoal;
     // [guide/fire]

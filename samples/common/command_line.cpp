@@ -13,7 +13,7 @@ using namespace shoal;
 
 namespace {
 
-/// Returns whether all of `text` is a number, and sets it.
+/// Returns whether `text` is one number and nothing else. If it is, sets `number`.
 template <class T>
 bool read_number(std::string_view text, T& number) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -1,11 +1,11 @@
 #pragma once
-// The command line of a sample: a table of options, with the target, range and help text of each.
+// The command line of a sample. It is a table of options; each has a target, a range and a help text.
 //
 //     CommandLine line({{"--fish", "N", "how many fish there are (100000)", Count{&out.num_fish, 0, 2'000'000}},
 //                       {"--json", "", "print one JSON object", &out.json}});
 //     if (Status status = line.read(num_words, words); !status) return status;
 //
-// `--fish 3` and `--fish=3` are the same.
+// `--fish 3` and `--fish=3` mean the same.
 // Thread: as for built-in types.
 
 #include <shoal/base/status.h>
@@ -30,7 +30,7 @@ struct Share {
     double most;
 };
 
-/// A port. If it is omitted, the value is 0, which means any free port.
+/// A port, which may be omitted. The value is then 0, which means any free port.
 struct Port {
     std::optional<std::uint16_t>* value;
 };
@@ -44,8 +44,8 @@ class CommandLine {
 public:
     explicit CommandLine(std::vector<Option> options) : options_(std::move(options)) {}
 
-    /// Sets the options that are given on a command line. The first word is the name of the program.
-    /// Errors: an unknown option or a bad value; the message says what is expected.
+    /// Sets the targets of the options on a command line. The first word is the name of the program.
+    /// Errors: an option is unknown or has an invalid value. The message says what is expected.
     shoal::Status read(int num_words, char** words);
     /// Returns whether an option was given.
     bool has(std::string_view name) const;

@@ -27,7 +27,8 @@ Vec2 unit_vector(Vec2 way) {
     return size > 0 ? way / size : Vec2{1, 0};
 }
 
-/// Returns a random position in the unit disc. Takes a copy, so equal generators give the same position.
+/// Returns a random position in the unit disc. Takes a copy of the generator, so equal generators give the same
+/// position.
 Vec2 place_in_disc(Random random) {
     while (true) {
         const Vec2 place = {random.unit() * 2 - 1, random.unit() * 2 - 1};
@@ -37,14 +38,15 @@ Vec2 place_in_disc(Random random) {
 
 Vec2 start_of(Fleet fleet, Random random) { return base_of(fleet) + place_in_disc(random) * 60.0f; }
 
-/// Returns the position that a ship steers for. Ships spread out around the position that their player has picked.
+/// Returns the position that a ship steers for. The ships of a player spread out around the position that the player
+/// has picked.
 Vec2 post_of(Entity ship, const Input& input) {
     const float radius = (input.buttons & kScatter) != 0 ? kScatterRadius : kFleetRadius;
     const Vec2 middle = {static_cast<float>(input.x) * 2, static_cast<float>(input.y) * 2};
     return middle + place_in_disc(Random(ship.id)) * radius;
 }
 
-/// Returns a push away from dense crowds of ships.
+/// Returns a velocity away from dense crowds of ships.
 Vec2 push_of_crowd(const ShipCells& cells, Vec2 place, Fleet fleet) {
     const std::uint32_t x = ShipCells::across(place.x), y = ShipCells::across(place.y);
     const auto count = [&](std::uint32_t cx, std::uint32_t cy) {
@@ -179,7 +181,7 @@ void Arena::add_launching() {
 }
 
 /// The sabotage is a pass, so that it is repeated when the frame is replayed. All arenas have the pass, because a save
-/// can only be loaded into a world with the same passes.
+/// can be loaded only into a world with the same passes.
 void Arena::add_sabotage() {
     world.schedule().add("sabotage", {writes(ships)}, [this](PassContext& context) {
         if (context.frame + 1 != options.sabotage_frame || ships.num_rows() == 0) return;

@@ -4,9 +4,9 @@
 //
 //     look  steer  sail  fire  fly  hit  launch  |  settle
 //
-// A step depends only on the world and the inputs of the frame. A world that is rewound and stepped again with the same
-// inputs therefore ends in the same state, and both peers have equal worlds. Worlds are bitwise equal on machines that
-// run the same program. Compilers that treat floating-point numbers differently must not be mixed.
+// A step depends only on the world and the frame's inputs. Therefore both peers have equal worlds, and a world that is
+// rewound and stepped again with the same inputs reaches the same state. Worlds are bitwise equal on machines that run
+// the same program. The programs must not be built by compilers that treat floating-point numbers differently.
 // Thread: one thread at a time for each arena.
 
 #include "input.h"
@@ -43,7 +43,7 @@ struct Shot {
 };
 SHOAL_COMPONENT(Shot, (position, unit("m")), (velocity, unit("m/s")), (left, unit("s")), fleet)
 
-/// The ships, sorted by their cell in a square grid. Rebuilt in each frame.
+/// The ships, sorted by the cell of a square grid that they are in. Rebuilt in each frame.
 ///
 ///     begin    [ 0  2  2  5 ...           by cell, and one more
 ///     row      | cell 0 | cell 2    |     of ships, by cell
@@ -53,10 +53,11 @@ public:
     static constexpr float kCellSize = 2 * kShore / kCellsPerSide;
 
     void sort(const shoal::Manager<Ship>& ships);
-    /// Returns the row or column of cells at a coordinate, clamped to the arena.
+    /// Returns the row or column of cells that contains a coordinate, clamped to the arena.
     static std::uint32_t across(float coordinate);
     static std::uint32_t cell_of(Vec2 place) { return across(place.y) * kCellsPerSide + across(place.x); }
-    /// Returns the rows of the ships in a cell. Lifetime: until sort(). Requires: cell < kCellsPerSide squared.
+    /// Returns the rows of the ships in a cell. Lifetime: until sort() is called. Requires: cell < kCellsPerSide
+    /// squared.
     std::span<const std::uint32_t> rows(std::uint32_t cell) const {
         return {rows_.data() + begin_[cell], rows_.data() + begin_[cell + 1]};
     }
@@ -70,7 +71,7 @@ private:
 struct ArenaOptions {
     std::uint32_t num_ships = 20'000;
     std::uint64_t seed = 1;
-    /// At the end of this frame, a field of one ship is changed without the other peer's knowledge; 0: never.
+    /// At the end of this frame, a field of one ship is changed in one peer's world only. 0 means never.
     std::uint64_t sabotage_frame = 0;
 };
 

@@ -46,7 +46,7 @@ public:
         if (ok_) bytes_ = bytes_.subspan(sizeof(T));
         value = static_cast<T>(read);
     }
-    /// Returns the length of a list with elements of this size, or 0 if the list is incomplete.
+    /// Returns the length of a list whose elements have this size, or 0 if the list is incomplete or too long.
     std::size_t length(std::size_t element_bytes, std::size_t most) {
         std::uint16_t length = 0;
         number(length);

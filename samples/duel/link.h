@@ -1,6 +1,6 @@
 #pragma once
-// Simulates a bad network in front of a socket: datagrams are lost, delayed, reordered or duplicated, depending on a
-// seed.
+// Simulates a bad network in front of a socket. Datagrams are lost, delayed, reordered or duplicated at random; the
+// seed determines which.
 //
 //     send() -> [ lost? ] -> held until it is due -> flush() -> socket
 //
@@ -16,10 +16,10 @@
 namespace duel {
 
 struct LinkOptions {
-    double loss = 0.1;        ///< share of datagrams that are lost
+    double loss = 0.1;        ///< fraction of datagrams that are lost
     std::uint32_t delay = 4;  ///< delay of every datagram. Units: frames
-    double reorder = 0.2;     ///< share of datagrams delayed by 1 to 4 more frames, so that later ones arrive first
-    double duplicate = 0.05;  ///< share of datagrams sent twice
+    double reorder = 0.2;     ///< fraction of datagrams that are delayed by 1 to 4 more frames and overtaken
+    double duplicate = 0.05;  ///< fraction of datagrams that are sent twice
 };
 
 struct LinkCounts {
@@ -33,7 +33,7 @@ public:
 
     /// Sends a datagram at frame `now`, or drops it.
     void send(std::vector<std::byte> bytes, std::uint16_t to_port, std::uint64_t now);
-    /// Passes datagrams that are due at frame `now` to the socket. Errors: the same as Socket::send().
+    /// Passes the datagrams that are due at frame `now` to the socket. Errors: as for Socket::send().
     shoal::Status flush(std::uint64_t now);
     const LinkCounts& counts() const { return counts_; }
 

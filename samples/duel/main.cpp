@@ -26,7 +26,8 @@ using namespace shoal;
 
 void print(std::FILE* file, std::string_view text) { std::fwrite(text.data(), 1, text.size(), file); }
 
-/// Returns a line about the picture, or nothing if there is none. Errors: the file cannot be written.
+/// Writes the picture and returns a line about it, or an empty string if no picture was requested. Errors: the file
+/// cannot be written.
 Result<std::string> write_picture(const Match& match, const std::string& path) {
     if (path.empty()) return std::string();
     const Picture picture = draw(match.peer(0).arena(), match.peer(1).arena());
@@ -40,7 +41,7 @@ Status play(const Options& options) {
     Match match(options.match);
     if (Status status = match.begin(); !status) return status;
     const Status played = match.run();
-    const Result<std::string> picture = write_picture(match, options.picture);  // also draw worlds that differ
+    const Result<std::string> picture = write_picture(match, options.picture);  // even if the worlds differ
     if (!played) return played;
     if (!picture) return picture.status();
     if (Status status = match.check_equal(); !status) return status;

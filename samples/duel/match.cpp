@@ -36,7 +36,7 @@ Status Match::begin() {
     return {};
 }
 
-/// Ticks a peer if it has started. Errors: the same as Peer::tick(); the peer has waited too long for the other one.
+/// Ticks a peer if it has started. Errors: as for Peer::tick(); the peer has waited too long for the other one.
 Status Match::tick(std::size_t side, std::uint64_t number, Stuck& stuck) {
     if (side == 1 && number < options_.join_frame) return {};
     if (Status status = peers_[side]->tick(); !status) return status;
@@ -94,7 +94,7 @@ void Match::run_paced(std::size_t side) {
     }
 }
 
-/// Rewinds both worlds to the first frame that differs, and describes the difference.
+/// Rewinds both worlds to the first frame in which they differ, and returns an error that describes the difference.
 Status Match::name_difference() {
     const std::optional<HashDifference>& found =
         peers_[0]->difference() ? peers_[0]->difference() : peers_[1]->difference();

@@ -2,8 +2,8 @@
 // A match between two peers in this process. Each has its own world, socket and simulated network. They communicate
 // only by datagrams, as two machines would.
 //
-// Without a clock (`fast`), the peers take turns on one thread, so a run depends on its seed and very little on the
-// machine. With a clock, each peer has its own thread and ticks 60 times a second.
+// Without a clock (`fast`), the peers take turns on one thread, so a run depends almost only on its seed. With a clock,
+// each peer has its own thread and ticks 60 times a second.
 // Thread: one thread at a time for each match.
 
 #include "peer.h"
@@ -27,11 +27,11 @@ public:
 
     /// Opens the sockets and creates both worlds. Errors: no socket is available; out of memory.
     shoal::Status begin();
-    /// Plays until both sides are done. Errors: a peer fails; there is no progress for twenty seconds of frames; the
-    /// worlds differ (the message names the difference). In the last case, both worlds are rewound to the end of the
-    /// first frame that differs.
+    /// Plays until both sides are done. Errors: a peer fails; there is no progress for 20 simulated seconds; the worlds
+    /// differ. In the last case, the message names the difference, and both worlds are rewound to the end of the first
+    /// frame in which they differ.
     shoal::Status run();
-    /// Compares the worlds. Errors: they are not equal; the message shows the difference, if known.
+    /// Compares the worlds. Errors: they are not equal. If the difference is known, the message names it.
     shoal::Status check_equal() const;
 
     Peer& peer(std::size_t side) { return *peers_[side]; }

@@ -10,7 +10,7 @@ using namespace shoal;
 
 namespace {
 
-/// Numbers that are read as 64 bits and stored with fewer.
+/// Numbers that are read with 64 bits and stored with fewer.
 struct Numbers {
     std::uint64_t num_ships = ArenaOptions().num_ships, delay = LinkOptions().delay;
 };

@@ -11,7 +11,7 @@ struct Options {
     bool json = false, help = false;
 };
 
-/// Errors: an unknown option or a bad value; the message says what is expected.
+/// Errors: an option is unknown or has an invalid value. The message says what is expected.
 shoal::Result<Options> read_options(int num_words, char** words);
 
 std::string help_text();

@@ -123,7 +123,7 @@ void Peer::take(const InputsDatagram& datagram) {
         const std::uint64_t at = std::uint64_t(datagram.first_hash) + i;
         if (at == their_hashes_.size() && at <= options_.num_frames) their_hashes_.push_back(datagram.hashes[i]);
     }
-    // Ignore impossible counts: the other side cannot know inputs that were not sent.
+    // Ignore impossible counts, because the other side cannot know inputs that were never sent.
     if (datagram.num_known_inputs <= mine_.size())
         num_mine_known_ = std::max<std::uint64_t>(num_mine_known_, datagram.num_known_inputs);
     if (datagram.num_known_hashes <= num_confirmed() + 1)
@@ -147,7 +147,7 @@ void Peer::take(const ChunkDatagram& datagram) {
 
 // --- joining -------------------------------------------------------------------------------------------------------
 
-/// Starts the shared inputs and hashes after `frame`.
+/// Makes the inputs and hashes that both peers share begin after `frame`.
 void Peer::begin_history(std::uint64_t frame) {
     num_mine_known_ = frame;
     their_hashes_.resize(frame + 1);
@@ -257,7 +257,7 @@ void Peer::send() {
     if (!has_world_) return;
     if (sender_ && is_alone())
         for (ChunkDatagram& chunk : sender_->chunks(now_)) send(std::move(chunk));
-    if (is_alone() && !sender_) return;  // nobody has joined
+    if (is_alone() && !sender_) return;  // no peer has joined
     InputsDatagram told;
     told.joins_at = joins_at_;
     told.first_input = static_cast<std::uint32_t>(num_mine_known_);

@@ -8,15 +8,15 @@
 //                                             |<- at most 8 frames ->|
 //
 // If an input arrives that differs from the guess, the world is rewound to the beginning of that frame, and all later
-// frames are replayed. States at the ends of confirmed frames can no longer change; their hashes are exchanged and
-// compared.
+// frames are replayed. The state at the end of a confirmed frame can no longer change. The peers exchange and compare
+// the hashes of these states.
 //
-// Everything is resent until the other side has confirmed it, so datagrams may be lost, delayed, reordered and
+// Everything is resent until the other side has confirmed it, so datagrams may be lost, delayed, reordered or
 // duplicated.
 //
 // Joining. A waiting peer plays alone, with the default input for the other peer. When another peer asks to join, the
-// waiting peer saves its world and continues to play; the save is sent in chunks. When all chunks are received, the
-// waiting peer chooses the first frame with inputs of the other peer:
+// waiting peer saves its world, sends the save in chunks, and continues to play. When all chunks have been received,
+// the waiting peer chooses the first frame for which the other peer has inputs:
 //
 //     waits       | plays on ................ | sends: from 112 on | ... 8 frames at most without inputs ...
 //     joins       wants a snapshot .. loads 75 .................. plays 75 to 111 again, then its own inputs
@@ -35,15 +35,15 @@
 
 namespace duel {
 
-/// How many frames may be played on guesses.
+/// How many frames may be played on guessed inputs.
 inline constexpr std::uint64_t kMaxAhead = 8;
-/// How many frames are kept: more than a rollback needs, so that frames whose hashes differ can still be examined.
+/// How many frames are kept. A rollback needs fewer, but frames whose hashes differ must still be available.
 inline constexpr std::uint32_t kKeptFrames = 64;
 
 struct PeerOptions {
     ArenaOptions arena;
     LinkOptions link;
-    std::uint64_t num_frames = 600;  ///< length of the match; below 2^31
+    std::uint64_t num_frames = 600;  ///< length of the match, below 2^31
     std::uint32_t side = 0;          ///< 0: the red fleet; 1: the blue fleet
     bool waits = false;              ///< if true, plays alone until the other peer joins
     bool joins = false;              ///< if true, begins with a snapshot of the other peer's world
@@ -51,16 +51,16 @@ struct PeerOptions {
 
 /// Counts and times of a peer's run.
 struct PeerCounts {
-    std::vector<double> tick_ms;  ///< time of each frame: receive, replay, play, send
+    std::vector<double> tick_ms;  ///< duration of each tick: receiving, replaying, playing and sending
     std::uint64_t num_steps = 0, num_rollbacks = 0, num_replayed = 0, deepest = 0;
-    double rewind_ms = 0, rollback_ms = 0, worst_rollback_ms = 0;  ///< a rollback is rewinding and replaying
-    std::uint64_t num_stalls = 0;                                  ///< frames not stepped for lack of inputs
+    double rewind_ms = 0, rollback_ms = 0, worst_rollback_ms = 0;  ///< a rollback rewinds and replays
+    std::uint64_t num_stalls = 0;                                  ///< ticks that played no frame for lack of inputs
     std::uint64_t num_received = 0, num_refused = 0;
     std::string refused;  ///< why the last datagram was refused
     std::uint64_t snapshot_frame = 0, snapshot_bytes = 0, joins_at = 0;
 };
 
-/// The first frame whose hashes differ.
+/// The first frame in which the hashes differ.
 struct HashDifference {
     std::uint64_t frame = 0, mine = 0, theirs = 0;
 };
@@ -70,15 +70,15 @@ public:
     /// Lifetime: `socket` must outlive the peer.
     Peer(const PeerOptions& options, Socket& socket, std::uint16_t other_port);
 
-    /// Spawns the ships, unless this peer joins. Errors: out of memory.
+    /// Spawns the ships, unless this peer joins a match. Errors: out of memory.
     shoal::Status begin();
-    /// Plays a frame: receives, rolls back if necessary, steps if allowed, and sends.
+    /// Receives, rolls back if necessary, plays frames if enough inputs are known, and sends.
     /// Errors: the socket fails; a snapshot cannot be loaded or saved.
     shoal::Status tick();
     /// Handles a received datagram, as tick() does. Returns whether the datagram came from the other side.
     bool take(std::span<const std::byte> bytes);
 
-    /// Returns whether the match is over, with all inputs confirmed and all hashes compared on both sides.
+    /// Returns whether the match is over, all inputs are confirmed and all hashes are compared, on both sides.
     bool is_done() const;
     /// Returns a number that increases while the match makes progress.
     std::uint64_t progress() const;
@@ -124,7 +124,7 @@ private:
     std::uint64_t now_ = 0;  // number of ticks
     bool has_world_ = false;
 
-    std::vector<Input> mine_, theirs_, guessed_;     // by frame; guessed_ holds the guesses that were played
+    std::vector<Input> mine_, theirs_, guessed_;     // by frame; guessed_ has the guesses that were played
     std::uint64_t replay_from_ = ~std::uint64_t(0);  // first frame that was played on a wrong guess
     std::uint64_t num_mine_known_ = 0;               // the other side has my inputs before this frame
 

@@ -18,7 +18,7 @@ namespace {
 constexpr int kPlotSize = 800, kLeft = 40, kTop = 110, kGap = 40;
 constexpr int kPageWidth = 2 * kLeft + 2 * kPlotSize + kGap, kPageHeight = kTop + kPlotSize + 70;
 constexpr float kUnitsPerMetre = kPlotSize / (2 * kShore) * 10;
-constexpr float kShipLength = 2.4f, kShotLength = 1.2f;  // drawn length in metres
+constexpr float kShipLength = 2.4f, kShotLength = 1.2f;  // length in the picture, in metres
 
 constexpr std::string_view kColors[kNumFleets] = {"#ff7a66", "#67b7ff"};
 constexpr std::string_view kShotColors[kNumFleets] = {"#ffe08a", "#d9f6ff"};

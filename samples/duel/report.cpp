@@ -15,7 +15,7 @@ using namespace shoal;
 
 namespace {
 
-/// Returns a quantile: the value below which `share` of all values are; 0 if there are no values.
+/// Returns the quantile `share`: that fraction of the values is below it. Returns 0 if there are no values.
 double part_below(std::vector<double> values, double share) {
     if (values.empty()) return 0;
     const auto at = std::min(values.size() - 1, static_cast<std::size_t>(share * static_cast<double>(values.size())));

@@ -1,11 +1,12 @@
 #pragma once
-// Reports the costs and the result of a match, for people or programs.
+// Reports the costs and the result of a match, as text for people or JSON for programs.
 
 #include "match.h"
 
 namespace duel {
 
-/// Returns a table with one column per peer. `picture` is a line about the picture, or empty.
+/// Returns a table with one column per peer. If `picture`, a line about the picture, is not empty, the table ends with
+/// it.
 std::string text_of(const Match& match, std::string_view picture);
 std::string json_of(const Match& match);
 

@@ -14,7 +14,7 @@ using namespace shoal;
 namespace {
 
 constexpr std::size_t kMostChunksPerFrame = 48, kChunksInMask = 8 * kNumMaskBytes;
-constexpr std::uint64_t kFramesToRepeat = 20;  // in frames; longer than a round trip
+constexpr std::uint64_t kFramesToRepeat = 20;  // longer than a round trip
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 #pragma once
-// Sends a snapshot of a world over a network that loses and reorders datagrams. The snapshot is split into chunks, the
+// Sends a snapshot of a world over a network that loses and reorders datagrams. The snapshot is split into chunks. The
 // receiver reports which chunks it has, and the sender resends the missing ones.
 //
 //     receiver   want(nothing yet)                    want(7 missing, then 1 0 1 ...)          want(all received)
@@ -16,15 +16,15 @@ namespace duel {
 
 class SnapshotSender {
 public:
-    /// Requires: 1 to kMaxSnapshotBytes bytes.
+    /// Requires: there are 1 to kMaxSnapshotBytes bytes.
     SnapshotSender(std::uint32_t frame, std::vector<std::uint8_t> bytes);
 
     std::uint32_t frame() const { return frame_; }
     std::size_t num_bytes() const { return bytes_.size(); }
     bool has_arrived() const { return first_missing_ == num_chunks_of(std::uint32_t(bytes_.size())); }
-    /// Records which chunks the receiver has. Reports about other snapshots are ignored.
+    /// Records which chunks the receiver has. Ignores reports about a different snapshot.
     void note(const WantDatagram& want);
-    /// Returns the chunks to send at frame `now`: chunks that are not confirmed and were not sent recently.
+    /// Returns the chunks to send at frame `now`, which are those that are not confirmed and were not sent recently.
     std::vector<ChunkDatagram> chunks(std::uint64_t now);
 
 private:
@@ -33,7 +33,7 @@ private:
     std::uint64_t hash_;
     std::uint32_t first_missing_ = 0;
     std::vector<std::uint8_t> has_come_;      // by chunk
-    std::vector<std::uint64_t> sent_before_;  // by chunk: 1 + the frame when it was sent; 0: never
+    std::vector<std::uint64_t> sent_before_;  // by chunk: 1 + the frame in which it was last sent, or 0
 };
 
 class SnapshotReceiver {

@@ -29,7 +29,8 @@ sockaddr_in address_of(std::uint16_t port) {
     return address;
 }
 
-/// Returns whether an error is temporary: nothing to receive, for example, or no receiver for an earlier datagram.
+/// Returns whether an error is temporary. For example, there is nothing to receive, or an earlier datagram had no
+/// receiver.
 bool is_passing(int number) {
     return number == EAGAIN || number == EWOULDBLOCK || number == ECONNREFUSED || number == ENOBUFS || number == EINTR;
 }
@@ -52,8 +53,8 @@ Result<Socket> Socket::open() {
     Socket made;
     made.file_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (made.file_ < 0) return error("cannot be made");
-    // Buffer datagrams that arrive while frames are replayed. If the system provides a smaller buffer, more datagrams
-    // are lost.
+    // Ask for a buffer that holds the datagrams that arrive while frames are replayed. If the system provides a smaller
+    // one, more datagrams are lost.
     const int room = 4 << 20;
     ::setsockopt(made.file_, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     sockaddr_in address = address_of(0);

@@ -1,5 +1,5 @@
 #pragma once
-// A Dear ImGui window that shows a world: the costs of its passes, its memory and its entities. Copy this file and
+// A Dear ImGui window that shows the costs of a world's passes, its memory and its entities. Copy this file and
 // shoal_panel.cpp into a program that uses Dear ImGui, and call draw() between NewFrame() and Render():
 //
 //     shoal_panel::Panel panel;
@@ -16,7 +16,7 @@
 //     | [x]  flock  1,200  100,000     6.514    6.577  0.55 |
 //     +-----------------------------------------------------+
 //
-// Thread: the structural thread of the world, while no pass runs.
+// Thread: the structural thread of the world, while no pass is running.
 
 #include "shoal/inspect/report.h"
 #include "shoal/world/world.h"
@@ -28,8 +28,8 @@ namespace shoal_panel {
 
 class Panel {
 public:
-    /// Draws the window. `is_open` is passed to ImGui::Begin(). Passes that are enabled or disabled in the window
-    /// change in the next frame.
+    /// Draws the window. `is_open` is passed to ImGui::Begin(). When the user enables or disables a pass in the window,
+    /// the change takes effect in the next frame.
     void draw(shoal::World& world, bool* is_open = nullptr);
 
 private:
@@ -39,8 +39,8 @@ private:
     void find(const shoal::World& world);
 
     shoal::WorldReport report_;
-    int num_draws_ = 0;     // reports are updated rarely, because numbers that change in each frame are unreadable
-    char query_[256] = "";  // query for the listed entities; empty: all
+    int num_draws_ = 0;     // the report is updated rarely, because numbers that change in each frame are unreadable
+    char query_[256] = "";  // query that selects the listed entities; empty: all
     std::string mistake_;   // error in the query
     std::vector<shoal::Entity> found_;
     shoal::Entity chosen_;

@@ -1,5 +1,6 @@
 #pragma once
-// The reefs, blooms and sharks around a tile. They are few, and are looked up once for all fish of the tile.
+// The reefs, blooms and sharks in and around a tile. There are few of them, and they are looked up once for all fish in
+// the tile.
 
 #include "sea.h"
 
@@ -15,10 +16,10 @@ struct Disc {
 
 inline float length_of(Vec2 v) { return std::sqrt(v.x * v.x + v.y * v.y); }
 
-/// Four times as many meals make a bloom twice as wide.
+/// A bloom with four times as many meals is twice as wide.
 inline float bloom_radius(float meals) { return 0.8f * std::sqrt(meals); }
 
-/// Identifies a fish by its index in the cells of a tile. Another machine may own the tile.
+/// Identifies a fish by its tile and its index among the fish in the tile. Another machine may own the tile.
 struct FishPlace {
     Zone tile = 0;
     std::uint32_t number = 0;
@@ -31,7 +32,7 @@ inline std::uint32_t count_fish(const Sea& sea) {
     return static_cast<std::uint32_t>(count);
 }
 
-/// Returns the place of fish `number` of all fish. Requires: number < count_fish(sea).
+/// Returns where fish `number` is, counting the fish on all machines. Requires: number < count_fish(sea).
 inline FishPlace find_fish(const Sea& sea, std::uint64_t number) {
     Zone tile = 0;
     for (; number >= sea.fish_of_tile[tile]; ++tile) number -= sea.fish_of_tile[tile];
@@ -70,7 +71,7 @@ private:
     }
 };
 
-/// Returns the push of the reefs at `place`. Units: metres per second squared.
+/// Returns the acceleration away from reefs at `place`. Units: metres per second squared.
 inline Vec2 push_of_reefs(const std::vector<Disc>& reefs, Vec2 place) {
     constexpr float kMargin = 3, kPush = 4;
     Vec2 push;
@@ -82,7 +83,7 @@ inline Vec2 push_of_reefs(const std::vector<Disc>& reefs, Vec2 place) {
     return push;
 }
 
-/// Returns the push of the shore at `place`. Units: metres per second squared.
+/// Returns the acceleration away from the shore at `place`. Units: metres per second squared.
 inline Vec2 push_of_shore(Vec2 place) {
     constexpr float kMargin = 14, kPush = 0.8f;
     const auto push = [](float at) {

@@ -12,14 +12,15 @@ using namespace shoal;
 
 namespace {
 
-/// Requests a fish next to an existing fish. Draws the same random numbers even if another machine creates the fish.
+/// Requests a new fish next to an existing fish. Draws the same random numbers even if another machine creates the
+/// fish.
 void bear_beside(const Sea& sea, Commands& commands, FishPlace place_of_parent, Random& random) {
     const Cells& cells = sea.cells;
     const Vec2 aside = {random.unit(), random.unit()};
     if (!sea.is_own(place_of_parent.tile)) return;
     const std::uint32_t parent = cells.begin_of(place_of_parent.tile * kCellsPerTile) + place_of_parent.number;
     const Vec2 beside = {cells.x[parent] + aside.x - 0.5f, cells.y[parent] + aside.y - 0.5f};
-    // The parent existed at the start of the frame, so it still has its row.
+    // The parent existed at the start of the frame, so its row still exists.
     const DatabaseRow row = {sea.database.find_table(sea.fish, cells.tile_of(parent)), cells.row[parent]};
     const Vec3 place = {beside.x, beside.y, sea.database.get<&Place::position>(row).z};
     const Swim swim{.velocity = {cells.velocity_x[parent], cells.velocity_y[parent]},
@@ -27,7 +28,7 @@ void bear_beside(const Sea& sea, Commands& commands, FishPlace place_of_parent, 
     commands.create(sea.tiles.zone_of(place), Place{place}, swim, Fish{sea.database.get<&Fish::species>(row)}, Sated{});
 }
 
-/// Requests a fish where a school starts, for a sea without fish.
+/// For a sea without fish: requests a fish where a school starts.
 void bear_first(const Sea& sea, Commands& commands, Random& random) {
     const Instance school{random.below(sea.schools.num_rows())};
     Vec3 place = sea.transforms.world_position(sea.transforms.instance(sea.schools.entity(school)));

@@ -1,4 +1,5 @@
-// Sharks carry remoras. The transform of a shark follows the shark, and the remoras linked to it move with it.
+// Sharks carry remoras. A shark's transform follows the shark, and the remoras that are linked to the transform move
+// with it.
 //
 //     carry     sets the poses of sharks from their positions and velocities
 //     attach    computes the poses of everything linked to them
@@ -13,7 +14,7 @@ using namespace shoal;
 
 namespace {
 
-/// Returns the rotation about z that turns the x axis to `direction`.
+/// Returns the rotation about the z axis that turns the x axis to `direction`.
 Quaternion turned_to(Vec2 direction) {
     const float length = length_of(direction);
     if (length == 0) return {};

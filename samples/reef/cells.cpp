@@ -29,7 +29,8 @@ void Cells::resize(std::size_t num_fish) {
     is_hungry.resize(num_fish);
 }
 
-/// Sorts one tile with a counting sort: counts the fish per cell, finds where each cell begins, and copies the fish.
+/// Sorts the fish in one tile with a counting sort: counts the fish per cell, finds where each cell begins, and copies
+/// the fish.
 void Cells::sort_tile(const DatabaseTable& table, const Database& sea, Zone tile, std::uint32_t first) {
     const auto position = table.column<&Place::position>(sea.find_component<Place>());
     const auto velocity = table.column<&Swim::velocity>(sea.find_component<Swim>());

@@ -1,12 +1,12 @@
 #pragma once
-// A copy of the fish for finding neighbours: the data that fish see of other fish, sorted by cell.
+// A copy of the fish for finding neighbours. It contains the data that fish see of other fish, sorted by cell.
 //
 //     begin   [ 0  2  2  5 ...                      by cell, with one more at the end
 //     fish    | cell 0 | cell 2       |             x, y, velocity, species, row in the table of the tile
 //
 // The copy is rebuilt every frame, tile by tile. Each position is copied once and then read for about fifty nearby
 // fish, from a few adjacent cache lines.
-// Thread: one thread calls sort(); any number of threads read.
+// Thread: any number of threads may read while no thread calls sort().
 
 #include "components.h"
 #include "tiles.h"
@@ -19,7 +19,7 @@ namespace reef {
 
 class Cells {
 public:
-    /// Copies all fish. `fish` is their archetype.
+    /// Copies all fish. `fish` is the archetype of the fish.
     void sort(const shoal::Database& sea, const shoal::Archetype& fish, shoal::Executor& executor);
 
     std::uint32_t num_fish() const { return static_cast<std::uint32_t>(x.size()); }
@@ -32,7 +32,7 @@ public:
         return static_cast<Zone>(after - begin_.begin() - 1) / kCellsPerTile;
     }
 
-    /// Calls visit(fish, tile) for the fish in all cells that overlap a square around `centre`.
+    /// Calls visit(fish, tile) for each fish in the cells that overlap a square around `centre`.
     template <class Visit>
     void for_each_near(Vec2 centre, float half_side, Visit&& visit) const {
         const std::uint32_t last_x = cell_across(centre.x + half_side), last_y = cell_across(centre.y + half_side);
@@ -43,7 +43,7 @@ public:
             }
     }
 
-    // Values by fish; the fish are sorted by cell.
+    // Values indexed by fish. The fish are sorted by cell.
     std::vector<float> x, y, velocity_x, velocity_y, species;
     std::vector<std::uint32_t> row;
     std::vector<std::uint8_t> is_hungry;

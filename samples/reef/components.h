@@ -1,6 +1,6 @@
 #pragma once
-// The component types of the sea. They hold all data of the sample, except the transforms of entities that carry others
-// or are carried.
+// The component types of the sea. They hold all data of the sample except transforms. Only entities that carry others
+// or are carried have a transform.
 //
 //     fish      place swim fish sated     many: in the database, in the zone of the tile that they are in
 //     shark     place swim hunter         in the database too; its transform follows it, and remoras follow that
@@ -29,7 +29,7 @@ struct Place {
 };
 SHOAL_COMPONENT(Place, (position, unit("m"), split))
 
-/// The motion of an animal: its velocity, and how it wants to change it.
+/// The motion of an animal: its velocity, and the change of velocity that it wants.
 struct Swim {
     Vec2 velocity{};
     Vec2 urge{};      ///< wanted acceleration, computed from the surroundings
@@ -51,7 +51,7 @@ SHOAL_COMPONENT((Sated, enableable), (left, unit("s")))
 /// An animal that eats fish.
 struct Hunter {
     float rest = 0;      ///< time until it hunts again
-    float appetite = 6;  ///< time for which one fish is enough
+    float appetite = 6;  ///< time for which eating one fish is enough
 };
 SHOAL_COMPONENT(Hunter, (rest, unit("s")), (appetite, unit("s"), range(0.1, 1000)))
 
@@ -67,7 +67,7 @@ struct Reef {
 };
 SHOAL_COMPONENT(Reef, (radius, unit("m"), range(0.5, 100)))
 
-/// Where fish of a species start: in a band that may be bent. `weight` determines the school's share of all fish.
+/// A school starts in a band that may be bent. `weight` determines the school's share of all fish.
 struct School {
     Species species = Species::kSardine;
     float weight = 1;

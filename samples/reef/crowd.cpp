@@ -9,7 +9,7 @@ namespace {
 
 constexpr float kSight = kCellSize, kElbowRoom = 1.2f;  // metres
 
-// Four fish are processed at a time, without branches.
+// Processes four fish at a time, without branches.
 using Lanes = float __attribute__((vector_size(16)));
 using LaneMask = int __attribute__((vector_size(16)));
 constexpr std::uint32_t kNumLanes = 4;
@@ -19,7 +19,7 @@ Lanes load(const float* place) {
     std::memcpy(&lanes, place, sizeof lanes);
     return lanes;
 }
-/// Returns `lanes`, with 0 in lanes where the mask is not set.
+/// Returns `lanes` with 0 in the lanes where the mask is not set.
 Lanes keep(LaneMask mask, Lanes lanes) { return reinterpret_cast<Lanes>(reinterpret_cast<LaneMask>(lanes) & mask); }
 float sum(Lanes lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
 

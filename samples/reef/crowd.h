@@ -13,7 +13,7 @@
 
 namespace reef {
 
-/// What a fish sees of other fish: sums over its own species, and the push of all species.
+/// What a fish sees of other fish: sums over its own species, and a push away from fish of all species.
 struct Seen {
     float num_kin = 0;
     Vec2 offset, velocity, push;
@@ -21,8 +21,8 @@ struct Seen {
 
 class Crowd {
 public:
-    /// Collects the fish of a cell and the eight cells around it, at most kMostPerRun from each row of three cells. In
-    /// a dense crowd, a fish therefore does not see all others.
+    /// Collects the fish in a cell and in the eight cells around it, at most kMostPerRun from each run of adjacent
+    /// cells. Therefore, in a dense crowd, a fish does not see all others.
     void gather(const Cells& cells, std::uint32_t cell_x, std::uint32_t cell_y);
 
     /// Sums up the gathered fish that a fish at `place` sees. Ignores fish at exactly this place, such as the fish

@@ -22,7 +22,7 @@ Result<Cluster*> divide(Sea& sea, MPI_Comm comm, Diagnostics& diagnostics) {
     if (Status same = cluster.status(); !same) return same;
     Status made = sea.spawn(diagnostics);
     if (made) made = add_passes(sea);
-    if (cluster.sum_count(made ? 0 : 1) != 0)  // check here, because others would wait for this rank in start()
+    if (cluster.sum_count(made ? 0 : 1) != 0)  // check here, because the other ranks would wait for this one in start()
         return made ? Status::error("another rank has no sea; its message says why") : made;
     sea.world.settle();
     if (Status started = cluster.start(); !started) return started;

@@ -24,7 +24,7 @@ public:
     shoal::Cluster cluster;
 };
 
-/// Spawns the sea, divided among the ranks of `comm`, and adds its passes. Returns its cluster. Collective.
+/// Spawns the sea, which is divided among the ranks of `comm`, and adds its passes. Returns its cluster. Collective.
 /// Errors: a source, the plugin or the cluster fails. Requires: close() is called later, even after errors.
 shoal::Result<shoal::Cluster*> divide(Sea& sea, MPI_Comm comm, shoal::Diagnostics& diagnostics);
 /// Destroys the cluster that divide() created. Collective.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr float kLastsLeast = 14, kLastsMost = 30;  // duration of a meal in seconds
 
-/// Feeds the hungry fish in a bloom. Returns how many meals are left.
+/// Feeds the hungry fish in a bloom. Returns the number of meals left.
 float feed(const Sea& sea, Commands& commands, Vec2 centre, float meals, std::uint64_t frame) {
     const float radius = bloom_radius(meals);
     sea.cells.for_each_near(centre, radius, [&](std::uint32_t fish, Zone tile) {
@@ -32,8 +32,8 @@ float feed(const Sea& sea, Commands& commands, Vec2 centre, float meals, std::ui
     return meals;
 }
 
-/// Returns a place near a random fish, or a random place if there are no fish. Returns nothing if another machine must
-/// find the place.
+/// Returns a place near a random fish, or a random place if there are no fish. If another machine must find the place,
+/// returns nothing.
 std::optional<Vec3> near_some_fish(const Sea& sea, Random& random) {
     constexpr float kWithin = 50;
     const Vec2 place = {(random.unit() - 0.5f) * kSeaSize, (random.unit() - 0.5f) * kSeaSize};

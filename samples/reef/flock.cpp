@@ -19,7 +19,7 @@ namespace {
 constexpr float kTogether = 0.9f, kAlign = 1.6f, kApart = 1.5f;  // weights
 constexpr float kFear = 26, kFearRange = 13, kHunger = 3, kMostUrge = 9;
 
-/// The pull of a slow circular current.
+/// Returns the acceleration that a slow circular current causes.
 Vec2 pull_of_the_current(Vec2 place, Vec2 velocity) {
     constexpr float kCurrent = 1.2f;  // metres per second at the shore
     return (Vec2{-place.y, place.x} * (kCurrent / kShore) - velocity * 0.5f) * 0.12f;
@@ -109,7 +109,7 @@ private:
     Crowd crowd_;
 };
 
-/// Runs over all tiles in parallel. Each job writes the fish of its tile and reads the copies of all fish.
+/// Processes all tiles in parallel. Each job writes the fish in its tile and reads the copies of all fish.
 void flock(Sea& sea, PassContext& context) {
     const DatabaseLock lock(sea.database);
     const ComponentType swim = sea.database.find_component<Swim>();

@@ -32,7 +32,7 @@ Prey nearest_fish(const Sea& sea, Vec2 place) {
     return prey;
 }
 
-/// Returns the urge of a shark without prey, which keeps its speed and avoids reefs and the shore.
+/// Returns the urge of a shark without prey. The shark keeps its speed and avoids reefs and the shore.
 Vec2 cruise(const Sea& sea, Vec2 place, Vec2 velocity, float speed) {
     Around around;
     around.look(sea, sea.tiles.zone_of({place.x, place.y, 0}));

@@ -1,11 +1,11 @@
 #pragma once
-// The web page that shows the sea while it runs, and the signal handling that ends an unlimited run.
+// Serves the web page that shows the sea while it is running, and handles the signals that end an unlimited run.
 //
 //     Inspection inspection;
 //     if (Status open = inspection.open(sea, run); !open) return open;
 //     while (!is_interrupted()) sea.step(), inspection.wait_for_frame();
 //
-// Thread: the thread of the world.
+// Thread: the structural thread of the world.
 
 #include "report.h"
 
@@ -22,11 +22,11 @@ public:
     Inspection();
     ~Inspection();
 
-    /// Serves the page if it was requested. A divided sea cannot be edited, because only one machine would make the
-    /// edits. Errors: there is no inspector in this build; the port cannot be used.
+    /// If the page was requested, serves it. A divided sea cannot be edited, because only one machine would make the
+    /// edits. Errors: this build has no inspector; the port cannot be used.
     shoal::Status open(Sea& sea, const Run& run);
     bool is_open() const;
-    /// Waits until the next frame is due, or while the page pauses the sea. Requires: is_open().
+    /// Waits until the next frame is due. While the page pauses the sea, no frame is due. Requires: is_open().
     void wait_for_frame();
 
 private:

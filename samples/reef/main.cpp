@@ -44,7 +44,7 @@ void show_progress(std::uint64_t done, std::uint64_t total) {
     print(stderr, done == total ? std::string("\r\033[K") : concat("\r", done, "/", total, " frames\033[K"));
 }
 
-/// Reloads edited sources. Prints a line about them, or their errors.
+/// Reloads edited sources. Prints a line about them, or prints their errors.
 void reload_edited(Sea& sea, const Run& run, std::string& told) {
     Diagnostics diagnostics;
     std::string line;
@@ -69,7 +69,7 @@ Status start_ranks(const Options&, char**) {
 Status live_in_ranks(Run&, Diagnostics&) { return {}; }
 #endif
 
-/// Runs frames as fast as possible, or in real time while sources are watched or the inspector is open.
+/// Runs frames as fast as possible, or in real time if sources are watched or the inspector is open.
 void run_frames(Sea& sea, Run& run, Inspection& inspection) {
     const std::int64_t begin_ns = monotonic_ns();
     std::string told;

@@ -1,9 +1,9 @@
-// The passes of a frame. Passes that touch the same fields run in the order in which they were added; others may run
-// side by side:
+// The passes of a frame. Passes that conflict run in the order in which they were added; other passes may run side by
+// side:
 //
 //     sort  flock  hunt  graze  digest  bloom  swim  cross  births  carry  attach  |  settle
 //
-// hunt, graze, digest, bloom, cross and births request structural changes, which happen when the world settles.
+// hunt, graze, digest, bloom, cross and births request structural changes, which are made when the world settles.
 
 #include "sea.h"
 

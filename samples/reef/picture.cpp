@@ -15,7 +15,7 @@ namespace {
 
 struct SpeciesLook {
     const char *name, *color;
-    float length;  // drawn length in metres
+    float length;  // length in the picture, in metres
 };
 constexpr SpeciesLook kLooks[kNumSpecies] = {{"sardines", "#bfe3f5", 1.5f},
                                              {"fusiliers", "#5aa9ff", 1.8f},
@@ -80,7 +80,7 @@ private:
             "\"/>");
     }
 
-    /// Calls visit(table) for the non-empty tables of an archetype.
+    /// Calls visit(table) for each non-empty table of an archetype.
     template <class Visit>
     void for_each_table(const Archetype& type, Visit&& visit) const {
         for (const DatabaseTable* table : sea_.database.all_tables())
@@ -100,7 +100,7 @@ private:
         });
     }
 
-    /// Returns the entities with a component type that only the schema file declares.
+    /// Returns the entities that have a component type that only the schema file declares.
     std::span<const Entity> owners_of(std::string_view component) const {
         const Store* store = sea_.world.directory().find(ComponentId(component));
         return store == nullptr ? std::span<const Entity>() : store->tables()[0]->entities();

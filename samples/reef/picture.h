@@ -1,7 +1,7 @@
 #pragma once
-// Draws the sea from above as an SVG: reefs with corals, blooms, each fish as a stroke in its direction of motion, and
-// sharks with remoras.
-// Thread: as for const calls of the world.
+// Draws the sea from above as an SVG: reefs with corals, blooms, fish, and sharks with remoras. Each fish is a stroke
+// in its direction of motion.
+// Thread: as for const calls to the world.
 
 #include "sea.h"
 
@@ -12,7 +12,7 @@ struct Picture {
     std::uint64_t num_strokes = 0;  ///< number of fish drawn
 };
 
-/// Draws at most `most_strokes` fish. If there are more, draws only every second, third ...
+/// Draws at most `most_strokes` fish. If there are more, draws only every second, third or nth fish.
 Picture draw(const Sea& sea, std::uint64_t most_strokes = 200'000);
 
 }  // namespace reef

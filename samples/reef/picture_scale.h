@@ -1,5 +1,5 @@
 #pragma once
-// The layout of pictures of the sea. Units: pixels; inside the plot, one unit is a tenth of a pixel, so that
+// The layout of pictures of the sea. Units: pixels. Inside the plot, one unit is a tenth of a pixel, so that
 // coordinates are integers.
 
 #include "tiles.h"

@@ -44,7 +44,7 @@ public:
     ~Mpi() { MPI_Finalize(); }
 };
 
-/// Rank 0 shows its tiles on a page if requested; then the other ranks wait for it in each frame.
+/// If the page was requested, rank 0 shows its tiles on it, and the other ranks wait for rank 0 in each frame.
 Status run_frames(Sea& sea, Cluster& cluster, Run& run) {
     constexpr std::uint64_t kFramesUntilBalanced = 100;
     Inspection inspection;
@@ -88,8 +88,8 @@ Status run_by_mpirun(std::uint64_t num_ranks, char** words) {
     if (geteuid() == 0)  // containers run programs as root, which Open MPI refuses by default
         for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}) setenv(name, "1", 0);
     setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);      // allow more ranks than cores
-    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);  // otherwise, the workers of a rank share one core
-    setenv("OMPI_MCA_plm", "isolated", 0);                    // use only this machine, which may have no ssh
+    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);  // otherwise, all workers of a rank would share a core
+    setenv("OMPI_MCA_plm", "isolated", 0);                    // use this machine only, because it may have no ssh
     const std::string count = concat(num_ranks);
     std::string mpirun = "mpirun", flag = "-n", number = count, self = "/proc/self/exe";
     char path[4096] = {};

@@ -24,7 +24,7 @@ constexpr const char* kColours[] = {"#5aa9ff", "#ff8f6b", "#9fe07a", "#ffd84d",
 
 const char* colour_of(std::uint32_t rank) { return kColours[rank % std::size(kColours)]; }
 
-/// The strokes of this rank's fish, and of fish that came from another rank in this frame.
+/// The strokes of this rank's fish. Fish that came from another rank in this frame are separate.
 struct Strokes {
     std::string staying, crossing;
     std::uint64_t count = 0;
@@ -53,7 +53,7 @@ Strokes strokes_of(const Sea& sea, const Cluster& cluster, std::uint64_t every) 
     return strokes;
 }
 
-/// Returns the texts of all ranks on rank 0.
+/// On rank 0, returns the strings of all ranks.
 std::vector<std::string> gather(const std::string& mine, const Cluster& cluster) {
     const int size = static_cast<int>(mine.size());
     std::vector<int> sizes(cluster.num_ranks()), places(cluster.num_ranks());
@@ -68,7 +68,7 @@ std::vector<std::string> gather(const std::string& mine, const Cluster& cluster)
     return texts;
 }
 
-/// Returns the lines between tiles of different ranks.
+/// Returns the lines between tiles that different ranks own.
 std::string borders(const Cluster& cluster) {
     std::string path;
     const int tile = units(kTileSize);

@@ -11,7 +11,7 @@
 
 namespace reef {
 
-/// Returns the picture on rank 0, and an empty text on the others, which send their parts. Collective.
+/// Returns the picture on rank 0. The other ranks send their parts to rank 0 and return an empty picture. Collective.
 Picture draw_ranks(const Sea& sea, const shoal::Cluster& cluster, std::span<const shoal::ClusterStatistics> ranks);
 
 }  // namespace reef

@@ -13,7 +13,7 @@ using namespace shoal;
 
 namespace {
 
-/// Returns a report of the world, with a last pass for settling.
+/// Returns a report of the world. Settling is added as the last pass.
 WorldReport report_of(const Sea& sea) {
     WorldReport report = report_world(sea.world);
     const SettleStatistics& settles = sea.world.settle_statistics();

@@ -46,13 +46,13 @@ public:
     virtual const shoal::LiveZones& own() const = 0;
     /// Returns a number for an entity that is the same on all machines, unlike its id.
     virtual std::uint64_t key(shoal::Entity entity) const = 0;
-    /// Returns these numbers for all rows of a table. Requires: passes run.
+    /// Returns key() for all rows of a table. Requires: passes are running.
     virtual std::span<const std::uint64_t> keys(const shoal::DatabaseTable& table) const = 0;
-    /// Replaces the value of each zone by the value of the zone's owner. Shape: by zone.
+    /// Replaces each zone's value with the value on the machine that owns the zone. Shape: indexed by zone.
     virtual void gather(std::vector<std::uint64_t>& of_zones) const = 0;
 };
 
-/// Counts and times so far.
+/// Counts and times for the report.
 struct SeaCounts {
     std::uint64_t num_spawned = 0;  ///< spawned entities
     double compile_ms = 0, spawn_ms = 0;
@@ -63,13 +63,12 @@ struct Sea {
     Sea(shoal::Executor& executor, const SeaOptions& options);
     ~Sea();
 
-    /// Compiles and spawns the sources. Errors: `diagnostics` has the errors of the sources, and the status has a
-    /// summary.
+    /// Compiles and spawns the sources. Errors: those in the sources are in `diagnostics`, and the status is a summary.
     Status spawn(shoal::Diagnostics& diagnostics);
-    /// Reloads the sources that were edited since the last call. Returns whether there were any. `line` describes the
+    /// Reloads the sources that were edited since the last call. Returns whether any were edited. `line` describes the
     /// reloaded sources, even if another source is rejected.
-    /// Errors: `diagnostics` has the errors of the sources, and the status has a summary. If `line` is empty, the sea
-    /// is unchanged.
+    /// Errors: those in the sources are in `diagnostics`, and the status is a summary. If `line` is empty, the sea is
+    /// unchanged.
     shoal::Result<bool> reload_edited(shoal::Diagnostics& diagnostics, std::string& line);
 
     SeaOptions options;
@@ -83,7 +82,7 @@ struct Sea {
     const shoal::Archetype &fish, &sharks, &blooms, &reefs;
     Cells cells;
     std::vector<shoal::ZoneSet>
-        touching;  ///< by tile: zones of the tile and its neighbours, and the zone of large entities
+        touching;  ///< by tile: the zones of the tile and its neighbours, and the zone for large entities
     shoal::LiveZones everywhere;
     std::unique_ptr<Share> share;
     std::vector<std::uint64_t> fish_of_tile, blooms_of_zone;  ///< on all machines, at the start of the frame
@@ -94,7 +93,7 @@ struct Sea {
     /// Returns the zones that passes may change: all zones, or the zones of this machine.
     const shoal::LiveZones& own() const { return share ? share->own() : everywhere; }
     bool is_own(Zone zone) const { return !share || share->own().now().contains(zone); }
-    /// Returns the key for an entity's random numbers.
+    /// Returns the key with which an entity's random numbers are drawn.
     std::uint64_t key(shoal::Entity entity) const { return share ? share->key(entity) : std::uint64_t(entity.id); }
     /// Runs a frame.
     void step();

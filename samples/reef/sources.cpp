@@ -46,7 +46,7 @@ Status SeaSources::prepare(Diagnostics& diagnostics) {
     return read_inputs(inputs_, diagnostics);
 }
 
-/// Adds the files that were read or searched for to `files`, even if there are errors.
+/// Even if there are errors, adds the files that were read or searched for to `files`.
 Result<CompiledSource> SeaSources::compile(const std::string& name, const Inputs& inputs, Diagnostics& diagnostics,
                                            std::vector<std::string>& files) const {
     std::vector<SourceDependency> dependencies;

@@ -16,17 +16,18 @@ public:
     /// Lifetime: `sea` must outlive this object.
     explicit SeaSources(Sea& sea) : sea_(sea) {}
 
-    /// Registers the C++ component types, then the component types of the schema file.
+    /// Registers the C++ component types, and then the component types in the schema file.
     Status prepare(shoal::Diagnostics& diagnostics);
-    /// Returns the blob of `name`, compiled by the first call. Lifetime: this object's; reload() replaces the content.
+    /// Returns the blob called `name`. The first call compiles it. Lifetime: as long as this object; reload() replaces
+    /// the content.
     shoal::Result<const shoal::Blob*> blob(const std::string& name, shoal::Diagnostics& diagnostics);
 
     /// Starts to watch the files, so that has_changed() detects edits.
     void watch();
     bool has_changed() { return watch_.has_changed(); }
     /// Compiles all used sources again, and reloads the entities that were spawned from changed sources. `line` names
-    /// the changed sources, or is empty. Errors: a source has an error, and nothing is reloaded; a source cannot be
-    /// reloaded, and its entities and those of later sources are unchanged.
+    /// the changed sources, or is empty. Errors: a source has an error (nothing is then reloaded); a source cannot be
+    /// reloaded (its entities and those of later sources then do not change).
     shoal::Status reload(shoal::Diagnostics& diagnostics, std::string& line);
 
 private:

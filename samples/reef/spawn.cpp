@@ -73,7 +73,7 @@ School school_at(const Manager<School>& schools, Instance at) {
             schools.get<&School::width>(at),   schools.get<&School::heading>(at), schools.get<&School::bend>(at)};
 }
 
-/// Spawns the fish of a school, in as many groups as come closest to its share of all fish.
+/// Spawns the fish of a school, as many groups as fit into the school's share of all fish.
 Status spawn_school(Sea& sea, Spawning& spawning, Instance at, float total_weight) {
     const School school = school_at(sea.schools, at);
     const std::string source = kSchoolSources[std::size_t(school.species)];
@@ -113,7 +113,7 @@ Status scatter(Sea& sea, Spawning& spawning, const std::string& source, std::uin
     return spawned ? Status() : spawned.status();
 }
 
-/// Sets the positions of reefs to the world positions of their transforms.
+/// Sets the position of each reef to the world position of its transform.
 Status place_reefs(Sea& sea) {
     std::vector<Entity> reefs;
     query<With<Reef>>(sea.database).for_each([&](Entity entity) { reefs.push_back(entity); });

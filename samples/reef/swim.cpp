@@ -1,4 +1,4 @@
-// Swimming: urges change the motion of animals, and animals that leave a tile change zones.
+// Swimming: urges change the motion of animals, and animals that leave a tile move to another zone.
 //
 //     swim     computes velocities from urges and positions from velocities, for fish and sharks; a plugin may bring it
 //     cross    asks for moves to other zones, which are made when the world settles
@@ -19,7 +19,7 @@ constexpr float kPanic = 2.2f;  // factor on the preferred speed
 
 float within_sea(float coordinate) { return std::clamp(coordinate, -kShore, kShore); }
 
-/// Requests to move the entities of a batch that have left their tile.
+/// For entities in a batch that have left their tile, requests a move to another zone.
 template <class Batch>
 void cross(const Sea& sea, Commands& commands, const Batch& batch) {
     const Vec3 low = low_corner(batch.zone()), high = low + Vec3{kTileSize, kTileSize, 0};
@@ -27,7 +27,7 @@ void cross(const Sea& sea, Commands& commands, const Batch& batch) {
     for (std::uint32_t row = 0; row < batch.num_rows(); ++row) {
         const float x = position.x()[row], y = position.y()[row];
         if (x >= low.x && x < high.x && y >= low.y && y < high.y) continue;
-        const Zone zone = sea.tiles.zone_of({x, y, 0});  // the same zone at the shore
+        const Zone zone = sea.tiles.zone_of({x, y, 0});  // at the shore, this may be the same zone
         if (zone != batch.zone()) commands.move(batch.entities()[row], zone);
     }
 }

@@ -1,5 +1,5 @@
-// The pass "swim" of swim.cpp as a plugin in C, with exactly the same results. It uses only the C interface and the
-// names of fields. Run it with `./dev run --plugin build/release/plugins/libreef_swim.so`.
+// The pass "swim" of swim.cpp as a plugin in C, with exactly the same results. It uses only the C interface and field
+// names. Run it with `./dev run --plugin build/release/plugins/libreef_swim.so`.
 
 #include "shoal/plugin/shoal_abi.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 // The sea as a grid: 16 x 16 tiles of 32 metres. Each tile is a zone of the database and is divided into 10 x 10 cells.
-// A fish can see as far as a cell is wide, so everything that it sees is in its own cell and the eight cells around it.
+// A fish can see as far as a cell is wide, so everything that it sees is in its own cell or in the eight cells around
+// it.
 //
 //     tile 17   +--+--+--+       tile     an entity moves to another zone when it swims into another tile
 //               |  |  |  |       cell     just a number: the order of fish in cells.h
@@ -28,16 +29,16 @@ inline constexpr float kShore = kSeaSize / 2;  ///< the sea reaches from -kShore
 inline constexpr shoal::GridZonesOptions kGrid{
     .origin = {-kShore, -kShore, 0}, .tile_size = kTileSize, .num_x = kTilesPerSide, .num_y = kTilesPerSide};
 
-/// The largest search distance of any pass. Requires: this is less than the size of a tile.
+/// The largest distance at which any pass searches. Requires: it is less than the size of a tile.
 inline constexpr float kFarthest = 24;
 
-/// Returns the corner with the lowest coordinates of a tile.
+/// Returns the corner of a tile that has the lowest coordinates.
 inline Vec3 low_corner(Zone tile) {
     return kGrid.origin + Vec3{static_cast<float>(tile % kTilesPerSide) * kTileSize,
                                static_cast<float>(tile / kTilesPerSide) * kTileSize, 0};
 }
 
-/// Returns the column or row of cells at a coordinate.
+/// Returns the column or row of cells that contains a coordinate.
 inline std::uint32_t cell_across(float metres) {
     const float cell = (metres + kShore) * (1 / kCellSize);
     return cell <= 0 ? 0 : std::min(static_cast<std::uint32_t>(cell), kCellsPerSide - 1);
@@ -50,7 +51,7 @@ inline std::uint32_t cell_number(std::uint32_t x, std::uint32_t y) {
     return tile * kCellsPerTile + y % kCellsPerTileSide * kCellsPerTileSide + x % kCellsPerTileSide;
 }
 
-/// Calls function(tile, worker) for every tile, on all workers.
+/// Calls function(tile, worker) for every tile. All workers take part.
 template <class Function>
 void for_each_tile(shoal::Executor& executor, Function&& function) {
     constexpr std::uint32_t kTilesPerJob = 4;
