@@ -1,4 +1,4 @@
-// Passes are functions that run on all cores, over all rows that have the fields that a pass names. Each pass is timed.
+// A pass is a function that runs on all cores, over all rows that have the fields it names. Each pass is timed.
 #include <shoal/world/world.h>
 
 #include <cstdio>

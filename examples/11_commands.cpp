@@ -35,7 +35,7 @@ int main() {
     if (!sea.create<Position, Age>(fish, kReef)) return 1;
 
     world.schedule().add("grow", query<Write<&Age::frames>>(sea), [](auto&& age) { ++age; });
-    // The first argument is the commands for the chunk of rows that the function works on.
+    // The first argument is the Commands object for the function's chunk of rows.
     world.schedule().add("breed", query<Read<&Position::value>, Read<&Age::frames>, Without<Nest>>(sea),
                          [](Commands& commands, Entity self, const Vec3& place, int age) {
                              if (age != 2 || self.index() % 10 != 0) return;

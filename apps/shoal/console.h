@@ -35,7 +35,8 @@ public:
     void show_progress(std::string_view units, std::uint64_t done, std::uint64_t total);
     /// Returns a listener that shows the progress of long calls.
     shoal::ProgressListener progress();
-    /// Returns a listener for calls that print to standard output. If standard output is a terminal, it shows nothing.
+    /// Returns a listener for calls that print to standard output. The listener shows nothing if standard output is a
+    /// terminal.
     shoal::ProgressListener progress_beside_output();
 
     /// Returns whether everything could be written.

@@ -2,7 +2,7 @@
 // Writes all outputs of a run, and records all its inputs. To protect files, an output must not be an input, a device
 // or a read-only file, and no two outputs may be the same file.
 //
-// `-` means standard input or standard output. The table of flags declares which flags are inputs and outputs, so a
+// `-` means standard input or standard output. The table of flags declares which flags name inputs and outputs, so a
 // verb adds only files that it finds later, such as a source's prefabs.
 
 #include "arguments.h"
@@ -14,7 +14,7 @@
 
 namespace shoal_tool {
 
-/// What messages call a source from standard input that has no other name.
+/// Messages use this name for an unnamed source from standard input.
 inline constexpr std::string_view kStandardInputName = "stdin";
 
 inline bool is_standard_stream(std::string_view path) { return path == "-"; }
@@ -23,7 +23,7 @@ inline bool is_standard_stream(std::string_view path) { return path == "-"; }
 /// stream can be read only once, and is not searched for by name.
 bool is_stream(const std::string& path);
 
-/// Returns the name by which messages call an output.
+/// Returns the name that messages use for an output.
 std::string name_of_output(const std::string& path);
 
 class Files {

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostLines = 20;  // the most lines that list compiled files and reasons
+constexpr std::size_t kMostLines = 20;  // maximum number of lines that list compiled files and reasons
 
 /// A source in the folder, and the state of its blob.
 struct Target {

@@ -27,8 +27,8 @@ struct LoadedLevel {
 /// session's diagnostics.
 std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, Console& console,
                                       const std::string& path, SourceSession& session, LevelFiles& tried);
-/// Shows a level's errors, and loads the level again whenever its files change, until it succeeds. Returns nothing if
-/// the user interrupts the tool.
+/// Shows a level's errors, and loads the level again whenever its files change, until loading succeeds. Returns nothing
+/// if the user interrupts the tool.
 std::optional<LoadedLevel> wait_for_level(const Arguments& arguments, Files& files, Console& console,
                                           const std::string& path, std::optional<SourceSession>& session,
                                           LevelFiles tried);

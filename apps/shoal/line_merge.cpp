@@ -9,7 +9,7 @@ namespace shoal_tool {
 
 namespace {
 
-constexpr int kMostChanges = 2000;  // most lines that are added or removed; memory use is quadratic in this number
+constexpr int kMostChanges = 2000;  // maximum number of added and removed lines; memory use is quadratic in it
 
 using Lines = std::vector<std::string_view>;  // including line ends
 

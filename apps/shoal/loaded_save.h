@@ -1,5 +1,5 @@
 #pragma once
-// Reads the world in a save, or in a folder of Persistence, for `shoal dump`, `check` and `diff`.
+// Reads the world in a save, or in a Persistence folder, for `shoal dump`, `check` and `diff`.
 // The save is loaded into a separate world that has the save's component types. It is checked as strictly as when a
 // program loads it.
 //

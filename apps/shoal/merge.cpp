@@ -54,7 +54,7 @@ constexpr std::string_view kMergeExamples =
     "shoal merge base.sjson mine.sjson theirs.sjson -o merged.sjson\n"
     "shoal merge base.yaml mine.yaml theirs.yaml -o mine.yaml\n";
 
-/// Returns the name by which messages call a side. It ends with the file's extension, which selects the format.
+/// Returns the name that messages use for a side. It ends with the file's extension, which selects the format.
 std::string name_of(const Arguments& arguments, std::size_t side) {
     constexpr std::string_view kSides[] = {"base:", "a:", "b:"};
     const std::string& operand = arguments.operands()[side];

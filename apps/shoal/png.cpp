@@ -15,7 +15,7 @@ using namespace shoal;
 
 namespace {
 
-constexpr double kScale = 2, kLongestSide = 8192;  // pixels per unit; most pixels per side
+constexpr double kScale = 2, kLongestSide = 8192;  // pixels per unit; maximum pixels per side
 
 template <auto kDestroy>
 struct Destroy {

@@ -2,7 +2,7 @@
 // Recordings of runs. `shoal run --record` stores the setup of a run, and `shoal replay` repeats it.
 //
 // The setup in a recording consists of JSON that describes the run, a zero byte, the level's blob, and a blob without
-// entities. The last has the level's component types as they are declared in the world.
+// entities. The second blob has the level's component types as they are declared in the world.
 
 #include "run.h"
 

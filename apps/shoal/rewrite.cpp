@@ -82,8 +82,8 @@ SchemaReading read_as_schema(const std::string& name, std::string_view text) {
     return reading;
 }
 
-/// Reads a file as a schema file, because it is not a valid source. If both fail, keeps the errors for the kind of file
-/// that it is meant to be.
+/// Reads a file as a schema file, because it is not a valid source. If it is not a schema file either, keeps the errors
+/// for the kind of file that it is meant to be.
 void take_as_schema(SourceFile& file, const std::string& text) {
     SchemaReading reading = read_as_schema(file.path, text);
     if (!reading.document && !reading.is_meant) return;
@@ -93,7 +93,7 @@ void take_as_schema(SourceFile& file, const std::string& text) {
     file.is_schema = true;
 }
 
-/// Reports an error if a source from standard input, which has no extension to select the format, is YAML.
+/// Reports an error if standard input is YAML, because it has no file name extension and was read as SJSON.
 void take_as_unnamed(SourceFile& file, const std::string& text) {
     Diagnostics diagnostics;
     const Result<Document> yaml = read_yaml(diagnostics.refer_file(file.path, text), diagnostics, read_options(false));

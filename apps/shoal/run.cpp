@@ -605,7 +605,7 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     if (SourceRules rules; level.is_blob || !task.load.empty() || task.recovers)
         read_schemas(arguments, files, world.registry(), rules, diagnostics);  // to migrate the blob and the save
     if (diagnostics.num_errors() != 0) return Status::error("the schema files have errors");
-    if (task.watches) {  // so that component types that a reload adds have passes
+    if (task.watches) {  // a reload may add component types that need these passes
         world.transforms({.mode = TransformMode::kDeferred});
         world.manager<PointMass>();
     }

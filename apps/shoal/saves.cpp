@@ -149,8 +149,8 @@ private:
         differences_.push_back({name_of(document), "", is_before ? std::optional(components) : std::nullopt,
                                 is_before ? std::nullopt : std::optional(components)});
     }
-    /// Compares the other parts. If nothing else differs, these include the order of rows and ids. They always include
-    /// parts that the tool does not load (such as passes, events and observers) and parts that need missing blobs.
+    /// Compares the parts that the tool does not load, such as passes, events and observers, and the parts that need
+    /// missing blobs. If nothing else differs, also compares the order of rows and ids.
     void compare_parts() {
         const auto is_of_rows = [](std::string_view path) {
             return path.starts_with("stores/") || path.starts_with("entities/");

@@ -65,7 +65,7 @@ private:
 /// Errors: standard input was named as a script.
 shoal::Status check_script_paths(std::span<const std::string> paths);
 
-/// Returns type annotations for Lua editors that describe component types. Errors: the tool was built without LuaJIT.
+/// Returns type annotations of component types, for Lua editors. Errors: the tool was built without LuaJIT.
 shoal::Result<std::string> annotations_of(std::span<const shoal::Schema* const> schemas);
 
 }  // namespace shoal_tool

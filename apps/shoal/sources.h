@@ -78,7 +78,7 @@ bool prepare(const Arguments& arguments, Files& files, Console& console, const s
              SourceSession& session);
 /// Returns the schema files that were given. Files with older versions come last.
 std::vector<std::string> schema_paths(const Arguments& arguments);
-/// Reads the schema files with older versions that were given. They must be read last. Errors: added to the session's
+/// Reads the schema files that were given for older versions. They must be read last. Errors: added to the session's
 /// diagnostics.
 void read_source_schemas(const Arguments& arguments, Files& files, SourceSession& session);
 /// Reads the given schema files. Errors: added to the diagnostics.
@@ -86,7 +86,8 @@ void read_schemas(const Arguments& arguments, Files& files, shoal::ComponentRegi
                   shoal::SourceRules& rules, shoal::Diagnostics& diagnostics);
 /// Reads the given schema files into a session.
 void read_schemas(const Arguments& arguments, Files& files, SourceSession& session);
-/// Records as inputs the sources that were read. Errors: a source is also an output. They are added to the session.
+/// Adds the sources that were read to the inputs. Errors: a source is also an output; the error is added to the
+/// session.
 bool add_inputs(Files& files, const shoal::CompiledSource& compiled, SourceSession& session);
 
 /// Reads and checks a blob. If necessary, converts its byte order in memory.

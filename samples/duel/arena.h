@@ -43,7 +43,7 @@ struct Shot {
 };
 SHOAL_COMPONENT(Shot, (position, unit("m")), (velocity, unit("m/s")), (left, unit("s")), fleet)
 
-/// The ships, sorted by the cell of a square grid that they are in. Rebuilt in each frame.
+/// The ships, sorted by their cells in a square grid. Rebuilt in each frame.
 ///
 ///     begin    [ 0  2  2  5 ...           by cell, and one more
 ///     row      | cell 0 | cell 2    |     of ships, by cell

@@ -1,6 +1,6 @@
 #pragma once
-// Simulates a bad network in front of a socket. Datagrams are lost, delayed, reordered or duplicated at random; the
-// seed determines which.
+// Simulates a bad network in front of a socket. Datagrams are randomly lost, delayed, reordered or duplicated. A seed
+// determines the random numbers.
 //
 //     send() -> [ lost? ] -> held until it is due -> flush() -> socket
 //

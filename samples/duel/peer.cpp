@@ -147,7 +147,7 @@ void Peer::take(const ChunkDatagram& datagram) {
 
 // --- joining -------------------------------------------------------------------------------------------------------
 
-/// Makes the inputs and hashes that both peers share begin after `frame`.
+/// Starts exchanging inputs and hashes after `frame`.
 void Peer::begin_history(std::uint64_t frame) {
     num_mine_known_ = frame;
     their_hashes_.resize(frame + 1);

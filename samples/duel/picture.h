@@ -14,7 +14,7 @@ struct Picture {
     std::uint64_t num_strokes = 0;  ///< ships drawn, in both worlds together
 };
 
-/// Draws at most `most_strokes` ships per world. If there are more, draws only every second, third or nth ship.
+/// Draws at most `most_strokes` ships per world. If there are more, draws only every nth ship.
 Picture draw(const Arena& left, const Arena& right, std::uint64_t most_strokes = 20'000);
 
 }  // namespace duel

@@ -5,8 +5,8 @@
 
 namespace duel {
 
-/// Returns a table with one column per peer. If `picture`, a line about the picture, is not empty, the table ends with
-/// it.
+/// Returns a table with one column per peer. If `picture` is not empty, it is a line about the picture and is printed
+/// last.
 std::string text_of(const Match& match, std::string_view picture);
 std::string json_of(const Match& match);
 

@@ -53,8 +53,8 @@ Result<Socket> Socket::open() {
     Socket made;
     made.file_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (made.file_ < 0) return error("cannot be made");
-    // Ask for a buffer that holds the datagrams that arrive while frames are replayed. If the system provides a smaller
-    // one, more datagrams are lost.
+    // Datagrams that arrive during a replay are buffered. If the system provides a smaller buffer, more of them are
+    // lost.
     const int room = 4 << 20;
     ::setsockopt(made.file_, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     sockaddr_in address = address_of(0);

@@ -32,7 +32,7 @@ inline std::uint32_t count_fish(const Sea& sea) {
     return static_cast<std::uint32_t>(count);
 }
 
-/// Returns where fish `number` is, counting the fish on all machines. Requires: number < count_fish(sea).
+/// Finds a fish by number. The fish on all machines are numbered. Requires: number < count_fish(sea).
 inline FishPlace find_fish(const Sea& sea, std::uint64_t number) {
     Zone tile = 0;
     for (; number >= sea.fish_of_tile[tile]; ++tile) number -= sea.fish_of_tile[tile];

@@ -100,7 +100,7 @@ private:
         });
     }
 
-    /// Returns the entities that have a component type that only the schema file declares.
+    /// Returns the entities that have `component`, a component type without a C++ type.
     std::span<const Entity> owners_of(std::string_view component) const {
         const Store* store = sea_.world.directory().find(ComponentId(component));
         return store == nullptr ? std::span<const Entity>() : store->tables()[0]->entities();

@@ -12,7 +12,7 @@ struct Picture {
     std::uint64_t num_strokes = 0;  ///< number of fish drawn
 };
 
-/// Draws at most `most_strokes` fish. If there are more, draws only every second, third or nth fish.
+/// Draws at most `most_strokes` fish. If there are more, draws only every nth fish.
 Picture draw(const Sea& sea, std::uint64_t most_strokes = 200'000);
 
 }  // namespace reef

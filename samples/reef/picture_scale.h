@@ -1,6 +1,6 @@
 #pragma once
-// The layout of pictures of the sea. Units: pixels. Inside the plot, one unit is a tenth of a pixel, so that
-// coordinates are integers.
+// The layout of the sea's pictures. Units: pixels. Inside the plot, one unit is a tenth of a pixel, so that coordinates
+// are integers.
 
 #include "tiles.h"
 

@@ -98,7 +98,7 @@ struct Sea {
     /// Runs a frame.
     void step();
 
-    /// Returns the number of entities of an archetype in all zones.
+    /// Counts an archetype's entities in all zones.
     std::uint64_t database_rows(const shoal::Archetype& type) const;
     std::uint64_t num_sharks_wanted() const { return std::max<std::uint64_t>(16, options.num_fish / 2000); }
     std::uint64_t num_blooms_wanted() const { return std::max<std::uint64_t>(40, options.num_fish / 300); }

@@ -73,7 +73,7 @@ School school_at(const Manager<School>& schools, Instance at) {
             schools.get<&School::width>(at),   schools.get<&School::heading>(at), schools.get<&School::bend>(at)};
 }
 
-/// Spawns the fish of a school, as many groups as fit into the school's share of all fish.
+/// Spawns a school: as many groups of fish as fit into its share of all fish.
 Status spawn_school(Sea& sea, Spawning& spawning, Instance at, float total_weight) {
     const School school = school_at(sea.schools, at);
     const std::string source = kSchoolSources[std::size_t(school.species)];

@@ -31,7 +31,7 @@ Rest rest_of(double radians) {
     return {high, (second - high) - error, static_cast<std::int64_t>(quarters)};
 }
 
-/// The sine of an angle of at most an eighth of a turn.
+/// Returns the sine of an angle up to an eighth of a turn.
 double sine_near_zero(double x, double low) {
     const double z = x * x, v = z * x;
     const double r =

@@ -32,11 +32,11 @@ std::string read_file(const std::string& path, std::size_t max_bytes, void* cont
 /// for a failure. If `to_append` is not null, opens the new file for append_to_file() before renaming it; if the file
 /// cannot be opened, nothing is replaced.
 std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes, int* to_append = nullptr);
-/// Returns the reason why replace_file() would fail, as far as it can be known in advance, or an empty string.
+/// Returns the reason why replace_file() would fail, if it is known in advance, or an empty string.
 std::string why_not_replace(const std::string& path);
 
-/// See append_file.h and folder.h. Each function that returns a string returns an empty one, or the reason for a
-/// failure.
+/// See append_file.h and folder.h. A function that returns a string returns the reason for a failure, or an empty
+/// string on success.
 std::string create_file(const std::string& path, int& file);
 std::string append_to_file(int file, const void* data, std::size_t num_bytes);
 std::string flush_file(int file);

@@ -470,8 +470,8 @@ bool is_of_earlier_copy(void* address, void* library, const std::string& path) {
 }
 
 /// A library with a unique symbol (a static variable of an inline function) is never unloaded, and all libraries opened
-/// later use its variable. A new version of a plugin would therefore use the variable of the old version. If a variable
-/// is in an earlier copy of the same file, returns an error, and otherwise an empty string. Variables of the standard
+/// later use its variable. A new version of a plugin would therefore use the variable of the old version. Returns an
+/// error if a variable is in an earlier copy of the same file, and an empty string otherwise. Variables of the standard
 /// library are skipped, because they are constant.
 std::string find_stale_variable(void* library, const std::string& bytes, const std::string& path) {
     std::string failure;

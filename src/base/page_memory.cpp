@@ -32,7 +32,7 @@ constexpr std::size_t kShareOfOne = 32;  // a table or an index may take 1/32 of
 constexpr std::size_t kShareOfMany = 4;  // memory for many tables may take 1/4
 
 /// If the process has a memory limit, no reservation may take most of the remaining space. Otherwise the first tables
-/// would leave no space for later ones, although their rows may never exist.
+/// would reserve it for rows that may never exist, and leave none for later tables.
 bool is_modest(std::size_t num_bytes, std::size_t share) {
     return num_bytes <= kLargePageBytes || num_bytes <= os::left_address_space() / share;
 }

@@ -41,7 +41,7 @@ struct StringTable::Content {
     struct Text {
         StringId id;
         std::string_view text;
-        std::uint32_t unused_since;  // number of a lease, 0 if it may be in use, kForGood if it is never removed
+        std::uint32_t unused_since;  // number of a lease, 0 (may be in use) or kForGood (is never removed)
     };
 
     HashMap<StringId, std::uint32_t> numbers{Owner(kOwner)};
@@ -108,7 +108,7 @@ Result<StringId> StringTable::intern(std::string_view text, bool for_good) {
     return id;
 }
 
-/// Notes even a string that is in the table but was found unused. Otherwise it might be removed before a collection
+/// Also notes a string that is in the table but was found unused. Otherwise it might be removed before a collection
 /// finds its id in the row that is being written.
 Status StringTable::note(std::string_view text) {
     const StringId id(text);

@@ -67,7 +67,8 @@ public:
     void add(Entity entity) {
         if (number_of_.insert(entity.id, std::uint32_t(all_.size())).is_new) all_.push_back(entity);
     }
-    /// Adds the descendants (children and owned entities) of the entities in the set, if takes(entity) is true.
+    /// Adds the descendants (children and owned entities) of the set's entities, except those for which takes() is
+    /// false.
     template <class Takes>
     void add_below(Takes&& takes) {
         for (std::size_t i = 0; i < all_.size(); ++i)
@@ -410,7 +411,7 @@ private:
 /// and components that are not plain bytes.
 class CopyCall {
 public:
-    /// Copies whose row is created here are in `zone`, or in the zone of the original if `zone` is kNoZone.
+    /// A copy whose row is created here is in `zone`, or in the zone of its original if `zone` is kNoZone.
     CopyCall(World& world, std::span<const Entity> originals, Zone zone)
         : world_(world), originals_(originals), zone_(zone) {
         for (std::uint32_t i = 0; i < originals.size(); ++i) number_of_.set(originals[i].id, i);

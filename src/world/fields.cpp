@@ -12,7 +12,7 @@ namespace {
 
 std::string_view component_of_path(std::string_view name) { return name.substr(0, name.find_first_of(".[")); }
 
-/// Returns the error that a property is not a field, because its type may differ between entities.
+/// Returns the error for using a property as a field. The type of a property may differ between entities.
 Status refuse_property(std::string_view name) {
     return Status::error(concat('"', name,
                                 "\" is a named value and no field; read it with PropertyManager::get(), or with ",
@@ -67,7 +67,7 @@ Status World::set(Entity entity, std::string_view name, const AnyValue& value) {
 
 namespace {
 
-/// Returns the entity of the singleton that is named first in a path such as "wind.force".
+/// Returns the entity of the singleton at the start of a path such as "wind.force".
 Result<Entity> find_singleton(const World& world, std::string_view name) {
     const std::string_view component = name.substr(0, name.find('.'));
     const Store* const store = world.directory().find(ComponentId(component));

@@ -104,8 +104,8 @@ std::uint32_t first_field_in(const Schema& schema, std::uint32_t column) {
     return first;
 }
 
-/// Returns whether an access (to a field, a component type or a whole store) includes this column. The table is in the
-/// accessed store.
+/// Returns whether an access (to a field, a component type or a whole store) includes this column. Requires: the table
+/// is in the accessed store.
 bool covers(const Access& access, const Schema& table, std::uint32_t column) {
     if (access.component == ComponentId()) return true;
     const FieldOfComponent field(table, first_field_in(table, column));

@@ -10,7 +10,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kMaxNamed = 8;  // most pairs that a message names
+constexpr std::size_t kMaxNamed = 8;  // maximum number of pairs in a message
 
 /// A partial order of passes: for each pass, the set of passes that come after it.
 using PassRelation = Array<BitSet>;
@@ -122,7 +122,7 @@ private:
     /// Returns an error if conflicting passes of different groups are ordered only by when they were added.
     Status find_ambiguities() const {
         const std::size_t n = result_.order.size();
-        PassRelation meant = make_relation(n);  // by position; filled from the end, because passes use later entries
+        PassRelation meant = make_relation(n);  // by position; filled from the end, because an entry uses later ones
         for (std::size_t p = n; p-- > 0;)
             for (std::size_t q = p + 1; q < n; ++q) {
                 const std::size_t a = result_.order[p], b = result_.order[q];

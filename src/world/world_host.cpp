@@ -55,7 +55,7 @@ Status World::Host::check_store(const Store& store, const Schema& component) con
                                 "; call World::", built_in->maker, "() before it is used"));
 }
 
-/// Gives the same stamp as the other stores to a store that is added later.
+/// Brings the stamp of a newly added store up to date with the other stores.
 void World::Host::note_store(Store& store) {
     if (database_ == nullptr) database_ = dynamic_cast<Database*>(&store);
     if (world_.stamp() > 1) store.settle({&world_.random_, world_.stamp(), world_.options_.executor, nullptr});

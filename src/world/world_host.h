@@ -1,6 +1,6 @@
 #pragma once
-// The functions of a world that its component directory and its commands call: they create stores, spawn, copy and
-// intern strings.
+// The functions of a world that its component directory and its commands call: they create stores, spawn and copy
+// entities, and intern strings.
 // Thread: the structural thread of the world.
 
 #include "shoal/world/world.h"

@@ -14,8 +14,8 @@ class World;
 /// its transform and in the field that determines its tile; otherwise the copy has the original's pose. The copy is in
 /// the original's zone, unless options.zone selects a different zone, or zones are tiles and a root pose is in a
 /// different tile. Entity 0 of each copy is the copy of `original`.
-/// Errors: the entity is dead; options.overrides are given, which apply only to entities of a blob; a component cannot
-/// be copied, or its store does not expose its fields; as for World::spawn(). On an error, the world is unchanged.
+/// Errors: as for World::spawn(); the entity is dead; options.overrides are given, which apply only to entities of a
+/// blob; a component cannot be copied, or its store does not expose its fields. On an error, the world is unchanged.
 /// Requires: no pass is running.
 SHOAL_API Result<Spawned> copy(World& world, Entity original, const SpawnOptions& options = {});
 

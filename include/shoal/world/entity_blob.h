@@ -40,7 +40,8 @@ SHOAL_API std::vector<Entity> entities_below(World& world, Entity entity);
 /// unloaded. There are no duplicates. Parents precede their children. Requires: `entities` are living.
 SHOAL_API std::vector<Entity> entities_with_below(World& world, std::span<const Entity> entities);
 
-/// Calls entities_with_below() for the entities in these zones of the world's databases.
+/// Returns the entities in these zones of the world's databases, and the entities below them, as entities_with_below()
+/// does.
 SHOAL_API std::vector<Entity> entities_in(World& world, const ZoneSet& zones);
 
 /// Saves living entities. Requires: each entity occurs once, and parents precede their children. Errors: an entity is

@@ -63,13 +63,13 @@ struct PassPlan;
 struct ScheduleGraph;
 class Trace;
 
-/// For tools that inspect the data that passes write: is notified after each pass.
+/// Is notified after each pass. Tools use it to inspect the data that passes write.
 class PassObserver {
 public:
     /// Called after a pass has ended and before the passes that wait for it begin. The data that the pass declares as
     /// written does not change until the call returns. While there is an observer, passes also wait for conflicting
     /// passes in other zones. Passes are numbered from 0 in execution order. Passes that do not run in this frame are
-    /// also counted.
+    /// numbered too.
     /// Thread: any worker; calls for different passes may overlap.
     virtual void observe(std::string_view pass, std::uint32_t number, std::span<const Access> accesses) = 0;
 
@@ -77,8 +77,8 @@ protected:
     ~PassObserver() = default;
 };
 
-/// For profilers: is notified when a worker begins and stops working on a pass. Each period is a profiler zone on the
-/// worker's thread.
+/// Is notified when a worker begins and stops working on a pass. Profilers use it: each period is a profiler zone on
+/// the worker's thread.
 ///
 /// A worker works on a pass while it runs the pass or helps with one of its loops. While a worker waits, it may help
 /// with another pass: it then stops working on its own pass, and resumes it afterwards. If a pass steps another world,
@@ -130,8 +130,8 @@ public:
 
     /// Removes a pass. Requires: the schedule is not running. Errors: no pass has this name.
     SHOAL_API Status remove(std::string_view name);
-    /// Undoes all calls to after() and before() that name a pass or group which no longer exists, such as a pass of an
-    /// unloaded plugin. Requires: the schedule is not running.
+    /// Undoes all calls to after() and before() that name this pass or group, for example after its plugin was
+    /// unloaded. Requires: the schedule is not running.
     SHOAL_API void forget_order(std::string_view name);
     /// Returns whether a pass or a group has this name.
     SHOAL_API bool is_taken(std::string_view name) const;

@@ -111,8 +111,8 @@ public:
     /// commands. On an error, nothing is changed.
     SHOAL_API Status attach(Store& store);
     /// Removes a store from this world. If the world created the store, it exists until the world is destroyed, and the
-    /// next call that needs one creates another. Requires: the store is attached; no pass is running, and the world is
-    /// not settling.
+    /// next call that needs such a store creates a new one. Requires: the store is attached; no pass is running, and
+    /// the world is not settling.
     SHOAL_API void detach(Store& store);
 
     /// Returns the singleton of type T and marks it as written; see singletons.h. Requires: no pass is running; passes
@@ -190,8 +190,8 @@ public:
     /// The migrations, and the functions that spawn component types in place of stores; see resource/detail/registry.h.
     ComponentRegistry& registry() { return registry_; }
     /// Creates a store for each component type of the blob that has no store and no spawn function.
-    /// WorldOptions::default_store is the kind of store. Errors: a store's schema differs from the blob's; stores that
-    /// were already created remain.
+    /// WorldOptions::default_store determines the kind of store. Errors: a store's schema differs from the blob's;
+    /// stores that were already created remain.
     SHOAL_API Status adopt_schemas(const Blob& blob);
     SHOAL_API Status adopt_schemas(const Schema& schema);  ///< for a single component type
     /// Spawns a blob. One call creates all ids. Then each component type's store receives one batch. Stores of built-in

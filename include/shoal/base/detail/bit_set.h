@@ -52,7 +52,7 @@ public:
     /// The number of bits that are set.
     SHOAL_API std::size_t count() const;
 
-    /// Return whether all bits, or any bits, that are set in `other` are also set in this set.
+    /// Return whether this set contains all, or any, of the bits that are set in `other`.
     SHOAL_API bool has_all(const BitSet& other) const;
     SHOAL_API bool has_any(const BitSet& other) const;
     /// Sets all bits that are set in `other`.

@@ -47,7 +47,7 @@ void destroy_owned(const char* owner, const T* object) {
 /// Returns how many bytes of bookkeeping memory all owners together have in use.
 SHOAL_API std::size_t bookkeeping_bytes();
 
-/// The name of an owner of bookkeeping memory. Lifetime: the name is a literal.
+/// Names the owner of bookkeeping memory. Lifetime: the name is a literal.
 struct Owner {
     constexpr Owner(const char* owner_name) : name(owner_name) {}  // NOLINT: conversion is the point
     const char* name;

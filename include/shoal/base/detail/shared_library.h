@@ -1,6 +1,6 @@
 #pragma once
-// A shared library that is opened while the program is running. What is opened is a copy of the file, so the file may
-// be replaced at any time and then opened again. Without the copy, the system would return the library that is already
+// A shared library that is opened while the program is running. It opens a copy of the file, so the file may be
+// replaced at any time and then opened again. Without the copy, the system would return the library that is already
 // open. Thread: one thread at a time.
 
 #include "shoal/base/status.h"

@@ -52,16 +52,15 @@ public:
         for_each([](void* to, StringId id, std::string_view text) { (*static_cast<Visit*>(to))(id, text); }, &visit);
     }
 
-    /// Sets the bit at the position that the string of `id` has in for_each(). Ids that are not in the table are
-    /// ignored.
+    /// Sets the bit whose number is the string's position in for_each(). Ids that are not in the table are ignored.
     SHOAL_API void mark(StringId id, BitSet& used) const;
     SHOAL_API void mark_lasting(BitSet& used) const;  ///< marks all strings that intern() keeps
-    /// Returns whether to call collect(), because the table has more than twice as many strings as the last collect()
-    /// left, plus `allowance`.
+    /// Returns whether collect() is due: the table has more than twice as many strings as the last collect() left, plus
+    /// `allowance`.
     SHOAL_API bool is_due(std::size_t allowance) const;
     /// Removes the strings that were interned until unused and are not marked. Strings that leased states may need are
-    /// kept until those states are gone; remove_unused() then removes them. Requires: strings were neither added nor
-    /// removed after marking.
+    /// kept until those states are gone; remove_unused() then removes them. Requires: no string has been added or
+    /// removed since marking.
     SHOAL_API void collect(const BitSet& used);
     SHOAL_API void remove_unused();
     SHOAL_API void use_all();  ///< treats all strings as used until the next collect(); for loading older states

@@ -14,8 +14,8 @@
 
 namespace shoal {
 
-/// Rows that a pass can loop over, with a list of the columns that the loop accesses. They are a query, or an object of
-/// a class in the program.
+/// A type of rows that a pass can loop over. It lists the columns that the loop accesses. Queries have such a type, and
+/// a program can define others.
 template <class Rows>
 concept PassRows = requires(const Rows& rows) {
     std::span<const Access>(rows.accesses());

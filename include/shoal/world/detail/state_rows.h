@@ -35,7 +35,7 @@ struct StateRows {
     void read(const Field& field, std::uint32_t row, std::byte* value) const;
 };
 
-/// Appends the tables of a store that have rows.
+/// Appends the rows of a store. Empty tables are left out.
 void list_rows(Store& store, Array<StateRows>& rows);
 
 }  // namespace shoal

@@ -25,7 +25,7 @@ class TextUses final : private TextMarks {
 public:
     explicit TextUses(const World& world) : world_(const_cast<World&>(world)) {}
 
-    /// Returns a set in which the bits of the used strings are set, numbered as in the world's string table.
+    /// Returns the set of used strings, as positions in the world's string table.
     const BitSet& find();
     /// Returns the number of rows that find() visits: all rows of component types that contain string ids. Cost:
     /// O(tables).
