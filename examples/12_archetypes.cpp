@@ -32,8 +32,8 @@ int main() {
     if (!sea.create<Position, Velocity>(fish, 0, Position{}, Velocity{{1, 0, 0}})) return 1;
     if (!sea.create<Position, Food>(plankton, 0)) return 1;
     if (!sea.create<Position, Velocity, Food>(shrimp, 0)) return 1;
-    // sea.create<Velocity, Food>(...);          error: no listed archetype has just these components
-    // sea.query<Read<&Asleep::since>>();        error: no listed archetype matches this query
+    //     sea.create<Velocity, Food>(...);          error: no listed archetype has just these components
+    //     sea.query<Read<&Asleep::since>>();        error: no listed archetype matches this query
 
     const auto swim = sea.query<Write<&Position::value>, Read<&Velocity::value>>();
     swim.for_each([](auto&& position, Vec3 velocity) { position += velocity * 0.5f; });

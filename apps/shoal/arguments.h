@@ -70,7 +70,7 @@ std::string usage_line(const Verb& verb);
 /// A command line that is valid for its verb.
 class Arguments {
 public:
-    /// Errors: an unknown flag, a flag without its value, a repeated flag, too few or too many operands. The message
+    /// Errors: an unknown flag; a flag without its value; a repeated flag; too few or too many operands. The message
     /// suggests what was probably meant.
     static shoal::Result<Arguments> parse(const Verb& verb, std::span<const std::string_view> words);
 

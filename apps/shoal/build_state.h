@@ -4,7 +4,7 @@
 //     shoal build state 1 0x0123456789abcdef      version of this format, hash of the rest
 //     { "sources": "../levels", ... }             JSON; files and component types have numbers, used by outputs
 //
-// The file is only an optimization: if it is missing or damaged, everything is recompiled.
+// The file is only an optimisation: if it is missing or damaged, everything is recompiled.
 
 #include "shoal/source/inputs.h"
 

@@ -46,7 +46,7 @@ struct InspectionTask {
     std::function<std::vector<shoal::LayerOrigin>(std::uint64_t guid)> origins;
 };
 
-/// Reads the flags. Errors: an invalid port.
+/// Reads the flags. Errors: the port is invalid.
 shoal::Status read_inspection(const Arguments& arguments, InspectionTask& task);
 
 /// The server that shows a world in a browser, if the flags request it.

@@ -34,7 +34,7 @@ struct Bullet {
 SHOAL_COMPONENT(Bullet, (age, unit("s")))
 // [guide/gun]
 
-constexpr float kBay = 200;  // metres; what leaves on one side comes back on the other
+constexpr float kBay = 200;  // metres; anything that leaves on one side enters on the other
 
 inline float around(float coordinate) { return coordinate - kBay * std::round(coordinate / kBay); }
 

@@ -15,7 +15,7 @@ using namespace shoal;
 
 namespace {
 
-constexpr float kPanic = 2.2f;  // factor on the preferred speed
+constexpr float kPanic = 2.2f;  // multiple of the preferred speed
 
 float within_sea(float coordinate) { return std::clamp(coordinate, -kShore, kShore); }
 

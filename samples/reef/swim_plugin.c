@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static const float kPanic = 2.2f;  // factor on the preferred speed
+static const float kPanic = 2.2f;  // multiple of the preferred speed
 static const float kShore = 256;   // metres from the middle of the sea
 
 static float within_sea(float coordinate) {

@@ -15,8 +15,8 @@ const char SHOAL_BUILD_SYMBOL = 0;
 SHOAL_API extern const unsigned char shoal_num_index_bits;
 const unsigned char shoal_num_index_bits = SHOAL_WIDE_IDS ? 32 : SHOAL_INDEX_BITS;
 
-// Each library of shoal defines this symbol in all kinds of build, so that static libraries of different kinds cannot
-// be linked into one program.
+// Each shoal library defines this symbol in every kind of build, so that static libraries of different kinds cannot be
+// linked into one program.
 SHOAL_API extern const char* const shoal_has_one_kind_of_build_in_a_program;
 const char* const shoal_has_one_kind_of_build_in_a_program = SHOAL_TEXT_OF(SHOAL_BUILD_SYMBOL);
 }

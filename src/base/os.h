@@ -48,7 +48,7 @@ std::string list_folder(const std::string& path, void* context, void (*visit)(vo
 std::string flush_folder(const std::string& path);
 std::string remove_file(const std::string& path);
 
-/// Returns the folder of a path.
+/// Returns the folder that contains `path`.
 std::string folder_of(const std::string& path);
 
 /// Creates a watch for changes in folders. Returns -1 if the system supports no watches or has none left.

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kGranulesPerSlab = kLargePageBytes / PagePool::kGranuleBytes;
 constexpr std::size_t kGranulesPerPage = kPageBytes / PagePool::kGranuleBytes;
 constexpr std::size_t kPagesPerSlab = kLargePageBytes / kPageBytes;
-constexpr std::uint32_t kKeptTrims = 2;  // a range that is not reused for this many trims is freed
+constexpr std::uint32_t kKeptTrims = 2;  // a range that is not reused within this many trims is freed
 
 constinit PageHooks g_page_hooks;
 

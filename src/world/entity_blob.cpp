@@ -197,9 +197,9 @@ ComponentRow next_value(const Store& store, const Schema& component, const Compo
 
 class EntitySaver {
 public:
-    /// With `for_copy`, omits values that refer to other parts of the same world; CopyCall adds them. If `seen_from` is
-    /// not null, the poses of roots and the positions that determine tiles are relative to that entity; otherwise they
-    /// are relative to the world.
+    /// If `for_copy` is true, omits values that refer to other parts of the same world; CopyCall adds them. If
+    /// `seen_from` is not null, the poses of roots and the positions that determine tiles are relative to that entity;
+    /// otherwise they are relative to the world.
     EntitySaver(World& world, std::span<const Entity> entities, const EntityBlobOptions& options, bool for_copy = false,
                 Entity seen_from = {})
         : world_(world),

@@ -250,8 +250,7 @@ bool PassPlan::orders(std::size_t pass, std::size_t other) const {
     };
     const std::size_t first = std::min(position_of(pass), position_of(other));
     const std::size_t last = std::max(position_of(pass), position_of(other));
-    Array<bool> waits(order.size(), false, "schedule");  // by position: whether the pass waits for the first;
-                                                         // successors come later
+    Array<bool> waits(order.size(), false, "schedule");  // by position: whether the pass waits for the first
     waits[first] = true;
     for (std::size_t position = first; position < last; ++position)
         if (waits[position])

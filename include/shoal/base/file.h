@@ -53,7 +53,7 @@ struct FileStamp {
     explicit operator bool() const { return inode != 0; }
     friend bool operator==(const FileStamp&, const FileStamp&) = default;
 
-    /// Returns whether the last change was so early that any change after `wall_ns` gives a new stamp. File systems
+    /// Returns whether the last change is old enough that any change after `wall_ns` yields a new stamp. File systems
     /// count time in steps of up to two seconds.
     SHOAL_API bool is_older_than(std::int64_t wall_ns) const;
 };

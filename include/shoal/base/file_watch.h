@@ -10,7 +10,7 @@
 // read when the system reports an event in a folder of a watched file. They are also read once a second, for network
 // file systems, and more often if the system cannot report events.
 // An editor may write a file piece by piece, or write a temporary file and rename it. Therefore a change is reported
-// when no file has changed for kRestMs, or for kGoneMs if a file has disappeared.
+// only after no file has changed for kRestMs, or for kGoneMs if a file has disappeared.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/file.h"

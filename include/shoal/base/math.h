@@ -76,14 +76,14 @@ inline Vec3 normalized(Vec3 a) {
     return size > 0 ? a / size : a;
 }
 
-/// Rotates by `b`, then by `a`. Normalize the result of many multiplications, because its length drifts.
+/// Rotates by `b`, then by `a`. Normalise the result of many multiplications, because its length drifts.
 SHOAL_API Quaternion operator*(Quaternion a, Quaternion b);
 /// Returns the quaternion scaled to length 1, or the identity if that is impossible. rotated() needs a quaternion of
 /// length 1.
 SHOAL_API Quaternion normalized(Quaternion q);
 SHOAL_API Vec3 rotated(Quaternion q, Vec3 v);
-/// Rotates about `axis`, which may have any length, by the right-hand rule. Units: radians. As with all functions here,
-/// the result has the same bits on every machine.
+/// Rotates about `axis` by the right-hand rule. The axis may have any length. Units: radians. As with all functions
+/// here, the result has the same bits on every machine.
 SHOAL_API Quaternion rotation_about(Vec3 axis, double radians);
 /// Rotates the z axis to `forward`, and the y axis as close to `up` as possible. The vectors may have any length.
 SHOAL_API Quaternion look_rotation(Vec3 forward, Vec3 up = {0, 1, 0});

@@ -33,7 +33,7 @@ struct EntityBlob {
 };
 
 /// Returns an entity with its transform children and the entities that it owns, recursively and without duplicates.
-/// `entity` is the first, and parents precede their children.
+/// `entity` comes first, and parents precede their children.
 SHOAL_API std::vector<Entity> entities_below(World& world, Entity entity);
 
 /// Returns `entities` and all entities below them (as for entities_below()) that are not in any zone, loaded or

@@ -27,7 +27,7 @@ public:
     /// Returns the real time since the last step, as a fraction of a step in [0, 1).
     double fraction() const { return static_cast<double>(waiting_ns_) / static_cast<double>(step_ns_); }
 
-    /// Returns the sum of all results of advance().
+    /// Returns the total number of steps that advance() has returned.
     std::uint64_t num_steps() const { return num_steps_; }
     /// Return the number of dropped steps, and the total time that they would have simulated.
     std::uint64_t num_dropped_steps() const { return num_dropped_steps_; }

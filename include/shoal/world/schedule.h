@@ -33,8 +33,8 @@
 // field. Accesses through pointers and spans are not checked.
 //
 // How often. A pass runs in every frame, unless every_frames() or every_seconds() is called. Its dt is the time since
-// it last ran. enable() and enable_group() enable and disable passes. Frames in which a pass is disabled do not count,
-// neither for its dt nor for when it is next due.
+// it last ran. enable() and enable_group() enable and disable passes. Frames in which a pass is disabled count neither
+// for its dt nor for when it is next due.
 //
 // Failures. Any function may throw, and a function that is called once with a PassContext& may return a Status. If a
 // function throws or returns an error, the pass fails and the run ends. The other chunks of the pass and earlier passes
@@ -102,7 +102,7 @@ public:
     Schedule(const Schedule&) = delete;
     Schedule& operator=(const Schedule&) = delete;
 
-    /// Adds a pass that calls `function` for each row of `rows`, like for_each() of a query (see query/query.h). The
+    /// Adds a pass that calls `function` for each row of `rows`, as a query's for_each() does (see query/query.h). The
     /// function may take a const PassContext& as its first argument.
     /// Requires: no pass or group of this schedule has this name; the schedule is not running.
     template <PassRows Rows, class Function>
@@ -272,7 +272,8 @@ public:
     SHOAL_API PassOrder& before(std::string_view pass_or_group);
 
     /// Runs the pass in the next frame, and then `num_frames` frames after each run. In its first run, its dt is the
-    /// frame's dt; after that, it is the sum over these frames. The order of passes does not change.
+    /// frame's dt; after that, it is the sum over the frames since the previous run. The order of passes does not
+    /// change.
     /// Replaces every_seconds(). Requires: num_frames > 0; the schedule is not running.
     SHOAL_API PassOrder& every_frames(std::uint32_t num_frames);
     /// Runs the pass in each frame in which the sum of dt from now on reaches a multiple of `seconds`, so the runs do

@@ -43,7 +43,7 @@ public:
     SHOAL_API std::uint32_t num_events(std::uint32_t worker) const;
     /// Returns the number of overwritten events.
     SHOAL_API std::uint64_t num_lost(std::uint32_t worker) const;
-    /// Returns stored event `i`, oldest first. Requires: i < num_events(worker).
+    /// Returns stored event `i`. Event 0 is the oldest. Requires: i < num_events(worker).
     SHOAL_API const TraceEvent& event(std::uint32_t worker, std::uint32_t i) const;
 
 private:

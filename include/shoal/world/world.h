@@ -181,7 +181,7 @@ public:
     }
     SHOAL_API Status set(std::string_view name, const AnyValue& value);
     SHOAL_API Status set(Entity entity, std::string_view name, const AnyValue& value);
-    /// Finds a field for repeated use. If the component type is built in and has no store, creates it, unless passes
+    /// Finds a field for repeated use. If the component type is built in and has no store, creates one, unless passes
     /// are running. Errors: no such field exists.
     SHOAL_API Result<FieldPath> find_field(std::string_view name);
 
@@ -199,7 +199,7 @@ public:
     /// are an error. {.overrides = {{"lamp", "light.range", 9}}} sets values for this spawn only, and a reload does not
     /// change them. Errors: a schema differs; ids or memory run out; model poses need a library; an override matches
     /// nothing. On an error, no entity of the blob remains, but new stores of built-in types and the blob's singletons
-    /// do.
+    /// do remain.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     // --- time ------------------------------------------------------------------------------------------------------

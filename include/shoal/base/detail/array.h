@@ -1,6 +1,6 @@
 #pragma once
 // A growable array in bookkeeping memory. It has the part of std::vector's interface that shoal needs, and compiles in
-// a fraction of the time: iterators are pointers, elements are copied as bytes if their type allows it, and code that
+// a fraction of the time. Iterators are pointers, elements are copied as bytes if their type allows it, and code that
 // does not depend on the element type is not a template.
 //
 //     begin           end              limit

@@ -59,7 +59,7 @@ public:
     SHOAL_API BitSet& operator|=(const BitSet& other);
     friend bool operator==(const BitSet& a, const BitSet& b) { return a.has_all(b) && b.has_all(a); }
 
-    /// Calls visit(bit) for each bit that is set, ascending.
+    /// Calls visit(bit) for each bit that is set, in ascending order.
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (std::size_t i = 0; i < words_.size(); ++i) for_each_bit(words_[i], i * 64, visit);

@@ -44,7 +44,7 @@ constexpr bool test_and_set_bit(std::uint64_t* words, std::size_t bit) {
 /// Sets the bits [begin, end) to `value`.
 SHOAL_API void set_bits(std::uint64_t* words, std::size_t begin, std::size_t end, bool value);
 
-/// Calls visit(first + i) for each set bit i of a word, ascending.
+/// Calls visit(first + i) for each set bit i of a word, in ascending order.
 template <class Visit>
 constexpr void for_each_bit(std::uint64_t word, std::size_t first, Visit&& visit) {
     for (; word != 0; word &= word - 1) visit(first + lowest_bit(word));

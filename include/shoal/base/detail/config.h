@@ -43,7 +43,7 @@
 #define SHOAL_API __attribute__((visibility("default")))
 #define SHOAL_LIKELY(x) __builtin_expect(static_cast<bool>(x), 1)
 #define SHOAL_UNLIKELY(x) __builtin_expect(static_cast<bool>(x), 0)
-// Without optimisation, forced inlining makes code larger and slower to compile, and no faster.
+// Without optimisation, forced inlining makes code larger and slower to compile, but no faster.
 #ifdef __NO_INLINE__
 #define SHOAL_INLINED
 #else

@@ -2,9 +2,9 @@
 // Bookkeeping memory: small arrays that describe data. The data itself is in pages; see page_memory.h. Every allocation
 // names its owner and uses hooks that the program can replace.
 //
-// Running out of bookkeeping memory ends the program with a message that names the owner: callers could not recover,
-// and code that tried would never be tested. Functions that run out of page memory return a Status. Thread: set the
-// hooks before other threads start. Any thread may call the hooks.
+// Running out of bookkeeping memory ends the program with a message that names the owner, because callers could not
+// recover, and recovery code would never be tested. Functions that run out of page memory return a Status. Thread: set
+// the hooks before other threads start. Any thread may call the hooks.
 
 #include "shoal/base/detail/config.h"
 
