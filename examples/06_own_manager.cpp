@@ -1,5 +1,5 @@
 // Adds a component type with custom storage. The compile function converts the value in sources (a temperature) to the
-// value that the manager stores (a colour). // req: A1
+// value that the manager stores (a colour).  // req: A1
 #include <shoal/source/compiler.h>
 #include <shoal/world/world.h>
 

@@ -26,10 +26,10 @@ namespace shoal {
 struct PassContext {
     /// Runs the loops of the pass on this worker and on the schedule's idle workers.
     Executor& executor;
-    float dt = 0;                 ///< time since the last run (usually the frame's dt). Units: seconds
-    std::uint64_t frame = 0;      ///< number of frames before this one
-    std::uint64_t num_rows = 0;   ///< set by the pass: rows that it visited
-    std::uint64_t num_bytes = 0;  ///< set by the pass: bytes that it read and wrote, if known
+    float dt = 0;                   ///< time since the last run (usually the frame's dt). Units: seconds
+    std::uint64_t frame = 0;        ///< number of frames before this one
+    std::uint64_t num_rows = 0;     ///< set by the pass: rows that it visited
+    std::uint64_t num_bytes = 0;    ///< set by the pass: bytes that it read and wrote, if known
     std::uint64_t random_seed = 0;  ///< for random_for(): depends on the world's seed, the pass and the frame
 
     /// Returns a random number generator for an entity. If a pass calls it twice for an entity in the same run, both
