@@ -42,7 +42,7 @@ int main() {
     if (!sea.add(std::span(fish).subspan(0, 250), Asleep{})) return 1;
 
     // Moves all entities that have both components, except sleeping ones. blend() promises that the function writes
-    // nothing but its arguments.
+    // only to its arguments.
     const auto swim = query<Write<&Position::value>, Read<&Velocity::value>, Without<Asleep>>(sea);
     ThreadedExecutor threads;
     for (int frame = 0; frame < 4; ++frame)
