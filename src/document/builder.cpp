@@ -25,7 +25,7 @@ struct DocumentBuilder::End {
         has_key = false;
     }
 
-    /// Adds a value. If the builder prints, `print` writes the value, and the returned node is unused; otherwise
+    /// Adds a value. If the builder prints, `print` writes the value, and the returned node is a dummy. Otherwise,
     /// returns the new node.
     template <class Print>
     NodeData& add(Code code, SourcePosition position, Print&& print) {
@@ -140,7 +140,7 @@ void DocumentBuilder::string(std::string_view text, SourcePosition position) {
 void DocumentBuilder::value(Node node) {
     const NodeData& taken = node.data();
     NodeData& added = end_->add(taken.code(), taken.position(), [=](TextStream& text) { text.node(node); });
-    if (taken.span == 1) {  // a scalar or empty: as small as a reference
+    if (taken.span == 1) {  // a scalar or an empty container, which is as small as a reference
         added = taken;
         return;
     }

@@ -14,7 +14,7 @@ namespace {
 
 // --- the line of a diagnostic, with a marker under it ----------------------------------------------------------------
 
-constexpr std::size_t kWindow = 100;       // code points that are shown of a long line
+constexpr std::size_t kWindow = 100;       // how many code points of a long line are shown
 constexpr std::size_t kBinaryWindow = 25;  // for binary data, where most bytes take four columns
 constexpr std::size_t kGutterDigits = 5;
 constexpr std::string_view kCut = "...";
@@ -117,7 +117,7 @@ void append_excerpt(std::string& out, std::string_view text, std::uint32_t offse
 // --- diagnostics -----------------------------------------------------------------------------------------------------
 
 constexpr std::size_t kBlockBytes = 1024;
-constexpr std::size_t kMostKinds = 256;  // further kinds are not limited
+constexpr std::size_t kMostKinds = 256;  // `max_of_kind` does not limit further kinds
 
 /// Advances a location past `bytes`.
 void advance(SourceLocation& location, std::string_view bytes) {
@@ -143,7 +143,7 @@ std::uint64_t kind_hash(Severity severity, std::string_view message) {
 
 }  // namespace
 
-/// A text, and the location of every kBlockBytes-th byte, so that a look-up reads less than one block, even in a very
+/// A text and the location of every kBlockBytes-th byte. With these, a lookup reads less than one block, even in a very
 /// long line.
 struct Diagnostics::File {
     std::string name;
@@ -202,7 +202,7 @@ SourceLocation Diagnostics::locate(SourcePosition position) const {
     const std::size_t block = offset / kBlockBytes;
     SourceLocation location = file.blocks[block];
     advance(location, file.text.substr(block * kBlockBytes, offset - block * kBlockBytes));
-    location.column = std::max(location.column, 1u);  // on the byte order mark itself
+    location.column = std::max(location.column, 1u);  // the column is 0 on the byte order mark itself
     return location;
 }
 
@@ -252,7 +252,7 @@ void Diagnostics::sort_by_place(std::size_t first) {
         if (Kind* const kind = kind_of(entries_[i].severity, entries_[i].message)) kind->last_entry = i;
 }
 
-/// If `entry` is the last of its kind, appends the number of further diagnostics of this kind.
+/// If `entry` is the last of its kind, appends how many diagnostics of this kind were not kept.
 void Diagnostics::append_more_of_kind(std::string& out, std::size_t entry) const {
     for (const Kind& kind : kinds_)
         if (kind.num_more != 0 && kind.last_entry == entry)

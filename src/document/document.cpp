@@ -74,7 +74,7 @@ bool equal_integers(Node a, Node b) {
     return *a.as_uint64() == *b.as_uint64();
 }
 
-/// Compares kind and value, but not key and children.
+/// Compares the kinds and the values, but not the keys or the children.
 bool equal_alone(Node a, Node b) {
     if (a.kind() != b.kind()) return false;
     switch (a.kind()) {

@@ -15,10 +15,10 @@ inline constexpr std::uint32_t kFewKeys = 24;
 
 class KeyTable {
 public:
-    /// Returns the index of a key, or 0.
+    /// Returns the index of a key, or 0 if the mapping does not have it.
     std::uint32_t find(const NodeData* mapping, std::string_view key) const { return find(mapping, key, hash_of(key)); }
-    /// Adds the key mapping[index]. If the mapping already has an equal key, returns the index of that key; otherwise
-    /// 0.
+    /// Adds the key at mapping[index]. If the mapping already has an equal key, returns the index of that key;
+    /// otherwise returns 0.
     std::uint32_t insert(const NodeData* mapping, std::uint32_t index) {
         const std::string_view key = mapping[index].string();
         const std::uint32_t hash = hash_of(key), same = find(mapping, key, hash);

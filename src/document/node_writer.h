@@ -65,7 +65,7 @@ public:
         frames_.pop_back();
     }
 
-    /// Adds a key. If the mapping already has an equal key, returns the node of that key; otherwise kNoNode.
+    /// Adds a key. If the mapping already has an equal key, returns the node of that key; otherwise returns kNoNode.
     std::uint32_t add_key(std::string_view text, SourcePosition position) {
         const auto node = static_cast<std::uint32_t>(nodes_.size());
         append(Code::kString, position, static_cast<std::uint32_t>(text.size())).text = text.data();
@@ -100,7 +100,8 @@ public:
         }
     }
 
-    /// Returns memory for a text that lives as long as the document. Call keep_text() with the number of bytes used.
+    /// Returns memory for a string. The memory lives as long as the document. Call keep_text() with the number of bytes
+    /// used.
     char* text_room(std::size_t num_bytes) {
         if (static_cast<std::size_t>(room_end_ - room_) >= num_bytes) return room_;
         const std::size_t block_bytes = std::max(num_bytes, kTextBlockBytes);

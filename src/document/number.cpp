@@ -16,7 +16,7 @@ constexpr int kMostExactPower = 22;
 constexpr std::uint64_t kMostExactMantissa = std::uint64_t(1) << 53;
 constexpr std::ptrdiff_t kMostDigits = 19;  // numbers with this many digits fit into 64 bits
 
-/// Appends the digits at `p` to `value` (modulo 2^64). Returns the end of the digits.
+/// Appends the digits at `p` to `value` (modulo 2^64). Returns the position after the digits.
 const char* read_digits(const char* p, const char* end, std::uint64_t& value) {
     if constexpr (std::endian::native == std::endian::little) {
         // Combines eight digits at once: into pairs, then fours, then all eight. Source: Lemire, "Quickly parsing eight
@@ -87,7 +87,7 @@ struct PowersOfFive {
 constexpr PowersOfFive kPowersOfFive;
 
 /// Rounds mantissa x 10^exponent to the nearest double. Returns false in the rare cases that need more bits of the
-/// power, and for powers outside of the table. Source: Lemire, "Number parsing at a gigabyte per second", 2021.
+/// power, and for powers outside the table. Source: Lemire, "Number parsing at a gigabyte per second", 2021.
 bool round_to_double(std::uint64_t mantissa, std::int64_t exponent, double& value) {
     if (mantissa == 0 || exponent < -kMostKnownPower || exponent > kMostKnownPower) return false;
     constexpr int kMantissaBits = 52, kBias = 1023;

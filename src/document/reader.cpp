@@ -30,12 +30,12 @@ struct Bracket {
     std::size_t indent = 0;
 };
 
-/// Finds the first list or mapping whose closing bracket is the first on its line, and is indented less than the line
-/// of its opening bracket. Returns both brackets; default values if there is none.
+/// Finds the first list or mapping whose closing bracket begins a line that is indented less than the line with the
+/// opening bracket. Returns both brackets, or default values if there is no such list or mapping.
 std::pair<Bracket, Bracket> find_misplaced(std::span<const TextToken> tokens, std::string_view text) {
     Array<Bracket> open{Owner("document reader")};
     std::size_t at = 0, indent = 0;
-    bool is_first = true;  // on its line
+    bool is_first = true;  // whether `token` is the first on its line
     for (const TextToken& token : tokens) {
         for (; at < token.begin; ++at) {
             const bool is_blank = text[at] == ' ' || text[at] == '\t';
@@ -151,7 +151,7 @@ protected:
     SHOAL_INLINE void note(TokenKind kind, const char* begin, const char* end, bool is_unmarked = false) {
         if (SHOAL_UNLIKELY(tokens_.is_wanted())) keep_token(kind, begin, end, is_unmarked);
     }
-    /// Records the token of a value that begins at `p`; `after`: the position to continue from.
+    /// Records the token of a value that begins at `p` and returns `after`, the position to continue from.
     SHOAL_INLINE const char* note_value(const char* p, const char* after) {
         if (SHOAL_UNLIKELY(tokens_.is_wanted()) && after != nullptr)
             keep_token(*p == '{' || *p == '[' ? TokenKind::kOpen : TokenKind::kScalar, p, after, false);
@@ -174,13 +174,13 @@ protected:
             .note(writer_[same].position(), "first defined here");
     }
 
-    /// Returns "the mapping that begins in line 12" for the innermost list or mapping.
+    /// Describes the innermost list or mapping, as in "the mapping that begins in line 12".
     std::string container_text() const {
         return concat("the ", writer_.in_mapping() ? "mapping" : "list", " that begins in line ",
                       diagnostics_.locate(writer_.container().position()).line);
     }
 
-    /// Adds a note with the start of the innermost list or mapping, if it is on another line.
+    /// If the innermost list or mapping begins on a different line, adds a note that shows where.
     void note_container(Diagnostic& diagnostic, const char* p) const {
         if (writer_.depth() == 0) return;
         const SourcePosition begin = writer_.container().position();
@@ -188,7 +188,7 @@ protected:
         diagnostic.note(begin, concat("it is inside ", container_text(), "; is that closed?"));
     }
 
-    /// Reports that the innermost list or mapping is not closed, and which nested list or mapping may lack its bracket.
+    /// Reports that the innermost list or mapping is not closed. A note names a nested one that may lack its bracket.
     void report_unclosed() {
         const bool is_mapping = writer_.in_mapping();
         const char* const p = begin_ + writer_.container().offset;
@@ -196,8 +196,8 @@ protected:
                            concat("add \"", is_mapping ? '}' : ']', "\"")));
     }
 
-    /// Uses the indentation to find a nested list or mapping that may lack its bracket, because this is noticed only at
-    /// the end of the text.
+    /// Finds a nested list or mapping that may lack its bracket. A missing bracket is noticed only at the end of the
+    /// text, so the indentation of the brackets is compared.
     void note_suspect(Diagnostic& diagnostic) const {
         const std::string_view text = diagnostics_.text(file_);
         std::vector<TextToken> tokens;
@@ -240,7 +240,7 @@ protected:
 
     const char* read_escaped(const char* open, std::string_view& text) {
         const char* const end = find_closing_quote(open);
-        if (end == nullptr) {  // continues on the next line
+        if (end == nullptr) {  // not closed, so reading continues on the next line
             const void* const line_end = std::memchr(open, '\n', static_cast<std::size_t>(end_ - open));
             return line_end == nullptr ? end_ : static_cast<const char*>(line_end);
         }
@@ -533,8 +533,8 @@ private:
         return p;
     }
 
-    /// Reports a key without "=". If a value follows on the same line, reads it as the value of the key; otherwise
-    /// continues with the next key.
+    /// Reports a key without "=". If a value follows on the same line, reads it as the value of the key. Otherwise,
+    /// adds null as the value.
     const char* go_on_without_equals(const char* key_end, const char* p) {
         report_at_last_key("expected \"=\" after the key ", "write key = value");
         // The bracket in a key such as `a{` was probably meant to open a mapping.
@@ -570,8 +570,8 @@ private:
         return after;
     }
 
-    /// Reads """any text""". If more than three quotes follow each other, the last three close the text. All line ends
-    /// become \n.
+    /// Reads """any text""". In a run of more than three quotes, the last three close the string. All line ends become
+    /// \n.
     const char* read_verbatim(const char* p) {
         const std::string_view rest(p + 3, static_cast<std::size_t>(end_ - p - 3));
         std::size_t length = rest.find("\"\"\"");
@@ -585,7 +585,7 @@ private:
         return rest.data() + length + 3;
     }
 
-    /// Returns a text with \n in place of each \r\n.
+    /// Returns the string with each \r\n replaced by \n.
     std::string_view without_carriage_returns(std::string_view text) {
         if (SHOAL_LIKELY(text.find("\r\n") == std::string_view::npos)) return text;
         char* const room = writer_.text_room(text.size());

@@ -16,7 +16,7 @@ enum ByteClass : std::uint8_t {
     kJsonSpace = 1,     ///< space, tab, line ends
     kSjsonSpace = 2,    ///< white space and commas
     kKeyEnd = 4,        ///< ends a key without quotes
-    kWordEnd = 8,       ///< ends a number or true, false, null
+    kWordEnd = 8,       ///< ends a number or a literal
     kStringStop = 16,   ///< quote, backslash, control characters
     kNumberStart = 32,  ///< a digit or minus
 };
@@ -40,7 +40,7 @@ inline constexpr std::array<std::uint8_t, 256> kByteClasses = make_byte_classes(
 
 SHOAL_INLINE bool is_class(char c, int bits) { return (kByteClasses[static_cast<unsigned char>(c)] & bits) != 0; }
 
-/// Returns the first byte of a class, or `end`.
+/// Returns the first byte that is in one of the classes, or `end`.
 SHOAL_INLINE const char* find_class(const char* p, const char* end, int bits) {
     while (p < end && !is_class(*p, bits)) ++p;
     return p;
@@ -51,7 +51,7 @@ SHOAL_INLINE const char* skip_class(const char* p, const char* end, int bits) {
     return p;
 }
 
-/// Skips white space. Skips indentation eight bytes at a time.
+/// Skips white space. Indentation is skipped eight bytes at a time.
 SHOAL_INLINE const char* skip_space_runs(const char* p, const char* end, int bits) {
     while (p < end && is_class(*p, bits)) {
         const bool is_indented = *p == '\n' && end - p > 8 && (p[1] == ' ' || p[1] == '\t');
@@ -69,8 +69,8 @@ SHOAL_INLINE const char* skip_space_runs(const char* p, const char* end, int bit
     return p;
 }
 
-/// Returns the end of an SJSON comment that begins at `p`, without the line end; `p` if there is no comment, nullptr if
-/// the comment is not closed.
+/// Returns the end of the SJSON comment that begins at `p`, excluding the line end. Returns `p` if there is no comment,
+/// or nullptr if the comment is not closed.
 inline const char* find_comment_end(const char* p, const char* end) {
     const char second = end - p > 1 && *p == '/' ? p[1] : '\0';
     if (second == '/') {
@@ -89,8 +89,8 @@ inline const char* find_string_stop(const char* p, const char* end) {
     for (std::uint64_t word; end - p >= 8; p += 8) {
         std::memcpy(&word, p, 8);
         const std::uint64_t quote = word ^ (kOnes * '"'), backslash = word ^ (kOnes * '\\');
-        // Tests for bytes that are zero or below 0x20. Bytes outside of ASCII never match. A false positive only costs
-        // the slow loop.
+        // Tests each byte for a quote, a backslash or a control character. Bytes outside ASCII never match. A false
+        // positive only costs a run of the slow loop.
         const std::uint64_t found = ((quote - kOnes) | (backslash - kOnes) | (word - kOnes * 0x20)) & ~word & kHighs;
         if (found == 0) continue;
         if constexpr (std::endian::native == std::endian::little) return p + (std::countr_zero(found) >> 3);

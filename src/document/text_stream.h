@@ -1,6 +1,6 @@
 #pragma once
-// Writes SJSON and JSON front to back, from calls: node() writes an existing tree, and a printing DocumentBuilder
-// forwards its calls. The stream keeps the open containers, and up to 16 numbers of a list, because short lists of
+// Writes SJSON and JSON front to back. node() writes an existing tree; a printing DocumentBuilder forwards its calls to
+// the other functions. The stream keeps the open containers, and up to 16 numbers of a list, because short lists of
 // numbers are written on one line.
 // Thread: one thread at a time.
 
@@ -24,7 +24,7 @@ struct TextStyle {
     bool root_has_braces;
     bool is_one_line;
     bool is_json;
-    bool keeps_lines;  ///< whether a text of several lines is written verbatim
+    bool keeps_lines;  ///< whether a string of several lines is written verbatim
 };
 extern const TextStyle kJsonStyle;
 extern const TextStyle kSjsonStyle;
@@ -119,7 +119,7 @@ public:
     bool in_mapping() const { return !open_.empty() && open_.back().is_mapping; }
     bool has_root() const { return has_root_; }
 
-    /// Ends the text, and returns it, or an empty text if it was printed. Requires: the root is closed.
+    /// Ends the text and returns it. Returns an empty string if the text was printed. Requires: the root is closed.
     std::string finish() {
         SHOAL_ASSERT(has_root_ && open_.empty(), "a document needs one root, which must be closed");
         if ((!is_empty_ || !out_.empty()) && !style_.is_one_line) out_.push_back('\n');
@@ -137,7 +137,7 @@ private:
     static constexpr std::size_t kPieceBytes = std::size_t(64) << 10;
     static constexpr std::uint32_t kMostOnOneLine = 16;  // numbers, enough for a 4x4 matrix
 
-    /// Writes the separator before a value: nothing after a key or at the root.
+    /// Writes the separator before a value, unless the value follows a key or is the root.
     void begin_value() {
         pass_on(kPieceBytes);
         has_root_ = true;
@@ -166,7 +166,7 @@ private:
         out_.append(depth * style_.indent_width, style_.indent);
     }
 
-    /// Appends a number so that it reads back with the same kind and value.
+    /// Appends a number in a form that reads back with the same kind and value.
     template <class T>
     static void append_value(std::string& out, T number) {
         if constexpr (std::is_integral_v<T>)

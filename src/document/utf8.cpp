@@ -16,7 +16,7 @@ bool is_in(const CodePointRange (&ranges)[N], char32_t c) {
     return false;
 }
 
-// C1 controls, direction marks, zero-width characters, line separators, byte order mark.
+// C1 controls, direction marks, zero-width characters, line separators and the byte order mark.
 constexpr CodePointRange kHidden[] = {{0x7F, 0x9F},     {0xAD, 0xAD},      {0x61C, 0x61C},   {0x180E, 0x180E},
                                       {0x200B, 0x200F}, {0x2028, 0x202E},  {0x2060, 0x206F}, {0xFEFF, 0xFEFF},
                                       {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};

@@ -23,7 +23,7 @@ void append_escaped(std::string& out, char c) {
         out.append("u00").append({"0123456789ABCDEF"[(c >> 4) & 15], "0123456789ABCDEF"[c & 15]});
 }
 
-/// The characters of SJSON keys without quotes.
+/// The characters that SJSON keys without quotes may contain.
 struct PlainCharacters {
     constexpr PlainCharacters() {
         for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-#$."))

@@ -1,5 +1,5 @@
 #pragma once
-// Errors and warnings about texts that people write, each with a position, a message and a hint.
+// Errors and warnings about source texts. Each has a position, a message and a hint.
 //
 //     Diagnostics diagnostics;
 //     const std::uint32_t file = diagnostics.add_file("reef/garden.sjson", std::move(text));
@@ -11,7 +11,7 @@
 //           |         ^~~~~~~
 //
 // A SourcePosition is a file and a byte offset, so that readers need not count lines. Diagnostics keeps the texts and
-// converts a position to line and column on demand. Lines and columns start at 1. Every code point is one column,
+// converts a position to a line and a column on demand. Lines and columns start at 1. Every code point is one column,
 // including a tab; a byte order mark does not count.
 // Thread: a Diagnostics may be used by one thread at a time, even for const calls, which fill a cache.
 
@@ -25,14 +25,14 @@
 
 namespace shoal {
 
-/// A position in a text. The default, file 0, means no position.
+/// A position in a source text. The default, file 0, means no position.
 struct SourcePosition {
     std::uint32_t file = 0;    ///< from Diagnostics::add_file
     std::uint32_t offset = 0;  ///< bytes from the start of the text
     friend constexpr bool operator==(const SourcePosition&, const SourcePosition&) = default;
 };
 
-/// A position as line and column. All zero means no position.
+/// A position as a line and a column. All zero means no position.
 struct SourceLocation {
     std::uint32_t file = 0;
     std::uint32_t line = 0;
@@ -48,11 +48,12 @@ struct DiagnosticNote {
     std::string message;
 };
 
-/// One error or warning. Its texts may contain any bytes; format() escapes those that are unsafe for a terminal.
+/// One error or warning. Its strings may contain any bytes; format() escapes the bytes that are unsafe to print on a
+/// terminal.
 struct Diagnostic {
     Severity severity = Severity::kError;
     SourcePosition position;
-    std::uint32_t num_bytes = 0;  ///< length of the underline; 0: underlines the word, string or sign at `position`
+    std::uint32_t num_bytes = 0;  ///< length of the underline, or 0 to underline the token at `position`
     std::string message;
     std::string hint;  ///< suggests a fix; printed after the message
     Array<DiagnosticNote> notes{Owner("diagnostics")};
@@ -64,16 +65,16 @@ struct Diagnostic {
 /// Collects diagnostics, and keeps the texts that they refer to.
 class Diagnostics {
 public:
-    /// Keeps at most `max_entries` errors, `max_entries` warnings, and `max_of_kind` entries of one kind; the others
-    /// are only counted. Messages of one kind differ only in quoted words and numbers.
+    /// Keeps at most `max_entries` errors, `max_entries` warnings, and `max_of_kind` entries of each kind, and only
+    /// counts the others. Messages of one kind differ only in quoted words and numbers.
     SHOAL_API explicit Diagnostics(std::size_t max_entries = 100, std::size_t max_of_kind = 10);
     SHOAL_API ~Diagnostics();
     Diagnostics(const Diagnostics&) = delete;
     Diagnostics& operator=(const Diagnostics&) = delete;
 
-    /// Adds a text and returns its number; numbers start at 1. Messages refer to the text by `name`.
+    /// Adds a text and returns its file number. File numbers start at 1. Messages refer to the text by `name`.
     SHOAL_API std::uint32_t add_file(std::string name, std::string text);
-    /// The same, but does not copy the text. Lifetime: the text must outlive this object.
+    /// Like add_file(), but does not copy the text. Lifetime: the text must outlive this object.
     SHOAL_API std::uint32_t refer_file(std::string name, std::string_view text);
 
     /// Requires: 0 < file <= num_files(). Lifetime: as long as this object.
@@ -81,7 +82,8 @@ public:
     SHOAL_API std::string_view text(std::uint32_t file) const;
     std::uint32_t num_files() const { return static_cast<std::uint32_t>(files_.size()); }
 
-    /// Returns line and column. Cost: less than a microsecond; the first call for a file reads the whole text.
+    /// Returns the line and column of a position. Cost: less than a microsecond; the first call for a file reads the
+    /// whole text.
     SHOAL_API SourceLocation locate(SourcePosition position) const;
 
     /// Adds an entry and returns it, so that notes can be added. Lifetime: until the next error() or warning().
@@ -92,11 +94,11 @@ public:
     std::size_t num_errors() const { return num_errors_; }
     std::size_t num_warnings() const { return num_warnings_; }
 
-    /// Sorts the entries from index `first` on: entries without a position come first, and the others are sorted by
-    /// file and offset. Entries at the same position keep their order.
+    /// Sorts the entries from index `first` on by file and offset. Entries without a position come first. Entries at
+    /// the same position keep their order.
     SHOAL_API void sort_by_place(std::size_t first = 0);
 
-    /// The kept entries, in the order in which they were added, unless they were sorted.
+    /// The entries that were kept. They are in the order in which they were added, unless they were sorted.
     const Array<Diagnostic>& entries() const { return entries_; }
 
     /// Returns all entries as readable text, each with its source line.
@@ -129,7 +131,7 @@ private:
     Diagnostic dropped_;  // the last diagnostic that was not kept
 };
 
-/// Receives the progress of long calls: after every 1,000 units of work, such as entities, and at the end.
+/// Receives the progress of a long call about every 1,000 units of work (such as entities) and at the end.
 struct ProgressListener {
     void (*advance)(void* context, std::string_view units, std::uint64_t done, std::uint64_t total) = nullptr;
     void* context = nullptr;

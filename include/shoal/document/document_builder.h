@@ -12,8 +12,8 @@
 //
 //     DocumentBuilder printer(TextFormat::kJson, write_to, file);  // calls write_to(file, text), which a program has
 //
-// Nodes of another document keep their source positions. A reference to such a node takes the space of one node, or of
-// two with its key, regardless of the size of its subtree.
+// Nodes of another document keep their source positions. A reference to such a node takes the space of one node, or two
+// if it has a key, regardless of the size of its subtree.
 // Lifetime: documents whose nodes are used must outlive the built document.
 // Thread: a builder may be used by one thread at a time.
 
@@ -25,11 +25,11 @@
 namespace shoal {
 
 enum class TextFormat : std::uint8_t { kSjson, kJson };
-/// Receives the next piece of a text. Lifetime: the call.
+/// Receives the next piece of the output. Lifetime: `piece` is valid only during the call.
 using TextFunction = void (*)(void* context, std::string_view piece);
 
-/// Requires: one root; a key before each value in a mapping; no key twice in a mapping (checked builds assert this;
-/// other builds keep both).
+/// Requires: one root, a key before each value in a mapping, and no duplicate keys in a mapping. Checked builds assert
+/// that keys differ; other builds keep duplicates.
 class DocumentBuilder {
 public:
     SHOAL_API DocumentBuilder();
@@ -43,7 +43,7 @@ public:
     SHOAL_API void end();
     /// Copies `text`.
     SHOAL_API void key(std::string_view text, SourcePosition position = {});
-    /// Uses the key of `child`. Requires: child.has_key().
+    /// Adds the key of `child`. Requires: child.has_key().
     SHOAL_API void key(Node child);
     /// Adds a key that may be a duplicate. Returns the position of an equal key in this mapping, or no position.
     SHOAL_API SourcePosition read_key(std::string_view text, SourcePosition position);
@@ -57,12 +57,12 @@ public:
     SHOAL_API void string(std::string_view text, SourcePosition position = {});
     /// Adds the subtree of `node` by reference. Requires: `node` belongs to a finished document.
     SHOAL_API void value(Node node);
-    /// The same as key(child) and value(child).
+    /// Calls key(child) and value(child).
     SHOAL_API void member(Node child);
-    /// Adds a copy of an earlier, complete value. `first`: the index of its node; keys are nodes, too.
+    /// Adds a copy of an earlier, complete value. `first` is the index of its first node. Keys count as nodes.
     SHOAL_API void repeat(std::uint32_t first);
     SHOAL_API std::uint32_t num_nodes() const;
-    // A key and its value.
+    // These functions add a key and its value.
     SHOAL_API void begin_mapping(std::string_view key);
     SHOAL_API void begin_list(std::string_view key);
     SHOAL_API void boolean(std::string_view key, bool value);
@@ -70,8 +70,8 @@ public:
     /// A value that is not finite becomes null.
     SHOAL_API void number(std::string_view key, double value);
     SHOAL_API void string(std::string_view key, std::string_view text);
-    /// Returns the document, and leaves the builder empty. A printing builder prints the rest, and returns a document
-    /// with a null root.
+    /// Returns the document, and leaves the builder empty. A printing builder prints the rest of its output, and
+    /// returns a document with a null root.
     /// Requires: a complete root.
     SHOAL_API Document finish();
 

@@ -1,5 +1,6 @@
 #pragma once
-// Reads and writes strict JSON (RFC 8259), with the same trees as SJSON. Duplicate keys in an object are an error.
+// Reads and writes strict JSON (RFC 8259). The trees are the same as for SJSON. Duplicate keys in an object are an
+// error.
 // Thread: calls are independent, except that a Diagnostics may be used by one thread at a time.
 
 #include "shoal/base/status.h"
@@ -11,8 +12,8 @@
 
 namespace shoal {
 
-/// Reads a file of `diagnostics`. A byte order mark is skipped. Errors: no document is returned; `diagnostics` has the
-/// errors.
+/// Reads a file that was added to `diagnostics`. A byte order mark is skipped. Errors: no document is returned, and the
+/// errors are added to `diagnostics`.
 /// Lifetime: `diagnostics` must outlive the document, which refers to its text.
 SHOAL_API Result<Document> read_json(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 

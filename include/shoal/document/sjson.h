@@ -17,15 +17,16 @@
 
 namespace shoal {
 
-/// Reads a file of `diagnostics`. Errors: no document is returned; `diagnostics` has the errors. A text larger than 4
-/// GiB is an error. Lifetime: `diagnostics` must outlive the document, which refers to its text. Cost: over 400 MB of
-/// text per second, without an allocation per node; linear time even for hostile texts.
+/// Reads a file that was added to `diagnostics`. Errors: no document is returned, and the errors are added to
+/// `diagnostics`. A text larger than 4 GiB is an error. Lifetime: `diagnostics` must outlive the document, which refers
+/// to its text. Cost: reads over 400 MB per second, without an allocation per node. The time is linear even for hostile
+/// input.
 SHOAL_API Result<Document> read_sjson(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
 /// Returns `node` as text, indented by tabs, without braces around a root mapping, with short lists of numbers on one
 /// line. read_sjson() reads it back as an equal tree. Requires: `node` is not none.
 SHOAL_API std::string write_sjson(Node node);
-/// The same on one line, with commas between members and no final line break: `mass = 2.0, position = [0 0 3]`.
+/// Like write_sjson(), but on one line with no final line break, as in `mass = 2.0, position = [0 0 3]`.
 SHOAL_API std::string write_sjson_line(Node node);
 
 }  // namespace shoal

@@ -1,8 +1,8 @@
 #pragma once
 // The document tree that all text formats share. Every node has its position in the source.
 //
-// Nodes are stored in one flat array in source order, 24 bytes each. Children follow their parent, the values of a
-// mapping follow their keys, and `span` is the distance to the next sibling:
+// Nodes are stored in one flat array in source order, 24 bytes each. Children follow their parent, each value of a
+// mapping follows its key, and `span` is the distance to the next sibling:
 //
 //     { mass = 2  at = [4 0] }
 //
@@ -10,10 +10,10 @@
 //     size 2    "mass"  2        "at"  size 2   4        0
 //     span 7    span 1  span 1         span 3
 //
-// Texts without escapes are views into the source. A document that was made by a DocumentBuilder may also refer to
+// Strings without escapes are views into the source. A document that was made by a DocumentBuilder may also refer to
 // nodes of other documents; Node follows these references.
-// Lifetime: a Node and its texts are valid while the Document, the Diagnostics with its source text, and the documents
-// that it refers to exist.
+// Lifetime: a Node and its strings are valid while the Document, the documents that it refers to, and the Diagnostics
+// that holds the source text exist.
 // Thread: a document never changes, so any thread may read it.
 
 #include "shoal/base/assert.h"
@@ -27,7 +27,7 @@ namespace shoal {
 
 enum class NodeKind : std::uint8_t { kNull, kBool, kInteger, kNumber, kString, kList, kMapping };
 
-/// Returns the kind as a phrase for messages: "a list", "an integer".
+/// Returns the kind as a phrase for messages, such as "a list" or "an integer".
 SHOAL_API std::string_view kind_name(NodeKind kind);
 
 namespace document_detail {
@@ -57,8 +57,8 @@ struct NodeData {
         const KeyTable* keys;  ///< for a mapping with many keys; otherwise nullptr
         const NodeData* target;
     };
-    std::uint32_t length;  ///< bytes of a text, or children of a list or mapping
-    std::uint32_t span;    ///< nodes of the subtree, including this one
+    std::uint32_t length;  ///< bytes of a string, or children of a list or mapping
+    std::uint32_t span;    ///< nodes in the subtree, including this one
     std::uint32_t offset;
     std::uint32_t file_and_code;  ///< file << 4 | code
 
@@ -82,7 +82,7 @@ public:
 
     Node() = default;
 
-    /// False for none, which find() returns if there is no such child.
+    /// False for none, which find() returns if no child has the key.
     explicit operator bool() const { return value_ != nullptr; }
 
     NodeKind kind() const {
@@ -109,8 +109,8 @@ public:
 
     /// Requires: is_bool().
     bool as_bool() const { return data(is_bool(), "as_bool() needs a bool").boolean; }
-    /// Returns nullptr if the node is not an integer, or if the integer does not fit. Lifetime: as long as the
-    /// document.
+    /// Returns nullptr if the node is not an integer, or if the integer does not fit into the type. Lifetime: as long
+    /// as the document.
     SHOAL_API const std::int64_t* as_int64() const;
     SHOAL_API const std::uint64_t* as_uint64() const;
     /// Requires: is_number().
@@ -118,10 +118,10 @@ public:
     /// Requires: is_string().
     std::string_view as_string() const { return data(is_string(), "as_string() needs a string").string(); }
 
-    /// The number of children of a list or mapping; otherwise 0.
+    /// The number of children of a list or mapping, or 0 for a scalar.
     std::uint32_t size() const { return is_list() || is_mapping() ? data().length : 0; }
 
-    /// Returns the child with this key, or none if there is no such child or the node is not a mapping.
+    /// Returns the child with this key, or none if no child has it or if the node is not a mapping.
     /// Cost: O(1) in large mappings, which are hashed; small mappings are searched.
     SHOAL_API Node find(std::string_view key) const;
 
@@ -185,12 +185,12 @@ public:
     SHOAL_API ~Document();
 
     Node root() const { return Node(nullptr, nodes_.data()); }
-    /// Includes keys, but not nodes of other documents that this one refers to.
+    /// Counts keys as nodes. Does not count nodes of other documents that this document refers to.
     std::size_t num_nodes() const { return nodes_.size(); }
 
 private:
     friend class NodeWriter;
-    struct Block {  // a block of texts with escapes
+    struct Block {  // holds strings that had escapes
         void* memory;
         std::size_t num_bytes;
     };

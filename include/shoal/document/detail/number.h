@@ -1,5 +1,5 @@
 #pragma once
-// Parses numbers in the syntax of JSON.
+// Parses numbers in JSON syntax.
 // Thread: any thread.
 
 #include "shoal/base/detail/config.h"

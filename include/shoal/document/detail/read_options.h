@@ -1,9 +1,9 @@
 #pragma once
-// Options of all readers. Each reader uses the options for its format, and ignores the others.
+// Options for all readers. Each reader uses the options for its format, and ignores the others.
 //
 //     { coral  =  [4  2]  /* two */ }      tokens: open, key, open, scalar, scalar, close, comment, close
 //
-// Thread: a value.
+// Thread: these are plain values.
 
 #include "shoal/base/detail/config.h"
 
@@ -14,16 +14,16 @@ namespace shoal {
 
 enum class TokenKind : std::uint8_t { kKey, kScalar, kOpen, kClose, kComment };
 
-/// A key, a value, a bracket or a comment of a text. The gaps between tokens contain only blanks, line ends, commas and
-/// signs such as `=`.
+/// A key, value, bracket or comment in a source text. The gaps between tokens contain only blanks, line ends, commas
+/// and signs such as `=`.
 struct TextToken {
     TokenKind kind;
     bool is_alias = false;           ///< a YAML value that refers to an earlier one
-    bool is_unmarked = false;        ///< opens or closes without a bracket: `begin` equals `end`
-    std::uint8_t num_line_ends = 0;  ///< since the previous token with text; at most 2
-    std::uint32_t begin = 0;         ///< offsets in the text
+    bool is_unmarked = false;        ///< opens or closes without a bracket, so `begin` equals `end`
+    std::uint8_t num_line_ends = 0;  ///< since the previous token that is not empty; at most 2
+    std::uint32_t begin = 0;         ///< byte offsets into the text
     std::uint32_t end = 0;
-    std::uint32_t value = 0;   ///< `begin`, or the offset after an anchor and a tag of YAML
+    std::uint32_t value = 0;   ///< `begin`, or the offset after a YAML anchor and tag
     std::uint32_t column = 0;  ///< bytes from the start of the line to `begin`
 };
 
@@ -33,8 +33,7 @@ struct ReadOptions {
     /// SJSON only: a word that is not a literal is a string, as in `type = vec3`. This is for schema files; in sources,
     /// a word without quotes is an error.
     bool bare_texts = false;
-    /// If not nullptr, receives the tokens, in text order; after errors, possibly only some of them. The content of the
-    /// vector is replaced.
+    /// If not nullptr, its content is replaced by the tokens, in source order. After an error, tokens may be missing.
     std::vector<TextToken>* tokens = nullptr;
 };
 

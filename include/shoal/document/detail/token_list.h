@@ -1,5 +1,6 @@
 #pragma once
-// Collects the tokens of a text. The reader adds keys, values and brackets; the list finds the comments between them.
+// Collects the tokens of a source text. The reader adds keys, values and brackets; the list finds the comments between
+// them.
 // Thread: one thread at a time.
 
 #include "shoal/document/detail/read_options.h"
@@ -10,8 +11,8 @@
 namespace shoal {
 
 /// `Syntax` has two functions that take a text and an offset: line_end_bytes() returns the length of a line end at the
-/// offset, or 0; comment_end() returns the end of a comment at the offset, or the offset itself. comment_end() also
-/// gets whether a line begins at the offset.
+/// offset, or 0; comment_end() returns the end of a comment at the offset, or the offset itself. comment_end() is also
+/// told whether a line begins at the offset.
 template <class Syntax>
 class TokenList {
 public:
@@ -32,7 +33,7 @@ public:
             return;
         }
         skip_to(token.end);
-        // In YAML, a text of several lines includes the empty lines after it.
+        // In YAML, a multi-line string includes the empty lines after it.
         num_line_ends_ = 0;
         for (std::size_t at = token.end; at > token.begin && static_cast<unsigned char>(text_[at - 1]) <= ' '; --at)
             num_line_ends_ += text_[at - 1] == '\n';
@@ -90,7 +91,7 @@ private:
     std::string_view text_;
     std::size_t cursor_;
     std::size_t line_;               // start of the cursor's line
-    std::size_t num_line_ends_ = 1;  // since the last comment or token with text
+    std::size_t num_line_ends_ = 1;  // since the last comment or token that is not empty
 };
 
 }  // namespace shoal

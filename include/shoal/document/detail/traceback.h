@@ -1,7 +1,7 @@
 #pragma once
-// Adds errors with messages of several lines, such as script errors: the first line becomes the error, and the other
-// lines, the traceback, become notes.
-// Thread: the same as Diagnostics.
+// Adds errors whose messages have several lines, such as script errors. The first line becomes the error. The other
+// lines, which are the traceback, become notes.
+// Thread: a Diagnostics may be used by one thread at a time.
 
 #include "shoal/document/diagnostics.h"
 

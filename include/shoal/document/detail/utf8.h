@@ -1,5 +1,5 @@
 #pragma once
-// Decodes and encodes UTF-8, and makes texts safe for a terminal.
+// Decodes and encodes UTF-8, and makes strings safe to print on a terminal.
 // Thread: any thread.
 
 #include "shoal/base/detail/config.h"
@@ -31,7 +31,7 @@ SHOAL_API std::size_t find_invalid_byte(std::string_view text);
 /// marks and invalid bytes become escapes such as \x1B or \u202E. Returns the number of columns appended.
 SHOAL_API int append_visible(std::string& out, CodePoint code_point, char byte);
 
-/// The same for a text.
+/// Appends all code points of a string in the same form.
 SHOAL_API void append_visible(std::string& out, std::string_view text);
 
 }  // namespace shoal
