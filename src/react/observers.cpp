@@ -130,7 +130,7 @@ void Observers::drop_removed() {
     }
 }
 
-/// Destroys the journal's mirrors of a store; nullptr: of all stores.
+/// Destroys the journal's mirrors of a store, or of all stores if `store` is nullptr.
 void Observers::drop_mirrors(const Store* store) {
     const auto end = std::partition(mirrors_.begin(), mirrors_.end(), [&](const ComponentMirror* mirror) {
         return store != nullptr && &mirror->store() != store;
@@ -145,11 +145,12 @@ void Observers::keep_journal(std::size_t max_entities) {
     const bool was_kept = journal_.is_kept();
     journal_.keep(max_entities, directory_.stamp());
     if (!journal_.is_kept()) return drop_mirrors(nullptr);
-    // If the journal was already kept, its mirrors stay, so that it reports the changes since the last settle.
+    // If the journal was already kept, its mirrors stay, so that the next settle reports all changes since the last
+    // settle.
     if (!was_kept) mirror_all(false);
 }
 
-/// Creates the missing mirrors of component types. They start without rows, or with the current rows.
+/// Creates a mirror for each component type that has none. The new mirrors start with no rows or with the current rows.
 void Observers::mirror_all(bool have_no_rows) {
     const auto start = have_no_rows ? ComponentMirror::Start::kNoRows : ComponentMirror::Start::kRowsOfNow;
     for (Store* store : directory_.stores())
@@ -167,7 +168,7 @@ void Observers::mirror_all(bool have_no_rows) {
 void Observers::after_settle(const SettleContext& context) {
     if (entries_.empty() && !journal_.is_kept()) return;
     const std::uint64_t stamp = context.stamp - 1;
-    // Component types whose stores are new had no rows at the last settle.
+    // Component types in new stores had no rows at the last settle.
     if (journal_.is_kept()) mirror_all(true);
     for (ComponentMirror* mirror : mirrors_) {
         mirror->compare();
@@ -219,7 +220,7 @@ std::string Observers::describe() const {
 
 namespace {
 
-/// The name of an observer's part of the state. It is the same in another run if observers are added in the same order.
+/// The name of an observer's part of the state. It is the same in every run that adds the observers in the same order.
 std::string observer_name(std::size_t number, const ComponentMirror& mirror) {
     return concat("observer/", number, '/', mirror.component().name());
 }

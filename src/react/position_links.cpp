@@ -27,7 +27,7 @@ Vec3 read_place(const ComponentRow& at, const FieldPart& part) {
     return place;
 }
 
-/// Calls find(block, list) for each block on all workers. Each chunk of blocks has its own list.
+/// Calls find(block, list) for each block, on all workers. Each chunk of blocks has its own list.
 template <class T, class Block, class Find>
 void list_all(Executor& executor, std::span<const Block> blocks, Array<Array<T>>& lists, Find&& find) {
     const RowCuts cuts = cut_rows(static_cast<std::uint32_t>(blocks.size()), 1, kBlocksPerChunk);
@@ -84,7 +84,7 @@ void PositionLinks::require_declared(const Status& status) {
     SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
 }
 
-/// Returns the store of a component type for a declaration.
+/// Returns the store that has the component type of a declaration.
 Result<Store*> PositionLinks::require_keeper(ComponentId component) const {
     SHOAL_ASSERT(!directory_.is_held(), "a pass declared who follows a place; declare it before World::step()");
     if (Store* const store = directory_.find(component)) return store;
@@ -129,7 +129,7 @@ Status PositionLinks::keep_in_tiles(ComponentId type, std::uint32_t field, const
     if (database == nullptr)
         return Status::error(
             concat(name, " is kept by ", store.kind(), ", which has no zones; keep it in the database"));
-    // Spawns entities directly into their tiles. All tiled fields use the same grid.
+    // Spawns entities directly into their tiles. Fails if the database already uses a different field or grid.
     if (Status status =
             database->spawn_into_tiles(database->find_component(component.id()), place->part.field->name, tiles);
         !status)
@@ -159,8 +159,8 @@ void PositionLinks::add_blocks(const Block& table, std::uint32_t first_column, s
     }
 }
 
-/// Finds the entities whose field and transform differ. If both were written, an entity is found through the stamps of
-/// the field.
+/// Finds the entities whose field and transform differ. An entity for which both were written is found once, through
+/// the stamps of the field.
 void PositionLinks::find_differences(const Followed& followed, TransformManager& transforms, Executor& executor) {
     const auto& [store, component, part, since] = followed.field;
     const bool moves_transforms = followed.follower == Follower::kTransform;
@@ -226,7 +226,7 @@ void PositionLinks::after_commands(const SettleContext& context) {
     for (Followed& followed : followed_) {
         if (followed.follower != Follower::kTransform || transforms == nullptr) continue;
         find_differences(followed, *transforms, *context.executor);
-        // Stores have not settled yet, so later writes still get the previous stamp.
+        // The stores have not settled yet, so later writes still get the previous stamp.
         followed.field.since = context.stamp - 1;
         entities_.clear(), places_.clear();
         for (const Array<Difference>& found : differences_)
@@ -285,7 +285,7 @@ void PositionLinks::move_rows(Tiled& tiled, const SettleContext& context) {
                      if (block.table.enabled_bits != nullptr && !test_bit(block.table.enabled_bits, row)) continue;
                      const Vec3 place = read_place({component, block.table.table, row, block.table.first_column}, part);
                      const Zone zone = tiled.tiles.zone_of(place);
-                     // Rows whose position is NaN are not moved: they would stay in the large zone forever.
+                     // Rows whose position is NaN are not moved, because they would stay in the large zone forever.
                      if (zone != block.zone && zone != tiled.tiles.large_zone())
                          found.push_back({block.table.table->entities()[row], zone});
                  }
@@ -299,7 +299,7 @@ void PositionLinks::move_rows(Tiled& tiled, const SettleContext& context) {
     if (move_leaving(*tiled.database, context)) tiled.field.since = context.stamp;
 }
 
-/// Moves the rows in leaving_, and returns whether all could be moved.
+/// Moves the rows in leaving_. Returns whether all of them were moved.
 bool PositionLinks::move_leaving(Database& database, const SettleContext& context) {
     bool have_all = true;
     entities_.clear();
@@ -319,11 +319,11 @@ bool PositionLinks::move_leaving(Database& database, const SettleContext& contex
 
 namespace {
 
-/// A declaration, with the stamp from which rows are still to be checked. A program that loads the state may have other
-/// declarations.
+/// A declaration, and the stamp from which writes are not checked yet. A program that loads the state may have
+/// different declarations.
 struct SavedLink {
     std::uint64_t component, field;  // hashes of their names
-    std::uint64_t kind;              // 0 and 1: a Follower; 2: rows are kept in tiles
+    std::uint64_t kind;              // a Follower, or kInTiles
     std::uint64_t since;
 
     bool is_same(const SavedLink& other) const {

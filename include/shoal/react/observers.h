@@ -1,5 +1,5 @@
 #pragma once
-// Observers: functions that are called when entities have gained, lost or changed a component.
+// Observers are functions that are called when entities have gained a component, lost it or changed its value.
 //
 //     world.observers().on_add<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> added) {
 //         for (std::size_t i = 0; i < entities.size(); ++i) scene.insert(entities[i], added[i].handle);
@@ -9,29 +9,29 @@
 //     });
 //     world.observers().on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
 //
-// Observers are called at the end of each settle, after commands were carried out and the rows of dead entities were
-// removed, in the order in which they were added. Each observer is called once, with all its entities. It gets the
-// differences from the previous settle:
+// At the end of each settle, after commands have been carried out and the rows of dead entities have been removed,
+// observers are called in the order in which they were added. Each observer is called at most once, with all its
+// entities. It gets the differences from the previous settle:
 //
 //     settle 7 --- add, set, remove, destroy: in passes, by command, at once --- settle 8: commands, deaths, observers
 //         `------------------- differences are reported at the end of settle 8 ---------------------'
 //
 // - An observer does not get changes from before it was added.
-// - A component that is added and then removed between two settles is not reported, and neither is a component that is
-//   removed and then added again.
+// - A component that is added and then removed between two settles is not reported. Nor is a component that is removed
+//   and then added again.
 // - Observers work for all stores and all kinds of changes. A disabled component counts as absent. With `many`, an
 //   entity is listed once for each component that it gains or loses.
-// - Values are optional. Added components have their values at the end of the settle, before any observer is called;
-//   removed and changed components have their values at the end of the previous settle.
+// - Values are optional. For added components, an observer gets the values from just before the first observer is
+//   called. For removed and changed components, it gets the values from the end of the previous settle.
 // - Entities are in row order, which does not depend on the number of workers.
 // - An observer may spawn, destroy, add and remove, directly or by command, and may add and remove observers. Its
 //   changes are reported at the end of the next settle, so observers that trigger each other in a cycle take one step
-//   per settle. An observer that settles, steps, saves or loads the world ends the program; docs/guarantees.md lists
+//   per settle. If an observer settles, steps, saves or loads the world, the program ends; docs/guarantees.md lists
 //   what callbacks may do.
 // - When a store is removed from the world, the observers of its component types are removed without being called.
 //
-// Changes without observers cost nothing: see store/component_mirror.h. Code that prefers polling to callbacks gets the
-// same changes from journal.h.
+// Changes that have no observers cost nothing; see store/component_mirror.h. Code that polls for changes gets the same
+// ones from the journal; see journal.h.
 // Thread: the structural thread of the world.
 
 #include "shoal/react/detail/journal.h"
@@ -49,7 +49,7 @@ class ComponentDirectory;
 
 enum class ObserverKind : std::uint8_t { kAdd, kRemove, kChange };
 
-/// Identifies an observer of a world.
+/// Identifies an observer within its world.
 struct ObserverId {
     std::uint32_t number = 0;  ///< 0: none
 };
@@ -57,16 +57,16 @@ struct ObserverId {
 /// The changes passed to an observer.
 struct ObservedBatch {
     std::span<const Entity> entities;
-    /// For additions, if the observer wants values: the current components. Shape: a struct image for each entity, with
-    /// the alignment of allocate_memory().
+    /// The current components. Only for additions, if the observer wants values. Shape: a struct image for each entity,
+    /// with the alignment of allocate_memory().
     const std::byte* values_now = nullptr;
-    /// For removals and changes: the previous components. Shape: the same; for changes of one field, only that field is
-    /// valid.
+    /// The previous components, for removals and changes. If only one field is observed, only that field is valid.
+    /// Shape: the same as `values_now`.
     const std::byte* values_before = nullptr;
     const Schema& component;
 };
 
-/// A function that is called for changes.
+/// A function that is called when components have changed.
 class Observer {
 public:
     virtual ~Observer() = default;
@@ -79,7 +79,7 @@ struct ObservedChange {
 
     ObserverKind kind = ObserverKind::kAdd;
     std::uint32_t field = kAnyField;  ///< for changes: the field's index in the schema
-    bool wants_values = false;        ///< for additions: the current values; for removals: the previous ones
+    bool wants_values = false;        ///< current values for additions, previous ones for removals
 };
 
 namespace detail {
@@ -90,7 +90,8 @@ struct HeldValue {
     Value value{};
 };
 
-/// Passes the values at `offset` of struct images to a function: whole components, or one field of each component.
+/// Calls a function with values that are read at `offset` in struct images. The values are whole components or one
+/// field of each component.
 template <class Value, class Function>
 class ValueObserver final : public Observer {
 public:
@@ -139,7 +140,7 @@ void destroy_observer(Observer& done) {
 
 }  // namespace detail
 
-/// The observers and the journal of a world: World::observers().
+/// The observers and the journal of a world; see World::observers().
 class Observers final : public WorldService {
 public:
     explicit Observers(ComponentDirectory& directory)
@@ -147,20 +148,20 @@ public:
     SHOAL_API ~Observers() override;
 
     /// Calls function(entities), or function(entities, std::span<const T> values), at the end of each settle if
-    /// entities have gained a component of type T since the previous settle. Requires: a store has T; no passes are
-    /// running; to get values, T is trivially copyable and not `many`. Cost: values are copied in row order, which is
-    /// faster than looking each of them up.
+    /// entities have gained a component of type T since the previous settle. Requires: a store has T, and no passes are
+    /// running. To get values, T is trivially copyable and not `many`. Cost: values are copied in row order, which is
+    /// faster than a lookup of each value.
     template <class T, class Function>
     ObserverId on_add(Function function) {
         return observe_whole<T>(ObserverKind::kAdd, std::move(function));
     }
-    /// The same for entities that have lost a T; the values are those at the previous settle.
+    /// Like on_add(), but for entities that have lost a T. The values are from the end of the previous settle.
     template <class T, class Function>
     ObserverId on_remove(Function function) {
         return observe_whole<T>(ObserverKind::kRemove, std::move(function));
     }
-    /// The same for entities whose component has changed, in any field or in one: on_change<&Door::is_open>(...).
-    /// The values are the previous components, or the previous values of the field. Requires: the same as on_add().
+    /// Like on_add(), but for entities whose component has changed in any field, or in one field, as in
+    /// on_change<&Door::is_open>(...). The values are the previous components, or the previous values of the field.
     template <class T, class Function>
     ObserverId on_change(Function function) {
         static_assert(detail::kObserves<T, Function>,
@@ -178,18 +179,19 @@ public:
             {ObserverKind::kChange, field}, std::move(function),
             std::size_t(schema_of<ComponentOf<kMember>>().fields()[field].struct_offset));
     }
-    /// The same for a component type without a C++ type; destroy(observer) is called when the observer is removed.
+    /// Adds an observer of a component type that may lack a C++ type. Calls destroy(observer) when the observer is
+    /// removed.
     /// Errors: no store has the component type, or its values cannot be reported; the message gives the reason.
     SHOAL_API Result<ObserverId> observe(ComponentId component, const ObservedChange& to, Observer& observer,
                                          void (*destroy)(Observer&));
     /// Removes an observer. Does nothing if the observer was already removed. Requires: no passes are running.
     SHOAL_API void remove(ObserverId id);
 
-    /// Keeps a journal from now on that lists at most `max_entities`; 0: none (see journal.h). Requires: no passes and
-    /// no observers are running.
+    /// From now on, keeps a journal that lists at most `max_entities` entities; 0 ends it. See journal.h. Requires: no
+    /// passes and no observers are running.
     SHOAL_API void keep_journal(std::size_t max_entities);
     bool keeps_journal() const { return journal_.is_kept(); }
-    /// Returns the components that were added and removed in all stores since a stamp.
+    /// Returns the additions and removals of components in all stores since a stamp.
     Journal journal(std::uint64_t since) const { return journal_.since(since); }
 
     /// Whether an observer is running.
@@ -203,8 +205,9 @@ public:
     void world_ends() override;
     void mark_texts(TextMarks& marks) const override;
     std::uint32_t state_version() const override { return 1; }
-    /// save_part() writes the state after the last settle; load_part() restores it, so that the next settle reports
-    /// changes since then. Neither function calls observers. Requires: the stores were loaded; no observer is running.
+    /// save_part() writes the state after the last settle; load_part() restores it, so that the next settle reports the
+    /// changes since that settle. Neither function calls observers. Requires: no observer is running. load_part() also
+    /// requires that the stores have been loaded.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
@@ -242,7 +245,7 @@ private:
     void drop_mirrors(const Store* store);
 
     ComponentDirectory& directory_;
-    Array<ComponentMirror*> mirrors_{Owner("observers")};  // of all component types, for the journal
+    Array<ComponentMirror*> mirrors_{Owner("observers")};  // one per component type, for the journal
     Array<Entry> entries_{Owner("observers")};
     std::uint32_t num_made_ = 0;
     bool is_telling_ = false;

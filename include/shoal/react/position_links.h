@@ -1,6 +1,6 @@
 #pragma once
-// Position links: keep a Vec3 field and the transform of the same entity equal, and keep rows of the database in the
-// tile of their position.
+// Position links keep a Vec3 field equal to the position of the entity's transform, and keep database rows in the tile
+// for their position.
 //
 //     world.position_links().follow<&Buoy::position>(Follower::kField);  // the field is where the transform is
 //     world.position_links().keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
@@ -8,21 +8,22 @@
 //     Follower::kTransform    the local position of the transform is the field: the place in the world, if it is a root
 //     Follower::kField        the field is the position of the transform in the world
 //
-// A declaration holds at the end of each settle(), for every entity that has the field and a transform, including new
-// entities, regardless of their stores and of how they were written. If both were written, the follower is overwritten.
+// At the end of each settle(), a declaration holds for every entity that has the field and a transform, including new
+// entities. The kind of store and the way of writing do not matter. If both the field and the transform were written,
+// the follower is overwritten.
 //
 //     step()  |- passes -|- settle: commands, relations, transforms follow, stores, fields follow, tiles, observers -|
 //                                                                  world poses of deferred transforms
 //
-// If the transform follows, a spawned field that has its default value is first set to the position of the transform.
+// If transforms follow a field, a spawned field with its default value is first set to the position of the transform.
 //
-// A child that becomes a root when its parent dies keeps its world position until the next settle. Then its transform
-// follows its field again. A disabled component counts as absent. Entities are spawned directly into their tiles, as
-// described at Database::spawn_into_tiles(). Rows in the first zone of the database, where rows without a zone are
-// added, are moved to their tiles. Rows in other zones outside of the grid, rows in the zone for large entities, and
-// rows whose position is NaN are not moved. If rows cannot be moved, for example because memory has run out, every
-// settle tries again.
-// Thread: the same as World. Cost: the workers read all stamps of the columns, and look up each row of the blocks that
+// A child that becomes a root when its parent dies keeps its world position until the next settle. From then on, its
+// transform follows the field again. A disabled component counts as absent. Entities are spawned directly into their
+// tiles; see Database::spawn_into_tiles(). Rows in the first zone of the database, where rows without a zone are added,
+// are moved to their tiles. Rows in other zones outside the grid, rows in the zone for large entities, and rows whose
+// position is NaN are not moved. If rows cannot be moved, for example because memory has run out, every later settle
+// tries again.
+// Thread: the same as World. Cost: the workers read all stamps of the columns, and compare each row of the blocks that
 // were written since the last settle. Only values that differ are written.
 
 #include "shoal/database/grid_zones.h"
@@ -39,34 +40,35 @@ class ComponentDirectory;
 
 enum class Follower : std::uint8_t { kTransform, kField };
 
-/// The position links and tiles that a world has declared: World::position_links().
+/// The position links and tiles that a program has declared for a world; see World::position_links().
 class PositionLinks final : public WorldService {
 public:
     explicit PositionLinks(ComponentDirectory& directory)
         : WorldService("position_links", ServiceStage::kPositionLinks), directory_(directory) {}
 
-    /// Links a Vec3 field to the transforms of the same entities, from the next settle on:
+    /// From the next settle on, links a Vec3 field to the transforms of the same entities, as in
     /// `world.position_links().follow<&Body::position>(Follower::kField)`.
-    /// Requires: a store has the component type, and the world has transforms; no other declaration contradicts this
-    /// one; no passes are running.
+    /// Requires: a store has the component type, the world has transforms, no other declaration contradicts this one,
+    /// and no passes are running.
     template <auto kMember>
     void follow(Follower follower) {
         static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
         require_declared(follow(schema_of<ComponentOf<kMember>>().id(), FieldLayout<kMember>::kIndex, follower));
     }
-    /// The same for a component type without a C++ type; `field` is the index in its schema. Errors: no store has the
-    /// component type; the field is not a Vec3; another declaration contradicts this one. Nothing has changed.
+    /// Like the template, but also for a component type without a C++ type. `field` is the field's index in the schema.
+    /// Errors: no store has the component type, the field is not a Vec3, or another declaration contradicts this one.
+    /// After an error, nothing has changed.
     SHOAL_API Status follow(ComponentId component, std::uint32_t field, Follower follower);
-    /// From the next settle on, moves rows in tiles and in the first zone of the database to the tile of their
-    /// position, and spawns entities into the tiles: see Database::spawn_into_tiles(). Requires: the database has the
-    /// component type, and no other field or grid is declared for it; no passes are running.
+    /// From the next settle on, moves rows in tiles and in the first zone of the database to the tile for their
+    /// position, and spawns entities into their tiles; see Database::spawn_into_tiles(). Requires: the database has the
+    /// component type, no other field or grid is declared for the database, and no passes are running.
     template <auto kMember>
     void keep_in_tiles(const GridZones& tiles) {
         static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
         require_declared(keep_in_tiles(schema_of<ComponentOf<kMember>>().id(), FieldLayout<kMember>::kIndex, tiles));
     }
-    /// The same for a component type without a C++ type. Errors: the same as follow(); the component type is not in the
-    /// database.
+    /// Like the template, but also for a component type without a C++ type. Errors: the same as for follow(), or the
+    /// component type is not in the database.
     SHOAL_API Status keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles);
 
     std::string describe() const override;
@@ -74,12 +76,12 @@ public:
     void spawned(const Blob& blob, const Spawned& spawned, const SpawnOptions& options) override;
     /// Writes the transforms that follow fields.
     void after_commands(const SettleContext& context) override;
-    /// Writes fields that follow, then moves rows to their tiles.
+    /// Writes the fields that follow transforms, then moves rows to their tiles.
     void after_settle(const SettleContext& context) override;
     void forget(const Store& store) override;
     std::uint32_t state_version() const override { return 1; }
-    /// save_part() writes the stamp from which rows are still to be checked; load_part() restores it for declarations
-    /// that this world also has. For declarations that were not saved, all rows are checked.
+    /// For each declaration, save_part() writes the stamp from which writes are not checked yet. load_part() restores
+    /// it if this world has the same declaration. For declarations that were not saved, all rows are checked.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
@@ -100,7 +102,7 @@ private:
         Database* database;
         GridZones tiles;
     };
-    /// The rows of one stamp block, in a table of the component or, if `of_transforms` is set, of transforms.
+    /// The rows of one stamp block. Their table has the component or, if `of_transforms` is set, the transforms.
     struct Block {
         ComponentTable table;
         RowRange rows;
@@ -133,9 +135,9 @@ private:
     ComponentDirectory& directory_;
     Array<Followed> followed_{Owner("position links")};
     Array<Tiled> tiled_{Owner("position links")};
-    // Temporaries of a settle; members to reuse their memory.
+    // Temporaries for a settle, which are members so that their memory is reused.
     Array<Block> blocks_{Owner("position links")};
-    Array<Array<Difference>> differences_{Owner("position links")};  // by chunk of blocks_
+    Array<Array<Difference>> differences_{Owner("position links")};  // one list per chunk of blocks_
     Array<Array<Leaving>> leaving_by_chunk_{Owner("position links")};
     Array<Leaving> leaving_{Owner("position links")};
     Array<Entity> entities_{Owner("position links")};

@@ -1,5 +1,6 @@
 #pragma once
-// The relations of a world: an index for each field declared as a relation, and rules for references to dead entities.
+// The relations of a world consist of an index for each field that is declared a relation, and of rules for references
+// to dead entities.
 //
 //     struct Limpet {
 //         Entity whale;
@@ -12,10 +13,11 @@
 //     relation(cleared)        it becomes null
 //     relation(dies_too)       the entity that refers to the target dies too, and so do entities that refer to it
 //
-// Relations work for all stores, regardless of how the field is written. The indices show the state at the last settle.
-// Each settle updates them after the commands. It then applies the rules for targets that have died, before the stores
-// remove the rows of dead entities, so one settle removes all of them (except in managers that check random rows for
-// dead owners). A disabled component counts as absent: the rule is applied when the component is enabled.
+// Relations work for all stores and for all ways of writing the field. The indices show the state at the last settle.
+// Each settle updates them after the commands. Then, before the stores remove the rows of dead entities, it applies the
+// rules for targets that have died. One settle therefore removes all rows of dead entities (except in managers that
+// check random rows for dead owners). A disabled component counts as absent; its rule is applied when the component is
+// enabled.
 // Thread: the same as World; any thread may call referrers(), even while passes are running.
 
 #include "shoal/entity/entity_manager.h"
@@ -29,13 +31,13 @@ namespace shoal {
 class RelationIndex;
 class ComponentDirectory;
 
-/// The index of references between entities: World::relations().
+/// Indexes the references between entities; see World::relations().
 class Relations final : public WorldService {
 public:
     SHOAL_API explicit Relations(ComponentDirectory& directory);
     SHOAL_API ~Relations() override;
 
-    /// Returns the entities whose field refers to `target`, as of the last settle:
+    /// Returns the entities whose field referred to `target` at the last settle:
     /// `for (const Entity missile : world.relations().referrers<&Missile::target>(ship))`.
     /// Requires: the field is declared a relation. Cost: proportional to the number of entities returned.
     template <auto kMember>
@@ -45,17 +47,17 @@ public:
                       "the field is not declared a relation; write (field, relation) in SHOAL_COMPONENT");
         return referrers(schema_of<ComponentOf<kMember>>().id(), FieldLayout<kMember>::kIndex, target);
     }
-    /// Returns the entities that refer to `target` through a field, given by its index in the schema; none if the field
-    /// was not a relation of a store at the last settle.
+    /// Like the template, but takes the field's index in the schema. Returns no entities if no store had the relation
+    /// at the last settle.
     SHOAL_API Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const;
 
     std::string describe() const override;
-    /// Updates the indices, adds those of new relations, and applies the rules for dead targets, which may destroy
+    /// Updates the indices, adds indices for new relations, and applies the rules for dead targets. This may destroy
     /// entities.
     void after_commands(const SettleContext& context) override;
     void forget(const Store& store) override;
     std::uint32_t state_version() const override { return 1; }
-    /// Write and load the indices; see RelationIndex::load(). Requires: the stores were loaded.
+    /// Write and load the indices; see RelationIndex::load(). load_part() requires that the stores have been loaded.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
@@ -70,7 +72,7 @@ private:
     ComponentDirectory& directory_;
     EntityManager& entities_;
     DeathCursor cursor_;
-    std::size_t num_known_ = 0;  // component types whose fields were checked for relations
+    std::size_t num_known_ = 0;  // the number of component types whose fields were checked for relations
     Array<RelationIndex*> indices_{Owner("relation")};
 };
 
