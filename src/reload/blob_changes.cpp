@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kFewRows = 16;  // up to this many rows are compared one by one
 
-/// Whether values are references, which cannot be compared by their bytes.
+/// Whether a field holds references, which cannot be compared by their bytes.
 bool refers(const Field& field) { return field.type == FieldType::kEntity || field.type == FieldType::kBlobArray; }
 
 std::span<const std::uint64_t> all_guids(const Blob& blob, Array<std::uint64_t>& storage) {
@@ -44,7 +44,7 @@ bool is_same_array(const Blob& a, const BlobArrayEntry& one, const Blob& b, cons
     return one.element_type == other.element_type && std::ranges::equal(values_of(a, one), values_of(b, other));
 }
 
-/// The rows of a component type, sorted by entity; the rows of one entity keep their order.
+/// Returns the rows of a component type, sorted by entity. The rows of one entity keep their order.
 Array<std::uint32_t> rows_by_entity(const BlobComponents* components) {
     Array<std::uint32_t> rows(components == nullptr ? 0 : components->count(), 0, "reload");
     for (std::uint32_t row = 0; row < rows.size(); ++row) rows[row] = row;
@@ -184,7 +184,8 @@ void BlobChanges::compare(std::uint32_t type) {
         compare_rows(type);
 }
 
-/// Compares components of which an entity has at most one. Consecutive rows in both versions are compared together.
+/// Compares the components of a type that is not `many`. Rows that are consecutive in both versions are compared
+/// together.
 void BlobChanges::compare_rows(std::uint32_t type) {
     const TypeChanges& t = types_[type];
     const std::span<const std::uint32_t> befores =
@@ -274,7 +275,7 @@ bool BlobChanges::same_field(const TypeChanges& type, const Field& field, std::u
     return true;
 }
 
-/// Compares values of a field by their meaning. References may be null.
+/// Compares values of a reference field by their meaning. References may be null.
 bool BlobChanges::same_value(const Field& field, const std::byte* before, const std::byte* after) const {
     if (field.type == FieldType::kEntity) {
         Entity older, newer;

@@ -6,22 +6,22 @@
 //     fields         of components that stay, by value                       a bit for each that differs
 //     values         of `many` types, as lists                               the entities whose lists differ
 //
-// Columns with the same layout are compared as a whole. References are compared by their targets, read-only arrays by
-// their contents.
+// Columns with the same layout are compared as a whole. References are compared by their targets, and read-only arrays
+// by their contents.
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/resource/blob.h"
 
 namespace shoal {
 
-/// The components of one type in both versions; nullptr if a version does not have the type.
+/// The components of one type in both versions, or nullptr for a version that does not have the type.
 struct TypeChanges {
     const BlobComponents* before = nullptr;
     const BlobComponents* after = nullptr;
     const Schema* schema = nullptr;
 };
 
-/// A component of a kept entity. `fields` has a bit for each field of the schema, which is set if the field differs.
+/// A component of a kept entity. `fields` has a bit for each field in the schema. The bit is set if the field differs.
 struct ChangedFields {
     std::uint32_t type, after_entity, before_row, after_row;
     std::uint64_t fields;
@@ -32,7 +32,7 @@ struct ChangedComponent {
     std::uint32_t type, after_entity, row;
 };
 
-/// The values of a `many` type of a kept entity, as ranges of BlobChanges::list_rows().
+/// A kept entity's values of a `many` type, as ranges of BlobChanges::list_rows().
 struct ChangedList {
     std::uint32_t type, after_entity;
     std::uint32_t first_before, num_before;
@@ -41,12 +41,12 @@ struct ChangedList {
 
 class BlobChanges {
 public:
-    /// The blobs outlive this object. Requires: component types with the same name have the same layout.
+    /// Lifetime: the blobs must outlive this object. Requires: component types with the same name have the same layout.
     BlobChanges(const Blob& before, const Blob& after);
     BlobChanges(const BlobChanges&) = delete;
     BlobChanges& operator=(const BlobChanges&) = delete;
 
-    /// For each entity of one version, the entity of the other version; kNoBlobEntity: none.
+    /// For each entity of one version, the matching entity of the other version, or kNoBlobEntity if there is none.
     std::span<const std::uint32_t> after_of() const { return after_of_; }
     std::span<const std::uint32_t> before_of() const { return before_of_; }
     /// Entities of the newer version that the older version does not have, ascending.
@@ -63,7 +63,7 @@ public:
     /// Whether all read-only arrays have the same offsets in both versions.
     bool arrays_stay() const { return arrays_stay_; }
 
-    /// Whether a field has the same value in a component of each version.
+    /// Whether a field has the same value in two components, one of each version.
     bool same_field(const TypeChanges& type, const Field& field, std::uint32_t before_row,
                     std::uint32_t after_row) const;
 
@@ -86,7 +86,7 @@ private:
     const Blob& before_;
     const Blob& after_;
     bool arrays_stay_;
-    bool all_stay_ = false;  // entity i is the same in both versions
+    bool all_stay_ = false;  // entity i of one version matches entity i of the other
     Array<std::uint32_t> after_of_{Owner("reload")}, before_of_{Owner("reload")};
     Array<std::uint32_t> new_entities_{Owner("reload")}, gone_entities_{Owner("reload")};
     Array<TypeChanges> types_{Owner("reload")};
@@ -96,28 +96,28 @@ private:
     Array<std::uint32_t> list_rows_{Owner("reload")};
 };
 
-/// Finds arrays of the older version in the newer version by their values.
+/// Finds the arrays in the newer version that have the same values as arrays in the older version.
 class MovedArrays {
 public:
-    /// The blobs outlive this object.
+    /// Lifetime: the blobs must outlive this object.
     MovedArrays(const Blob& before, const Blob& after);
 
     bool empty() const { return num_moved_ == 0; }
-    /// Returns the array with the same values, or an empty one if there is none. Cost: O(1) if calls follow the order
-    /// of the older version, otherwise O(log arrays).
+    /// Returns the array with the same values, or an empty one if there is none. Cost: O(1) if the calls are in the
+    /// order of the arrays in the older version, otherwise O(log arrays).
     BlobArrayBase find(FieldType type, const BlobArrayBase& before);
 
 private:
     std::span<const BlobArrayEntry> befores_;       // by offset
     Array<BlobArrayBase> afters_{Owner("reload")};  // by index in befores_
-    std::size_t num_moved_ = 0, next_ = 0;          // next_: the index after the last array that was found
+    std::size_t num_moved_ = 0, next_ = 0;          // next_ is the index after the last array found
 };
 
-/// Copies a field of a component in a blob. Shape: `value` has field.size bytes.
+/// Copies a field of a component from a blob. Shape: `value` has field.size bytes.
 void read_blob_field(const BlobComponents& components, const Field& field, std::uint32_t row, std::byte* value);
 
-/// Returns, for each entity with a component of the type, the nearest ancestor that also has one, or kNoBlobEntity.
-/// Shape: num_entities(); kNoBlobEntity for entities without the component.
+/// For each entity with a component of the type, returns the nearest ancestor that also has one, or kNoBlobEntity.
+/// Shape: num_entities() elements, which are kNoBlobEntity for entities without the component.
 Array<std::uint32_t> parents_among(const Blob& blob, const BlobComponents* components);
 
 }  // namespace shoal

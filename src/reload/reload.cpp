@@ -1,4 +1,4 @@
-// Live reload: applies the differences of a newer version of a blob, copy by copy.
+// Live reload: applies the differences between two versions of a blob, copy by copy.
 
 #include "shoal/reload/reloader.h"
 
@@ -91,7 +91,7 @@ private:
                                     "ResourceLibrary::replace() first, and reload with what it returns"));
     }
 
-    /// Creates stores for component types that only the newer version has.
+    /// Creates the missing stores for component types that only the newer version has.
     static Status take_new_types(World& world, const Blob& before, const Blob& after) {
         if (Status status = prepare_stores(world, after, "reload"); !status) return status;
         for (const BlobComponents& components : after.component_types()) {
@@ -117,8 +117,7 @@ private:
         return report_;
     }
 
-    /// The last steps remove models and transforms with their children. They cannot be undone, but cannot be refused
-    /// either.
+    /// The last two steps remove transforms and models. They cannot be undone, but no store can refuse them.
     Status change_all() {
         using Part = Status (ReloadCall::*)();
         constexpr Part kParts[] = {&ReloadCall::match_lists,
@@ -175,7 +174,7 @@ private:
     std::size_t place_of(std::uint32_t copy, std::uint32_t entity) const {
         return std::size_t(copy) * after_.num_entities() + entity;
     }
-    /// Returns a copy's entity for an entity of the newer version; null if the program has destroyed it.
+    /// Returns a copy's entity for an entity of the newer version, or null if the program has destroyed it.
     Entity now(std::uint32_t copy, std::uint32_t entity) const {
         const Entity found = now_[place_of(copy, entity)];
         return alive(found) ? found : kNullEntity;
@@ -189,7 +188,7 @@ private:
         return kNoBlobEntity;
     }
     const TypeChanges& type_at(std::uint32_t type) const { return changes_.types()[type]; }
-    /// Whether the type consists of ownership links: see own_all().
+    /// Whether components of the type are ownership links; see own_all().
     bool is_owned(std::uint32_t type) const {
         return type == owned_type_ && ownership_ != nullptr && takers_[type] == ownership_;
     }
@@ -247,8 +246,7 @@ private:
         return {};
     }
 
-    /// Lists new entities that have an ancestor which the program has destroyed. These new entities are destroyed
-    /// again.
+    /// Lists new entities that have an ancestor which the program has destroyed. finish() destroys these new entities.
     void list_orphans() {
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
             BitSet lost{Owner("reload")};
@@ -262,8 +260,8 @@ private:
         }
     }
 
-    /// Sets the values of new entities that spawn_part() leaves out: references to existing entities, and the poses of
-    /// roots in copies that have a root pose.
+    /// Sets the values in new entities that spawn_part() leaves out: references to existing entities and, in copies
+    /// with a root pose, the poses of roots.
     Status complete_new_entities() {
         if (created_.empty()) return {};
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
@@ -285,7 +283,7 @@ private:
     Status complete(std::uint32_t type, std::uint32_t row, std::uint32_t copy, std::uint32_t index) {
         const TypeChanges& t = type_at(type);
         const Entity entity = now(copy, t.after->entity_index[row]);
-        if (!entity) return {};  // an orphan, or destroyed by the program
+        if (!entity) return {};  // an orphan, or an entity that the program has destroyed
         const ReloadedComponent place{takers_[type], t.schema, entity, index};
         for (std::size_t f = 0; f < t.schema->fields().size(); ++f) {
             if (t.schema->fields()[f].type != FieldType::kEntity && type != transform_type_) continue;
@@ -317,8 +315,8 @@ private:
         override_new_properties();
         return {};
     }
-    /// Does the same for named values, which may have different types in the newer version. Values that do not fit are
-    /// logged.
+    /// Applies the overrides of named values to new entities. A value may have a different type in the newer version.
+    /// If it does not fit, this is logged.
     void override_new_properties() {
         overrides_.for_each_named(world_.directory(), [&](const LoggedOverride& one, std::string_view path) {
             if (!is_new(one.entity)) return;
@@ -335,7 +333,7 @@ private:
 
     // --- values --------------------------------------------------------------------------------------------------
 
-    /// Copies a field of a row of the newer version to value_, and adapts it to a copy.
+    /// Copies a field from a row of the newer version to value_, and adapts it to a copy.
     void read_value(std::uint32_t type, std::size_t f, std::uint32_t row, std::uint32_t copy) {
         const TypeChanges& t = type_at(type);
         const Field& field = t.schema->fields()[f];
@@ -347,13 +345,13 @@ private:
             write_part(value_.data(), override.part, override.value.bytes().data());
         });
     }
-    /// Applies the root pose of a copy to a value, if it is a position.
+    /// If a value holds a position, applies the root pose of a copy to it.
     void move_value(std::uint32_t type, std::size_t f, std::uint32_t row, std::uint32_t copy) {
         const Schema& schema = *type_at(type).schema;
         if (type == transform_type_) place_root(row, copy, schema.fields()[f]);
         if (takers_[type] != nullptr && takers_[type]->is_place_of_tiles(schema.id(), f)) move_place(copy);
     }
-    /// Calls visit(override) for the overrides of a field in a row of the newer version.
+    /// Calls visit(override) for each override of a field in a row of the newer version.
     template <class Visit>
     void for_each_override(const BlobComponents& components, std::uint32_t type, std::uint32_t entity,
                            std::uint32_t row, std::size_t f, std::uint32_t copy, Visit&& visit) const {
@@ -361,7 +359,7 @@ private:
             if (entry.place == place_of_row(components, row)) visit(entry);
         });
     }
-    /// Returns the index of a row among its entity's values of a `many` type; 0 for other types.
+    /// For a `many` type, returns the index of a row among its entity's values. For other types, returns 0.
     static std::uint32_t place_of_row(const BlobComponents& components, std::uint32_t row) {
         if (!components.schema->many()) return 0;
         const std::span<const std::uint32_t> before = components.entity_index.first(row);
@@ -383,7 +381,7 @@ private:
         const Transform placed = compose(root_pose(copy), local);
         std::memcpy(value_.data(), reinterpret_cast<const std::byte*>(&placed) + field.struct_offset, field.size);
     }
-    /// Does the same for the position that determines the tile of an entity.
+    /// Applies the root pose of a copy to the position that determines an entity's tile.
     void move_place(std::uint32_t copy) {
         Transform local;
         std::memcpy(&local.position, value_.data(), sizeof local.position);
@@ -394,7 +392,7 @@ private:
         const auto& [position, rotation, scale] = copies_->root_poses[copy];
         return {position, rotation, scale};
     }
-    /// Returns the struct image of a row of the newer version in a copy.
+    /// Returns the struct image of a row of the newer version, adapted to a copy.
     Image image_of(std::uint32_t type, std::uint32_t row, std::uint32_t copy) {
         const Schema& schema = *type_at(type).schema;
         Image image(schema.default_image().begin(), schema.default_image().end(), "reload");
@@ -467,7 +465,8 @@ private:
         return {};
     }
 
-    /// Adds the new components of each type in one call. Components that the program has already added are set instead.
+    /// Adds the new components, with one call per type. If the program has already added a component, its fields are
+    /// set instead.
     Status add_components() {
         const std::span<const ChangedComponent> added = changes_.added();
         for (std::size_t begin = 0, end = 0; begin < added.size(); begin = end) {
@@ -505,7 +504,7 @@ private:
         images.insert(images.end(), image.begin(), image.end());
         note_changed(copy, change.after_entity);
     }
-    /// Sets a component that the program has already added.
+    /// Sets the fields of a component that the program has already added.
     Status set_added(const ReloadedComponent& place, const ChangedComponent& change, std::uint32_t copy) {
         for (std::size_t f = 0; f < place.schema->fields().size(); ++f)
             if (Status status = write(place, change.type, f, change.row, copy, change.after_entity); !status)
@@ -517,7 +516,7 @@ private:
         const std::span<const ChangedComponent> removed = changes_.removed();
         for (std::size_t begin = 0, end = 0; begin < removed.size(); begin = end) {
             while (end < removed.size() && removed[end].type == removed[begin].type) ++end;
-            if (is_model(removed[begin].type) || is_transform(removed[begin].type)) continue;  // in a later step
+            if (is_model(removed[begin].type) || is_transform(removed[begin].type)) continue;  // removed later
             if (Status status = remove_components(removed.subspan(begin, end - begin)); !status) return status;
         }
         return {};
@@ -551,7 +550,7 @@ private:
 
     // --- enableable components --------------------------------------------------------------------------------------
 
-    /// Enables and disables components, including new components, as in the source.
+    /// Enables and disables components, including new ones, as in the source.
     Status change_enabled() {
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
             const TypeChanges& t = type_at(type);
@@ -573,7 +572,7 @@ private:
         }
         return {};
     }
-    /// Enables or disables a component of an entity in all copies.
+    /// In all copies, enables or disables an entity's component.
     Status set_enabled_in_copies(Database& database, std::uint32_t type, std::uint32_t entity, bool on) {
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
             const ReloadedComponent place{takers_[type], type_at(type).schema, now(copy, entity)};
@@ -592,7 +591,7 @@ private:
 
     // --- lists ---------------------------------------------------------------------------------------------------
 
-    /// A value of a list in the older version, its counterpart in the newer version, and its index in the world.
+    /// A value in a list of the older version, its counterpart in the newer version, and its index in the world.
     struct Pair {
         std::uint32_t before = kNoBlobEntity, after = kNoBlobEntity, world = kNoBlobEntity;
     };
@@ -602,7 +601,7 @@ private:
         Array<Pair> pairs{Owner("reload")};
     };
 
-    /// Finds the values of lists in the world before they are changed.
+    /// Finds the values of changed lists in the world, before the lists are changed.
     Status match_lists() {
         for (const ChangedList& list : changes_.lists()) {
             if (takers_[list.type] == nullptr || num_copies() == 0) continue;
@@ -623,7 +622,7 @@ private:
         return {};
     }
 
-    /// Updates the list indices of overrides.
+    /// Updates the list indices in overrides.
     void move_overrides(const ChangedList& list, std::span<const Pair> pairs) {
         if (overrides_.all().empty()) return;
         const auto befores = changes_.list_rows().subspan(list.first_before, list.num_before);
@@ -635,8 +634,8 @@ private:
         overrides_.move_list(list.type, list.after_entity, place_after);
     }
 
-    /// Pairs equal values regardless of their order, and the remaining values by their order. Tags are paired only if
-    /// they are equal. Returns the pairs in the order of the older version, then the new values.
+    /// Pairs equal values regardless of order. Then pairs the remaining values in order. Tags are paired only if they
+    /// are equal. Returns the pairs in the order of the older version, followed by the new values.
     Array<Pair> pair_values(const ChangedList& list) const {
         const TypeChanges& t = type_at(list.type);
         const auto befores = changes_.list_rows().subspan(list.first_before, list.num_before);
@@ -659,8 +658,8 @@ private:
         std::ranges::sort(pairs, {}, [](const Pair& pair) { return std::pair(pair.before, pair.after); });
         return pairs;
     }
-    /// Returns the index of an equal value in the newer list, or the length of the list. Most values are still at
-    /// `guess`.
+    /// Returns the index of an equal value in the newer list, or the length of the list if there is none. Most values
+    /// are still at `guess`.
     std::size_t find_same(const TypeChanges& t, std::uint32_t before, std::span<const std::uint32_t> afters,
                           const Array<bool>& is_paired, std::size_t guess) const {
         const auto is_same = [&](std::size_t a) { return !is_paired[a] && is_same_row(t, before, afters[a]); };
@@ -669,7 +668,7 @@ private:
         while (found < afters.size() && !is_same(found)) ++found;
         return found;
     }
-    /// Tags must not be overwritten, because this would not update the lists of entities by tag.
+    /// Tags must not be overwritten, because a write would not update the lists of entities by tag.
     static bool is_tag(const TypeChanges& type) { return type.schema->id() == schema_of<Tag>().id(); }
 
     /// Returns a value of the older version as it was spawned in the copy.
@@ -691,8 +690,8 @@ private:
         return image;
     }
 
-    /// Finds the values of the older version in the world: first equal values, and then the others by their order if
-    /// their number is unchanged.
+    /// Finds the values of the older version in the world. First finds equal values. If the number of other values is
+    /// unchanged, then matches these in order.
     void find_in_world(const ChangedList& list, std::uint32_t copy, const ReloadedComponent& first,
                        Array<Pair>& pairs) const {
         const Array<Image> images = images_of_list(first);
@@ -716,7 +715,7 @@ private:
             pair.world = next++;
         }
     }
-    /// Whether two values are equal in the world. All references to dead entities count as equal.
+    /// Whether two values are equal, where all references to dead entities count as equal.
     bool is_same_value(const Image& a, const Image& b, const Schema& schema) const {
         for (const Field& field : schema.fields()) {
             const std::byte* const one = a.data() + field.struct_offset;
@@ -736,9 +735,9 @@ private:
     /// The new content of a list: each value with its index in the newer version.
     struct NewList {
         Array<Image> values{Owner("reload")};
-        Array<std::uint32_t> place_of{Owner("reload")};  // kNoBlobEntity: added by the program
+        Array<std::uint32_t> place_of{Owner("reload")};  // kNoBlobEntity for values that the program has added
         Array<bool> is_gone{Owner("reload")};
-        std::size_t num_in_world = 0;  // the first values are those in the world, in order
+        std::size_t num_in_world = 0;  // the values in the world are first, in order
     };
 
     Status change_lists() {
@@ -851,8 +850,8 @@ private:
         return parents_after_;
     }
 
-    /// Links transforms whose parents have changed. All of them are unlinked first, so that the order of linking cannot
-    /// cause a cycle.
+    /// Links transforms whose parents have changed. All of these transforms are unlinked first, so that the order of
+    /// linking cannot cause a cycle.
     Status link_all() {
         if (transform_type_ == kNoBlobEntity || transforms_ == nullptr) return {};
         if (takers_[transform_type_] != transforms_) return {};
@@ -900,8 +899,8 @@ private:
         const Entity before = linked ? transforms.entity(linked) : kNullEntity;
         if (before != parent) links.push_back({child, before, parent, entity});
     }
-    /// Links a root to its new parent, or to its former parent if the program has made the new parent a descendant of
-    /// the root.
+    /// Links a root to its new parent. If the program has made the new parent a descendant of the root, links the root
+    /// to its former parent.
     void set_parent(std::uint32_t copy, const NewLink& link) {
         if (!steps_.link(link.child, link.now)) {
             ++report_.num_left_out;
@@ -920,8 +919,8 @@ private:
         std::uint64_t* count;  // the count in the report
     };
 
-    /// Assigns entities to their new owners. All of them are released first, so that the order of assignments cannot
-    /// cause a cycle. Errors: an ownership cycle, because the program has changed owners.
+    /// Assigns entities to their new owners. All of these entities are released first, so that the order of assignments
+    /// cannot cause a cycle. Errors: there is an ownership cycle because the program has changed owners.
     Status own_all() {
         if (owned_type_ == kNoBlobEntity || !is_owned(owned_type_)) return {};
         Array<NewOwner> owners{Owner("reload")};
@@ -1051,8 +1050,8 @@ private:
         return {};
     }
 
-    /// Updates all rows that refer to arrays of the older version to the arrays of the newer version with the same
-    /// values.
+    /// Updates all rows that refer to arrays in the older version. They then refer to the arrays with the same values
+    /// in the newer version.
     Status move_arrays() {
         if (changes_.arrays_stay() || !has_arrays(before_)) return {};
         MovedArrays moved(before_, after_);
@@ -1061,7 +1060,7 @@ private:
             if (Status status = move_arrays(place, moved); !status) return status;
         return {};
     }
-    /// Does the same for the values of pending commands.
+    /// Updates the values in pending commands that refer to arrays in the older version.
     void move_arrays_of_commands() {
         if (changes_.arrays_stay() || !has_arrays(before_)) return;
         struct Moving {
@@ -1077,8 +1076,8 @@ private:
         };
         if (!moving.moved.empty()) WaitingCommands::of_directory(world_.directory()).visit_arrays(move, &moving);
     }
-    /// Lists components with a moved array; for `many` types, the first component of the entity. Includes components of
-    /// dead entities, because they are saved until the world settles.
+    /// Lists the components that have a moved array. For a `many` type, lists only the first component of each entity.
+    /// Includes components of dead entities, because they are saved until the world settles.
     Array<ReloadedComponent> places_with_moved(MovedArrays& moved) {
         Array<ReloadedComponent> places{Owner("reload")};
         for (Store* store : world_.directory().stores())
@@ -1102,7 +1101,7 @@ private:
                 if (!is_listed.test_and_set(entity.index())) places.push_back({&store, &schema, entity});
             }
     }
-    /// Updates all values of one entity.
+    /// Updates the arrays in all of an entity's values of one type.
     Status move_arrays(ReloadedComponent place, MovedArrays& moved) {
         for (ComponentRow at = place.find(); at;) {
             for (std::size_t f = 0; f < at.schema->fields().size(); ++f)
@@ -1114,7 +1113,8 @@ private:
         }
         return {};
     }
-    /// Copies a field with arrays to value_, updates it to the newer version, and returns whether any array has moved.
+    /// Copies a field with arrays to value_ and updates the copy to the newer version. Returns whether any array has
+    /// moved.
     bool read_moved(const ComponentRow& at, const Field& field, MovedArrays& moved) {
         if (field.type != FieldType::kBlobArray) return false;
         value_.resize(field.size);
@@ -1131,21 +1131,21 @@ private:
     }
 
     World& world_;
-    TransformManager* transforms_;  // nullptr, like the next two, if the world has no such store
+    TransformManager* transforms_;  // this and the next two are nullptr if the world has no such store
     OwnershipManager* ownership_;
     ModelPoseManager* model_poses_;
     SpawnLog& log_;
     const Blob& before_;
     const Blob& after_;
-    SpawnedCopies* copies_;  // nullptr: there are no copies
+    SpawnedCopies* copies_;  // nullptr if there are no copies
     BlobChanges changes_;
     ReloadSteps steps_;
     std::uint32_t transform_type_, owned_type_;
     ReloadReport report_;
-    Array<Store*> takers_{Owner("reload")};  // by component type; nullptr: no store
+    Array<Store*> takers_{Owner("reload")};  // by component type; nullptr if there is no store
     Array<Entity> now_{Owner("reload")};     // by copy and entity of the newer version
     Array<Entity> created_{Owner("reload")};
-    Array<Entity> orphans_{Owner("reload")};  // new entities that are destroyed again
+    Array<Entity> orphans_{Owner("reload")};  // new entities that finish() destroys
     BitSet changed_{Owner("reload")};         // indexed like now_
     Array<std::uint32_t> parents_after_{Owner("reload")};
     Array<std::byte> value_{Owner("reload")};

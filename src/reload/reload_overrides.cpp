@@ -47,7 +47,7 @@ void ReloadOverrides::add(World& world, const BlobChanges& changes, std::uint32_
     if (!property_path(world.directory(), logged.given.field).empty() && can_keep_properties(world.directory()))
         return named_.push_back(order);
     const Result<FieldPath> path = FieldPath::find_in(world.directory(), logged.given.field);
-    if (!path) return;  // the fields of the component type have changed, or the type was removed
+    if (!path) return;  // the field or its component type no longer exists
     Result<AnyValue> value = path->convert(logged.given.value);
     if (!value || !check_override_value(*path, *value)) return;
     if (path->type().type == FieldType::kStringId && logged.given.value.is_text() &&

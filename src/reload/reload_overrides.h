@@ -1,5 +1,5 @@
 #pragma once
-// During a reload, keeps values that a spawn has overridden, even if the source changes.
+// During a reload, values that a spawn has overridden are kept, even if the source has changed them.
 // Thread: the structural thread of the world.
 
 #include "reload/blob_changes.h"
@@ -18,26 +18,26 @@ public:
     /// Looks up the overrides of the copies of the older version. Overrides without a target in the newer version are
     /// kept for later versions.
     void find(World& world, const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after);
-    /// Records the new indices of the values in a list. Shape: `place_after` has an element per value of the older
-    /// version; kNoBlobEntity: removed.
+    /// Records the new indices of the values in a list. Shape: `place_after` has an element for each value in the older
+    /// version, which is kNoBlobEntity if the value was removed.
     void move_list(std::uint32_t type, std::uint32_t after_entity, std::span<const std::uint32_t> place_after);
     /// Returns the overrides with the entities and list indices of the newer version.
     std::vector<LoggedOverride> take();
 
-    /// An override of a field of a component, which may be one of several.
+    /// An override of a field in a component, which may be one of several components of the same type.
     struct Entry {
-        std::uint32_t type, entity;  // of the newer version
+        std::uint32_t type, entity;  // indices in the newer version
         bool is_of_many_copies;
         std::uint32_t first_copy, num_copies;
-        std::uint32_t order;                // among all overrides
-        std::uint32_t place, place_before;  // index among the values of a `many` type; kNoBlobEntity: removed
+        std::uint32_t order;                // position among all overrides
+        std::uint32_t place, place_before;  // indices among values of a `many` type; kNoBlobEntity if removed
         std::size_t field;
         FieldPart part;
         AnyValue value;
     };
     std::span<const Entry> all() const { return entries_; }
 
-    /// Calls visit(entry) for each override of a field of an entity in a copy, in order.
+    /// Calls visit(entry) for each override of an entity's field in a copy, in the order in which they were given.
     template <class Visit>
     void for_each(std::uint32_t type, std::uint32_t entity, std::uint32_t copy, std::size_t field,
                   Visit&& visit) const {
@@ -45,7 +45,7 @@ public:
         for (const Entry* const entry : list(type, entity, copy))
             if (entry->field == field) visit(*entry);
     }
-    /// Calls visit(override, path) for each override of a named value in an entity of the newer version.
+    /// Calls visit(override, path) for each override of a named value whose entity is in the newer version.
     template <class Visit>
     void for_each_named(const ComponentDirectory& directory, Visit&& visit) const {
         for (const std::uint32_t one : named_) visit(logged_[one], property_path(directory, logged_[one].given.field));
@@ -56,8 +56,8 @@ private:
     void add(World& world, const BlobChanges& changes, std::uint32_t order);
 
     std::vector<LoggedOverride> logged_;
-    Array<std::uint32_t> named_{Owner("reload")};  // indices in logged_ of overrides of named values
-    std::vector<Entry> entries_;                   // sorted by type, entity, number of copies, first copy
+    Array<std::uint32_t> named_{Owner("reload")};  // overrides of named values, as indices into logged_
+    std::vector<Entry> entries_;                   // sorted by type and entity; overrides of many copies first
 };
 
 }  // namespace shoal

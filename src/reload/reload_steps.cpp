@@ -98,8 +98,8 @@ Status ReloadSteps::set_list(const ReloadedComponent& first, std::span<const Ima
     return {};
 }
 
-/// Keeps equal values at the end, and replaces the rest, because values are added in front. New values are added before
-/// old values are removed, because a database moves an entity that loses its last value.
+/// Values are added in front, so equal values at the end are kept, and the values in front of them are replaced. New
+/// values are added before old values are removed, because a database moves an entity that loses its last value.
 Status ReloadSteps::replace_list(const ReloadedComponent& first, std::span<const Image> values) {
     const auto& [store, schema, entity, index] = first;
     const Array<Image> before = images_of_list(first);
@@ -137,7 +137,7 @@ Result<bool> ReloadSteps::set_enabled(Database& database, const ReloadedComponen
     return done.status();
 }
 
-/// Records all entities of the owners, because their order must be restored.
+/// Records all entities of each owner, because undo() must restore their order.
 void ReloadSteps::note_owners(OwnershipManager& owners, std::span<const Entity> owned) {
     Step step{.kind = Kind::kOwn, .place = {.store = &owners, .entity = {}}};
     Array<Entity> all{Owner("reload")};
@@ -157,8 +157,8 @@ void ReloadSteps::note_owners(OwnershipManager& owners, std::span<const Entity> 
     steps_.push_back(std::move(step));
 }
 
-/// Assigns entities to their former owners. The list is in reverse order, because an owner's newest entity is its
-/// first.
+/// Assigns entities to their former owners. The list is in reverse order, because the entity that was assigned last
+/// becomes the owner's first.
 Status ReloadSteps::give_back(const Step& step) {
     auto& owners = static_cast<OwnershipManager&>(*step.place.store);
     for (std::size_t i = 0; i < step.owners.size(); i += 2) owners.release(step.owners[i]);
@@ -199,7 +199,7 @@ void ReloadSteps::undo(const Step& step) {
     if (!status) log(LogLevel::kError, concat("a part of a reload could not be taken back: ", status.message()));
 }
 
-/// Undoes a step that does not concern transforms.
+/// Undoes a step other than kLink.
 Status ReloadSteps::take_back(const Step& step) {
     const auto& [store, schema, entity, index] = step.place;
     const ComponentRow at = schema == nullptr ? ComponentRow() : step.place.find();

@@ -1,5 +1,6 @@
 #pragma once
-// Changes components through the same functions as commands, and undoes all changes in reverse order if one is refused.
+// Changes components through the same functions as commands. If a store refuses a change, undo() undoes all changes in
+// reverse order.
 // Thread: the structural thread of the world.
 
 #include "shoal/database/database.h"
@@ -15,10 +16,10 @@ class TransformManager;
 /// A struct image of a component.
 using Image = Array<std::byte>;
 
-/// A component of an entity, which may have several of the type.
+/// A component of an entity. The entity may have several of the same type.
 struct ReloadedComponent {
     Store* store = nullptr;
-    const Schema* schema = nullptr;  // Lifetime: as long as the reload
+    const Schema* schema = nullptr;  // Lifetime: valid during the reload
     Entity entity;
     std::uint32_t index = 0;
 
@@ -31,26 +32,25 @@ public:
     ReloadSteps(const ReloadSteps&) = delete;
     ReloadSteps& operator=(const ReloadSteps&) = delete;
 
-    // Errors of all steps: the store refuses the change; the step then changes nothing.
+    // Errors of all steps: the store refuses the change. The step has then changed nothing.
 
-    /// Writes a field, given by its index in the schema, and returns whether the value was different. Shape: `value`
-    /// has the size of the field. Requires: the entity has the component.
+    /// Writes the field with this index in the schema. Returns whether the value was different. Shape: `value` has the
+    /// size of the field. Requires: the entity has the component.
     Result<bool> write(const ReloadedComponent& place, std::size_t field, const std::byte* value);
-    /// Adds components to entities. Shape: a struct image for each entity. Requires: the entities are alive, and do not
-    /// have the component or may have several.
+    /// Adds components to entities. Shape: a struct image for each entity. Requires: the entities are alive. They do
+    /// not have the component yet, or may have several.
     Status add(Store& store, const Schema& schema, std::span<const Entity> entities, const std::byte* images);
     /// Removes the components of a type. Requires: the entities have the component.
     Status remove(Store& store, const Schema& schema, std::span<const Entity> entities);
-    /// Replaces the values of a `many` type that an entity has, in order. `in_place`: overwrites the values if their
-    /// number is unchanged.
+    /// Replaces an entity's values of a `many` type. If `in_place` is set and the number of values is unchanged,
+    /// overwrites the values.
     Status set_list(const ReloadedComponent& first, std::span<const Image> values, bool in_place);
-    /// Enables or disables a component, and returns whether this changed anything. Requires: the entity has the
-    /// component.
+    /// Enables or disables a component. Returns whether this changed anything. Requires: the entity has the component.
     Result<bool> set_enabled(Database& database, const ReloadedComponent& place, bool on);
-    /// Records the owners of entities, for undo(). The caller then changes the owners.
+    /// Records the owners of entities for undo(). The caller changes the owners afterwards.
     void note_owners(OwnershipManager& owners, std::span<const Entity> owned);
-    /// Links an entity to a parent, or makes it a root, and keeps its local pose. Requires: the entity and the parent
-    /// have transforms.
+    /// Links an entity to a parent, or makes it a root if `parent` is null. Keeps its local pose. Requires: the entity
+    /// and the parent have transforms.
     Status link(Entity child, Entity parent);
     Status move(Database& database, Entity entity, Zone zone);
 
@@ -82,7 +82,7 @@ private:
 
 /// Returns the struct image of a component in a table.
 Image image_of_row(const Store& store, const ComponentRow& at, const Schema& schema);
-/// Returns the images of all values of a `many` type that an entity has.
+/// Returns the struct images of all of an entity's values of a `many` type.
 Array<Image> images_of_list(const ReloadedComponent& first);
 bool same_image(const Image& a, const Image& b, const Schema& schema);
 

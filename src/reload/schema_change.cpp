@@ -20,8 +20,8 @@ ManagerOptions options_of_rows(const OwnedRowsOptions& options) {
     return {options.index, options.death, options.max_collected, options.capacity_rows};
 }
 
-/// Returns the rows of living entities in the order in which they must be added to another manager: with `many`, the
-/// last row of each entity is first, because an added component becomes the first.
+/// Returns the rows of living entities in the order in which they must be added to a different manager. For a `many`
+/// type, the rows of each entity are reversed, because an added component becomes the first.
 Array<std::uint32_t> living_rows(const ComponentManager& manager) {
     const std::span<const Entity> owners = manager.table().entities();
     Array<std::uint32_t> rows{Owner("reload")};
@@ -103,7 +103,7 @@ void end_schema_change(SchemaChange* change, bool keep) {
     SchemaChange::destroy(change);
 }
 
-/// Returns the store as a manager, or nullptr if the world has not created it from a schema alone.
+/// If the world has created the store from a schema alone, returns it as a manager. Otherwise returns nullptr.
 ComponentManager* SchemaChange::find_changeable(const Store& store) const {
     for (const Schema* schema : store.schemas()) {
         auto* const manager = world_.directory().find_as<ComponentManager>(schema->id());

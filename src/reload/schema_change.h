@@ -19,9 +19,10 @@ public:
     SchemaChange(const SchemaChange&) = delete;
     SchemaChange& operator=(const SchemaChange&) = delete;
 
-    /// Errors: a store cannot change the fields of a component type; a value cannot be converted; memory ran out.
+    /// Changes the fields of all component types that differ in the blob. Errors: a store cannot change the fields of a
+    /// component type, a value cannot be converted, or memory has run out.
     Status begin(const Blob& blob);
-    /// The same for one schema. Errors: the same; no store has the component type.
+    /// Changes the fields of one component type. Errors: the same as for a blob, or no store has the component type.
     Status begin(const Schema& schema);
     void keep();
     std::uint32_t num_schemas() const { return static_cast<std::uint32_t>(changes_.size()); }

@@ -12,9 +12,9 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kFewEntities = 4096;  // dead entities are searched for only above this number of entities
+constexpr std::size_t kFewEntities = 4096;  // up to this many entities, no search for dead ones
 
-/// Returns a hash that identifies a version of a blob: versions have the same name, but different checksums.
+/// Returns a hash that identifies a version of a blob. Versions have the same name but different checksums.
 std::uint64_t version_of(const Blob& blob) {
     const std::uint64_t words[] = {blob.header().resource_id, blob.header().checksum};
     return hash_bytes(words, sizeof words);
@@ -42,7 +42,7 @@ void SpawnLog::clear() {
 
 SpawnedCopies* SpawnLog::find(const Blob& blob) {
     SpawnedCopies* const found = by_version_.find_or(version_of(blob), nullptr);
-    // A forged save may have any number of entities.
+    // A forged save may contain any number of entities.
     return found == nullptr || found->num_blob_entities == blob.num_entities() ? found : nullptr;
 }
 
@@ -83,14 +83,14 @@ void SpawnLog::append(SpawnedCopies& copies, std::uint32_t num_copies, std::span
     copies.num_copies += num_copies;
     for (const Entity entity : entities) copies.entities.push_back(entities_.alive(entity) ? entity : kNullEntity);
     if (root_poses.empty() && copies.root_poses.empty()) return;
-    copies.root_poses.resize(num_before);  // earlier copies have no root poses
+    copies.root_poses.resize(num_before);  // in case earlier copies have no root poses
     copies.root_poses.insert(copies.root_poses.end(), root_poses.begin(), root_poses.end());
     copies.root_poses.resize(copies.num_copies);
 }
 
 namespace {
 
-/// Returns the overrides of a spawn. Requires: the copies were spawned.
+/// Returns the overrides of a spawn, as the log keeps them. Requires: the copies have been spawned.
 std::vector<LoggedOverride> log_of(const Blob& blob, std::uint32_t num_copies,
                                    std::span<const SpawnOverride> overrides) {
     std::vector<LoggedOverride> logged;
@@ -117,7 +117,7 @@ void SpawnLog::add(const Blob& blob, const Spawned& spawned, const SpawnOptions&
     if (copies.entities.size() > kFewEntities && copies.entities.size() > 2 * copies.num_looked_at) forget_dead(copies);
 }
 
-/// Removes living entities from their copies, before they become part of another copy.
+/// Removes living entities from their copies before they become part of a different copy.
 void SpawnLog::take_out(std::span<const Entity> entities) {
     const auto is_known = [&](Entity entity) { return is_known_.test(entity.index()); };
     if (std::ranges::none_of(entities, is_known)) return;
@@ -145,7 +145,8 @@ Array<Entity> SpawnLog::new_dead() const {
     return dead;
 }
 
-/// Searching all copies is slow, so dead entities are collected until there are many, or until they must be removed.
+/// Searching all copies is slow, so dead entities are only collected here. They are removed when there are many of
+/// them, or when a caller needs it.
 void SpawnLog::note_deaths() {
     if (deaths_.is_at_end()) return;
     const Array<Entity> dead = new_dead();
@@ -171,7 +172,7 @@ void SpawnLog::take_out_dead() {
     dead_.clear();
 }
 
-/// Called before entities are added, because they may have the ids of dead entities.
+/// Called before entities are added, because they may have the ids of dead entities that are still in the copies.
 void SpawnLog::note_entities(std::span<const Entity> entities) {
     note_deaths();
     const auto is_dead = [&](Entity entity) { return std::binary_search(dead_.begin(), dead_.end(), entity); };
@@ -229,7 +230,7 @@ struct SavedCopies {
     std::uint64_t num_looked_at;
 };
 
-/// The saved data of a LoggedOverride, without `given`; its first copy is saved as SpawnOverride::copy.
+/// The saved data of a LoggedOverride, except `given`. The first copy is saved as SpawnOverride::copy.
 struct SavedLoggedOverride {
     std::uint64_t guid;
     std::uint32_t entity, num_copies;
@@ -325,7 +326,7 @@ Status SpawnLog::load(SnapshotReader& from) {
                           (copies->root_poses.empty() || copies->root_poses.size() == one.num_copies);
         if (status && (!fits || !is_new)) status = from.error("entities", "they do not fit the number of copies");
         for (Entity& entity : copies->entities) {
-            if (!entities_.alive(entity)) entity = kNullEntity;  // older versions saved dead entities, too
+            if (!entities_.alive(entity)) entity = kNullEntity;  // older versions also saved dead entities
             is_known_.set(entity.index());
         }
         num_known_ += copies->entities.size();
