@@ -1,5 +1,5 @@
 #pragma once
-// The values of fields by entity, copied from a world for a comparison with later values, or with another world.
+// Copies the values of fields from a world, by entity, to compare them with later values or with another world.
 //
 //     here      entity  3:1  4:1  9:2        there     entity  3:1  9:2  4:1      the order of rows is ignored
 //               value   0.5  1.0  7.0                  value   0.5  7.0  1.5      4:1 differs
@@ -26,10 +26,10 @@ struct FieldName {
 /// sides come first. Shape: both lists are sorted in the same way as StateHashes::parts().
 std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::span<const StateHash> there);
 
-/// The values of one field, in the order of rows.
+/// The values of one field, in row order.
 class FieldValues {
 public:
-    /// `rows`: all rows of the component type.
+    /// `rows` are all rows of the component type.
     FieldValues(const World& world, const FieldName& name, std::span<const StateRows> rows);
 
     /// Returns the first difference, in this object's row order, and the number of other differences.
@@ -45,16 +45,16 @@ private:
 
     FieldName name_;
     const StringTable* strings_;
-    ValueType type_;  // FieldType(0): owners only
+    ValueType type_;  // FieldType(0) if there are only owners
     std::vector<Entity> owners_;
     std::vector<std::byte> bytes_;  // the values, packed
     std::vector<bool> is_enabled_;
 };
 
-/// Copies the values of several fields. Shape: one per name. Cost: visits all tables once, and the rows of each field.
+/// Copies the values of several fields. Shape: one per name. Cost: visits all tables once, and the rows for each field.
 std::vector<FieldValues> values_of(const World& world, std::span<const FieldName> names);
-/// Removes names that are not fields of the world's rows, which a forged file may contain. The first name is kept, so
-/// that a difference is reported.
+/// Removes names that are not fields of the world's rows. A forged file may contain such names. The first name is kept,
+/// so that a difference is reported.
 void remove_unknown(const World& world, std::vector<FieldName>& names);
 
 /// Compares several fields with FieldValues::compare(). Describes the first difference, and counts the others.

@@ -12,7 +12,7 @@
 namespace shoal {
 namespace {
 
-/// The name of a pass without characters that would break a line.
+/// Returns the name of a pass, with tabs and line breaks replaced by spaces.
 std::string in_line(std::string_view name) {
     std::string text(name);
     std::replace_if(text.begin(), text.end(), [](char sign) { return sign == '\t' || sign == '\n'; }, ' ');
@@ -51,14 +51,14 @@ void append_names(std::span<const FieldHash> fields, std::string_view before, st
     }
 }
 
-/// Removes the text before the next tab, and returns it.
+/// Removes the text before the next tab from a line, and returns it.
 std::string_view take_word(std::string_view& line) {
     const std::string_view word = line.substr(0, line.find('\t'));
     line.remove_prefix(std::min(line.size(), word.size() + 1));
     return word;
 }
 
-/// Reads lines, and the hashes that belong to them. visit(line, next) reads a line; next() returns the next hash.
+/// Reads lines and their hashes. visit(line, next) parses a line; next() returns the next hash.
 template <class Visit>
 Status load_lines(SnapshotReader& from, const char* lines_name, const char* hashes_name, Visit&& visit) {
     const Result<std::string> lines = from.text(lines_name);

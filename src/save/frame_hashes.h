@@ -25,14 +25,14 @@ struct FieldHash {
 };
 
 struct PassHashes {
-    std::string name;  ///< empty: the pass did not run
+    std::string name;  ///< empty if the pass did not run
     std::vector<FieldHash> fields;
     friend bool operator==(const PassHashes&, const PassHashes&) = default;
 };
 
 class FrameHashes final : public PassObserver {
 public:
-    /// Begins a frame of `world`, which outlives the frame.
+    /// Begins a frame. Lifetime: `world` must outlive the frame.
     void begin(const World& world);
     void observe(std::string_view pass, std::uint32_t number, std::span<const Access> accesses) override;
     /// Ends the frame, after the world has settled.

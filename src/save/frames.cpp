@@ -22,7 +22,7 @@ Frames::~Frames() {
 }
 
 void Frames::world_ends() {
-    frames_.clear();  // states share memory with the world
+    frames_.clear();  // because states share memory with the world
     world_ = nullptr;
 }
 

@@ -36,7 +36,8 @@ constexpr std::size_t kNumDigits = 10;
 constexpr std::uint64_t kMaxNumber = 9'999'999'999;  // the largest number with ten digits
 constexpr std::string_view kSnapshot = ".save", kLog = ".log";
 
-/// Returns the number in the name of a snapshot or log, or 0 for other names. `rest`: the text after the number.
+/// Returns the number in the name of a snapshot or log, or 0 for other names. `rest` receives the text after the
+/// number.
 std::uint64_t number_in(std::string_view name, std::string_view& rest) {
     if (name.size() <= kNumDigits) return 0;
     std::uint64_t number = 0;
@@ -77,8 +78,8 @@ void append_damage(std::string& damage, const PersistedSnapshot& snapshot) {
     append(snapshot.log_path, snapshot.log_damage);
 }
 
-/// Applies the whole records of a log to the state of a snapshot. Errors: the file cannot be read now, or only another
-/// program can read it; a state takes more than `max_bytes` in memory.
+/// Applies the whole records of a log to the state of a snapshot. Errors: the file cannot be read now, only another
+/// program can read it, or a state takes more than `max_bytes` in memory.
 Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content, std::uint64_t max_bytes,
                 Snapshot& state) {
     if (!path_exists(snapshot.log_path))
@@ -104,8 +105,8 @@ Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content,
     return {};
 }
 
-/// Errors: a file cannot be read now, so its content is unknown; the file is for another program; a state takes more
-/// than `max_bytes`. These do not count as damage, because falling back to an older snapshot would lose data.
+/// Errors: a file cannot be read now, only another program can read it, or a state takes more than `max_bytes` in
+/// memory. These errors do not count as damage, because falling back to an older snapshot would lose data.
 Result<Snapshot> read_snapshot(PersistedSnapshot& snapshot, Executor& executor, std::uint64_t max_bytes) {
     const Result<std::string> bytes = read_file(snapshot.path);
     if (!bytes) return bytes.status();
@@ -214,7 +215,7 @@ public:
 
     // --- taking frames ----------------------------------------------------------------------------------------------
 
-    /// Takes the current state, if a record of this frame is due.
+    /// If a record is due for this frame, takes the current state.
     void keep() {
         if (!is_running() || has_told_) return;
         if (--frames_left_ != 0) return;
@@ -230,7 +231,7 @@ public:
         if (!snapshots) return snapshots.status();
         if (snapshots->empty()) return recovered;
         const Mark mark =
-            mark_of(folder, snapshots->front().number);  // taken before reading: another world may be writing there
+            mark_of(folder, snapshots->front().number);  // taken first, because another world may be writing there
         std::vector<std::uint64_t> damaged;
         for (PersistedSnapshot& snapshot : *snapshots) {
             const Result<Snapshot> state = read_snapshot(snapshot, world_.executor(), options.max_bytes);
@@ -277,7 +278,7 @@ private:
                 file_stamp(path_in(folder, number, kLog)).num_bytes};
     }
 
-    /// Locks the folder, finds its newest snapshot, and removes temporary files that a killed program has left.
+    /// Locks the folder, finds its newest snapshot, and removes temporary files that a killed program has left behind.
     Status prepare_folder(const std::string& folder, bool replace) {
         if (Status status = make_folder(folder); !status) return status;
         Result<FileLock> lock = FileLock::take(concat(folder, "/lock"));
@@ -286,7 +287,7 @@ private:
         if (!numbers) return numbers.status();
         const std::uint64_t number = numbers->empty() ? 0 : numbers->front();
         const Mark mark = mark_of(folder, number);
-        const bool goes_on = mark != Mark() && mark == known_;  // empty mark: there is no regular file
+        const bool goes_on = mark != Mark() && mark == known_;  // the mark is empty if there is no regular file
         if (number != 0 && !replace && !goes_on)
             return Status::error(
                 concat("the folder \"", folder,
@@ -299,7 +300,7 @@ private:
             if (number_in(name, rest) == 0 || rest.size() <= kSnapshot.size() || !rest.starts_with(".save.")) continue;
             if (Status status = remove_file(concat(folder, '/', name)); !status) return status;
         }
-        if (!goes_on) damaged_.clear();  // they belong to another folder
+        if (!goes_on) damaged_.clear();  // they are numbers in another folder
         folder_ = folder;
         number_ = number;
         lock_ = std::move(*lock);
@@ -389,8 +390,8 @@ private:
         return log;
     }
 
-    /// Removes snapshots older than those to keep. Damaged snapshots do not count, and are removed only when they are
-    /// older than all kept snapshots. A failed removal is ignored.
+    /// Removes the snapshots that are older than the ones to keep. Damaged snapshots do not count, and are removed only
+    /// when they are older than all kept snapshots. A failed removal is only logged.
     void remove_old() const {
         Result<std::vector<std::uint64_t>> whole = snapshots_in(folder_);
         const Result<std::vector<std::string>> names = list_folder(folder_);
@@ -460,12 +461,12 @@ private:
     std::uint64_t frames_left_ = 0;       // frames until the next state is taken
     bool has_told_ = false;               // whether a failure was reported
 
-    // Used by the writer while it runs, otherwise by the structural thread.
+    // Used by the writer's thread while it runs, otherwise by the structural thread.
     StateLogWriter log_;
     std::uint64_t number_ = 0;  // of the current snapshot
     std::uint32_t num_unflushed_ = 0;
 
-    // Guarded by the lock.
+    // Guarded by mutex_.
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     State waiting_, writing_, written_;
@@ -528,8 +529,7 @@ std::string Persistence::describe() const {
     return concat("to \"", folder_->folder(), "\", up to frame ", folder_->statistics().last_frame);
 }
 
-/// Returns the world, which must be at rest. `asked`: the name of the call, for the message if the world is not at
-/// rest.
+/// Returns the world, which must be at rest. If it is not, the message uses `asked` to name the call.
 World& Persistence::world_now(std::string_view asked) const {
     SHOAL_ASSERT(world_ != nullptr, "a world that has ended was to be persisted or recovered");
     if (!world_->services().is_at_rest())

@@ -60,11 +60,11 @@ struct Recorder::Work final : WorldService {
     World& world;
     StateLogWriter log;
     LastingTypes types;
-    Snapshot states[2];  // of the previous record and of the current record
+    Snapshot states[2];  // states of the previous and the current record
     const Snapshot *before = nullptr, *last = nullptr;
     std::uint64_t last_frame = 0;
     FrameHashes hashes;
-    // Of the frame being stepped.
+    // For the frame that is being stepped.
     float dt = 0;
     std::vector<std::byte> inputs;
 };
@@ -152,7 +152,7 @@ std::string ReplayDifference::text() const {
 struct Replay::Work {
     explicit Work(StateLogReader reader) : log(std::move(reader)) {}
 
-    /// Reads the recording's own parts of the last record. Errors: the parts do not describe a frame.
+    /// Reads the recording's own parts from the last record. Errors: the parts do not describe a frame.
     Status read_frame() {
         const Snapshot parts = log.state(nullptr, kScope);
         SnapshotReader from(parts, false);
@@ -260,7 +260,7 @@ std::size_t first_differing_pass(const FrameHashes& here, const FrameHashes& rec
     return static_cast<std::size_t>(mine - here.passes().begin());
 }
 
-/// Describes the difference at `number` if a pass ran in only one of the frames; empty otherwise.
+/// If the pass at `number` ran in only one of the frames, describes the difference. Otherwise returns an empty string.
 std::string text_of_missing_pass(const FrameHashes& here, const FrameHashes& recorded, std::size_t number,
                                  std::string& pass) {
     const std::string_view mine = number < here.passes().size() ? here.passes()[number].name : std::string_view();
@@ -274,7 +274,7 @@ std::string text_of_missing_pass(const FrameHashes& here, const FrameHashes& rec
                         : "it runs in the recording, and not here at this place";
 }
 
-/// Finds the first value that differs at the end of the frame, among these fields. Temporarily loads the recorded state
+/// Finds the first value in these fields that differs at the end of the frame. Temporarily loads the recorded state
 /// into the world.
 void name_value(World& world, const Snapshot& recorded, std::vector<FieldName>& names, StateDifference& value) {
     if (names.empty()) return;

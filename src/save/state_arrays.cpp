@@ -5,8 +5,8 @@
 //                      hash of all its arrays and their offsets
 //     arrays/names     the same in lines: its name, a component type and a field that refer to it, with tabs between
 //
-// Another build of the resource may have other values at these offsets, so a state is refused if the library has
-// another build, unless its arrays have the same offsets and contents.
+// A different build of the resource may have different values at these offsets. So a state is refused if the library
+// has a different build, unless the arrays of that build have the same offsets and contents.
 
 #include "save/world_state.h"
 #include "shoal/base/detail/bytes.h"
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kBuilds = "arrays/blobs", kNames = "arrays/names";
 
-/// A resource whose arrays are referred to, and one of the fields that refer to them.
+/// A resource whose arrays are in use, and one of the fields that refer to them.
 struct ArrayUse {
     ResourceId resource;
     std::string_view component, field;
@@ -34,8 +34,8 @@ struct ArrayUse {
 
 struct SavedBuild {
     ResourceId resource;
-    std::uint64_t checksum;  // 0: not in the library when saved
-    std::uint64_t arrays;    // a hash
+    std::uint64_t checksum;  // 0 if the library did not have it at the save
+    std::uint64_t arrays;    // hash of the arrays
 };
 
 std::uint64_t hash_of_arrays(const Blob& blob) {
@@ -60,7 +60,8 @@ void for_each_array_field(Store& store, Visit&& visit) {
             if (field.type == FieldType::kBlobArray && !rows.asks_store) visit(rows, field);
 }
 
-/// Returns why the library does not have the arrays of a saved build; empty if it has them. `use`: a line of kNames.
+/// Returns why the library does not have the arrays of a saved build, or an empty string if it has them. `use` is a
+/// line of kNames.
 std::string problem_of(const SavedBuild& saved, std::string_view use, const ResourceLibrary& library) {
     const Blob* const blob = library.find(saved.resource);
     if (saved.checksum == 0 || (blob != nullptr && blob->header().checksum == saved.checksum)) return {};
@@ -83,7 +84,7 @@ std::string problem_of(const SavedBuild& saved, std::string_view use, const Reso
 
 }  // namespace
 
-/// The distinct resources whose arrays are referred to.
+/// The distinct resources whose arrays are in use.
 class ArrayUses {
 public:
     bool knows(const BlobArrayBase& array) const { return array.count == 0 || array.resource == last_; }
@@ -102,7 +103,7 @@ private:
 
 namespace {
 
-/// Lists the resources that the values of commands refer to. The values are columns at `path`.
+/// Lists the resources that the values in commands refer to. The values are columns at `path`.
 void list_arrays_of_values(const Snapshot& state, const std::string& path, const Schema& schema, ArrayUses& uses) {
     Array<std::byte> column{Owner("world")};
     for (const Field& field : schema.fields()) {
@@ -124,7 +125,7 @@ void list_arrays_of_values(const Snapshot& state, const std::string& path, const
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-/// Writes the builds of the resources that the stores refer to. Requires: the stores are already in `state`.
+/// Writes the builds of the resources whose arrays are in use. Requires: the stores are already in `state`.
 void WorldState::save_arrays(SnapshotWriter& to, const Snapshot& state, const Snapshot* before) const {
     if (world_.library() == nullptr) return;
     ArrayUses uses;
@@ -159,7 +160,7 @@ void WorldState::save_arrays(SnapshotWriter& to, const Snapshot& state, const Sn
     to.text(kNames, names);
 }
 
-/// Lists the resources of models, whose trees are read-only arrays.
+/// Lists the resources that models refer to, because the trees of models are read-only arrays.
 void WorldState::list_arrays_of_models(const Snapshot& state, ArrayUses& uses) {
     SnapshotReader from(state);
     const Schema& schema = schema_of<ModelPose>();

@@ -28,7 +28,7 @@ std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::sp
         if (only_here || only_there || here[a].hash != there[b].hash) note(only_there ? there[b] : here[a]);
         a += !only_there, b += !only_here;
     }
-    // If the entities of a component differ, its values differ as a consequence, so these components come later.
+    // If the entities that have a component differ, its values differ as a consequence, so such components come later.
     const auto rank = [&](const FieldName& name) {
         if (name.component == kWorldComponent) return 2;
         return std::ranges::binary_search(names, FieldName{name.component, std::string(kRowsField)}) ? 1 : 0;
@@ -160,7 +160,7 @@ StateDifference FieldValues::compare(const FieldValues& there) const {
     return found;
 }
 
-/// Compares the order of rows. Requires: entities and values are the same.
+/// Compares the order of rows. Requires: both sides have the same entities and values.
 void FieldValues::compare_order(const FieldValues& there, StateDifference& found) const {
     const auto [mine, theirs] = std::ranges::mismatch(owners_, there.owners_);
     if (mine == owners_.end()) {
@@ -176,7 +176,7 @@ StateDifference compare_values(std::span<const FieldValues> here, std::span<cons
     StateDifference first;
     for (std::size_t i = 0; i < here.size(); ++i) {
         StateDifference found = here[i].compare(there[i]);
-        // After a difference in entities or their order, differing values are only a consequence, so they are just
+        // After a difference in entities or their order, differing values are only a consequence, so they are only
         // counted.
         if (first && found.kind == DifferenceKind::kValue) first.num_others += 1 + found.num_others;
         if (!first) first = std::move(found);

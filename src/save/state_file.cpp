@@ -27,9 +27,9 @@ struct FileHeader {
     char magic[8];
     std::uint32_t version, byte_order;
     std::uint64_t file_bytes;
-    std::uint64_t raw_bytes;  // of the elements of all parts
+    std::uint64_t raw_bytes;  // size of the elements of all parts
     std::uint64_t num_parts;
-    std::uint64_t table_bytes;  // of the table of parts
+    std::uint64_t table_bytes;  // size of the table of parts
     std::uint64_t num_pieces;
     std::uint64_t checksum;  // XXH3-64 of all following bytes
 };
@@ -144,7 +144,7 @@ Status check_byte_order(std::string_view what, std::uint32_t written, bool& is_d
 
 namespace {
 
-/// Compresses pieces of a state, each into its own part of `room`. Returns false if memory ran out.
+/// Compresses pieces of a state, each into its own part of `room`. Returns false if memory has run out.
 bool compress_pieces(const RawBytes& raw, std::size_t first, std::span<std::uint32_t> sizes, std::span<std::byte> room,
                      Executor& executor) {
     const std::size_t place_bytes = room.size() / sizes.size();
@@ -247,7 +247,7 @@ Status read_parts(std::span<const std::byte> table, const FileHeader& header, Sn
 
 enum class Unpacked : std::uint8_t { kAll, kDamaged, kNoMemory };
 
-/// Decompresses pieces; piece i is in the bytes from `begins[i]` to `begins[i + 1]`.
+/// Decompresses pieces. Piece i is in the bytes from `begins[i]` to `begins[i + 1]`.
 Unpacked unpack_pieces(std::span<const std::byte> bytes, std::span<const std::uint64_t> begins, std::uint64_t raw_bytes,
                        RowRange pieces, SnapshotFiller& to) {
     Array<std::byte> raw(largest_piece(raw_bytes), std::byte(0), "snapshot");  // stays in the cache
@@ -302,7 +302,7 @@ Result<Snapshot> read_state(std::span<const std::byte> bytes, Executor& executor
     if (begins[num_pieces] != bytes.size()) return damaged("its pieces do not fill it");
 
     // Decompresses a few pieces at a time, so that a file with a forged size takes no memory for data that it does not
-    // have.
+    // contain.
     for (std::size_t first = 0; first < num_pieces; first += kPiecesPerRound) {
         const std::size_t count = std::min(kPiecesPerRound, num_pieces - first);
         filler.reserve(std::min<std::uint64_t>((first + count) * kPieceBytes, header.raw_bytes));

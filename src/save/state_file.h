@@ -10,21 +10,22 @@ namespace shoal {
 
 /// A number in file headers that shows their byte order.
 inline constexpr std::uint32_t kByteOrderOfStates = 0x01020304;
-/// Checks the byte order of `what`. Errors: the byte order is a different one (the message names both), or is invalid.
-/// `is_damaged` stays true only if the byte order is invalid.
+/// Checks the byte order of `what`. Errors: the byte order is invalid, or differs from the native one (the message
+/// names both). After an error, `is_damaged` is whether the byte order is invalid.
 Status check_byte_order(std::string_view what, std::uint32_t written, bool& is_damaged);
 
-/// Whether a Zstandard error means that memory ran out.
+/// Whether a Zstandard error means that memory has run out.
 bool is_lack_of_memory(std::size_t error);
 
-/// Writes a snapshot as the bytes of a file. Errors: memory ran out.
+/// Writes a snapshot as the bytes of a file. Errors: memory has run out.
 Result<Array<std::byte>> write_state(const Snapshot& state, Executor& executor);
-/// Reads the bytes of a file. Errors: the bytes are not a snapshot, are cut short or damaged, have another version or
-/// byte order, or take more than `max_bytes` in memory (0: max_snapshot_bytes()); memory ran out. The message names the
-/// problem. `is_damaged` is set to true for the first three errors: no program can read these bytes.
+/// Reads the bytes of a file. Errors: the bytes are not a snapshot, are cut short, are damaged, have a different
+/// version or byte order, or take more than `max_bytes` in memory, or memory has run out. The message names the
+/// problem. If `max_bytes` is 0, max_snapshot_bytes() is the limit. `is_damaged` is set to true for the first three
+/// errors, after which no program can read the bytes.
 Result<Snapshot> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes = 0,
                             bool* is_damaged = nullptr);
-/// Returns the memory that read_state() would take if the bytes are valid. Reads only the header; returns 0 if the
+/// Returns the memory that read_state() would take if the bytes are valid. Reads only the header. Returns 0 if the
 /// header is cut short.
 std::uint64_t unpacked_bytes(std::span<const std::byte> bytes);
 

@@ -25,7 +25,7 @@ struct Elements {
     const std::byte* at(std::uint32_t row) const { return first + row * stride; }
 };
 
-/// Packs elements, and returns the end of the packed bytes. `kBytes`: the size of an element.
+/// Packs elements, and returns the end of the packed bytes. `kBytes` is the size of an element.
 template <std::uint32_t kBytes>
 std::byte* gather(const Elements& from, RowRange rows, std::byte* to) {
     for (std::uint32_t row = rows.begin; row < rows.end; ++row, to += kBytes) std::memcpy(to, from.at(row), kBytes);
@@ -55,7 +55,7 @@ std::byte* gather_all(const Elements& from, RowRange rows, std::byte* to) {
     }
 }
 
-/// Adds the elements of some rows to a hash, except those of holes, which contain garbage.
+/// Adds the elements of some rows to a hash. Skips holes, because they contain garbage.
 std::uint64_t hash_elements(const Table& table, const Elements& from, RowRange rows, std::uint64_t hash) {
     std::byte gathered[kRowsAtOnce * kGatheredBytes];
     if (from.num_bytes <= kGatheredBytes && table.num_holes() == 0) {
@@ -87,7 +87,7 @@ void hash_together(const Table& table, std::span<const Elements> fields, std::ui
 
 // --- fields ------------------------------------------------------------------------------------------------------
 
-/// Hashes a field that has no column; the store returns its values.
+/// Hashes a field that has no column. Its values are read through the store.
 std::uint64_t hash_asked(const StateRows& rows, const Field& field) {
     std::uint64_t hash = 0;
     Array<std::byte> value(field.size, std::byte(0), "world");
@@ -114,7 +114,7 @@ std::uint64_t hash_columns(const StateRows& rows, const Field& field) {
     return field.num_columns == 1 ? lanes[0] : hash_bytes(lanes, field.num_columns * sizeof lanes[0]);
 }
 
-/// Identifies a part, and is hashed together with its bytes.
+/// Identifies a part and holds the hash of its bytes. The part's hash is the hash of this struct.
 struct PartKey {
     std::uint64_t component, field, zone, place, num_rows, hash;
 };
@@ -179,7 +179,7 @@ private:
     }
 
     Array<StateHash>& hashes_;
-    const Table* table_ = nullptr;  // the table of owners_
+    const Table* table_ = nullptr;  // the table that owners_ was computed from
     std::uint64_t owners_ = 0;
 };
 

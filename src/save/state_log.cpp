@@ -24,7 +24,7 @@ constexpr std::size_t kLogPieceBytes = std::size_t(16) << 10;
 constexpr std::uint32_t kNoPart = ~0u;
 
 constexpr std::uint32_t kNoBlock = ~0u;
-constexpr std::size_t kMostEqualBytes = 8;  // the longest gap between joined runs; a new run takes as much space
+constexpr std::size_t kMostEqualBytes = 8;  // the longest gap between joined runs; a new run would take as much space
 
 /// Begins a part in the body. If the part is new, its path follows. The blocks come last.
 struct PartChange {
@@ -37,7 +37,7 @@ static_assert(sizeof(PartChange) == 24);
 struct BlockChange {
     std::uint32_t number, num_runs;
 };
-/// A run of bytes of a block that differ from the previous state.
+/// A run of bytes in a block. The bytes differ from the previous state.
 struct ByteRange {
     std::uint32_t begin, num_bytes;
     std::uint32_t end() const { return begin + num_bytes; }
@@ -49,7 +49,7 @@ Status too_large(std::uint64_t max_bytes) {
 }
 Status damaged_record(std::string_view what) { return Status::error(concat("the record is not whole: ", what)); }
 
-/// Compresses its input, and appends it to an array.
+/// Compresses its input, and appends the result to an array.
 class Packer {
 public:
     explicit Packer(Array<std::byte>& to) : to_(to), context_(ZSTD_createCCtx()) {
@@ -158,7 +158,7 @@ private:
         }
     }
 
-    /// Adds a run, or extends the last run. `may_join`: the bytes between the runs can be part of a run.
+    /// Adds a run, or extends the last run. `may_join` is whether the bytes between the runs can be part of a run.
     void add(std::size_t begin, std::size_t end, bool may_join) {
         if (!runs_.empty() && begin - runs_.back().end() <= (may_join ? kMostEqualBytes : 0))
             runs_.back().num_bytes = static_cast<std::uint32_t>(end) - runs_.back().begin;
@@ -324,7 +324,7 @@ Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<
 
 }  // namespace
 
-/// Finds parts and blocks in the body of a record, which may be forged.
+/// Finds the parts and blocks in the body of a record. The record may be forged.
 class RecordParser {
 public:
     RecordParser(const StateLogReader& log, StateLogReader::Record& record)
@@ -431,7 +431,7 @@ private:
     const StateLogReader& log_;
     StateLogReader::Record& record_;
     std::span<const std::byte> rest_;
-    Array<std::uint8_t> taken_;  // by part of the previous state
+    Array<std::uint8_t> taken_;  // for each part of the previous state
     std::uint64_t num_bytes_ = 0;
 };
 
@@ -482,7 +482,7 @@ Status StateLogReader::read_record(std::size_t& record_bytes, Record& record) co
     if (header.checksum != checksum_of(header, rest.data() + sizeof header, base_))
         return damaged_record("its checksum is wrong");
     if (header.number != num_records_) return damaged_record("it belongs to another place");
-    // The changes of a state are at most as large as the state and the headers of its changes.
+    // The changes to a state take at most as much space as the state itself and the headers of the changes.
     constexpr std::uint64_t kPlaceBytes = std::uint64_t(1) << 20;
     if (header.extra_bytes > header.body_bytes || header.extra_bytes > max_bytes_)
         return damaged_record("the sizes in its header do not fit");

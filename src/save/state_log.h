@@ -6,9 +6,9 @@
 //     | header | record 0 | record 1 | record 2 |       a kill leaves a last record that is cut: reading ends before it
 //     +--------+----------+----------+----------+- - -
 //
-// Data that two states share is not compared: whole blocks of a part, and elements of a block that are not marked as
-// written. The rest is compared, and differing bytes are compressed and written, so the cost of a record depends only
-// on the changes.
+// Data that two states share is not compared. Two states share whole blocks of a part, and elements in a block that are
+// not marked as written. Other data is compared, and the bytes that differ are compressed and written, so the cost of a
+// record depends only on the changes.
 // Thread: each writer and reader is used by one thread at a time. A writer may run in parallel with the thread that
 // makes and destroys states, if that thread keeps the two states that are being written.
 
@@ -46,19 +46,19 @@ std::uint64_t checksum_of(const StateRecordHeader& header, const std::byte* pack
 
 class StateLogWriter {
 public:
-    /// Creates the file. `base` identifies the state that the first record is based on; the reader must pass the same
-    /// value. 0: none.
-    /// Errors: the same as AppendFile.
+    /// Creates the file. `base` identifies the state that the first record is based on, or is 0 if there is none. The
+    /// reader must pass the same value.
+    /// Errors: the same as for AppendFile::create().
     static Result<StateLogWriter> create(const std::string& path, std::uint64_t base = 0);
 
-    /// Creates a log with one record, as append() would with the same arguments, and replaces an older file. Errors:
-    /// the same as AppendFile::replace().
+    /// Creates a log with one record, which is the record that append() would write. Replaces an older file. Errors:
+    /// the same as for AppendFile::replace().
     static Result<StateLogWriter> replace(const std::string& path, std::uint64_t base, const Snapshot& state,
                                           std::uint64_t frame);
 
-    /// Appends the changes from `before`, the state of the previous record or the base of the log, to `state`; nullptr:
-    /// there is no previous state. `extra`: the caller's bytes. Errors: the file cannot be written, for example because
-    /// the disk is full; readers then ignore the partial record.
+    /// Appends a record with the changes from `before` to `state`. `before` is the state of the previous record or the
+    /// base of the log, or nullptr if there is none. `extra` holds the caller's bytes. Errors: the file cannot be
+    /// written, for example because the disk is full. Readers then ignore the partial record.
     Status append(const Snapshot& state, const Snapshot* before, std::uint64_t frame,
                   std::span<const std::byte> extra = {});
     /// Waits until all records are on disk.
@@ -73,39 +73,40 @@ private:
 
     AppendFile file_;
     std::uint64_t base_ = 0, num_records_ = 0;
-    Array<std::byte> bytes_{Owner("state log")};  // a header and the record; a member to reuse its memory
+    Array<std::byte> bytes_{Owner("state log")};  // a header and the record; a member so that its memory is reused
 };
 
 class StateLogReader {
 public:
     /// `bytes` is the whole file and must outlive the reader. `base` is the value that was passed to create(), and
-    /// `first` is the state that it identifies. No state may take more than `max_bytes` in memory (0:
-    /// max_snapshot_bytes()). Errors: the bytes are not a log, or have another version, byte order, width of ids or
-    /// base; the message names the problem. `is_damaged` is set to true if no other program can read the bytes with
-    /// this base.
+    /// `first` is the state that it identifies. No state may take more than `max_bytes` in memory. If `max_bytes` is 0,
+    /// max_snapshot_bytes() is the limit. Errors: the bytes are not a log, are damaged, or have a different version,
+    /// byte order, id width or base. The message names the problem. `is_damaged` is set to false if a different program
+    /// could read the bytes with this base, and otherwise to true.
     static Result<StateLogReader> open(std::span<const std::byte> bytes, std::uint64_t base = 0,
                                        const Snapshot* first = nullptr, std::uint64_t max_bytes = 0,
                                        bool* is_damaged = nullptr);
 
     /// Moves to the next record. Returns false, and changes nothing, if there is no complete record.
     bool next();
-    /// Whether the file ends after the last record that was read. If not, next() has failed, and problem() gives the
-    /// reason.
+    /// Whether the file ends after the last record that was read. If next() has returned false before the end of the
+    /// file, problem() gives the reason.
     bool is_at_end() const { return at_ == bytes_.size(); }
     const Status& problem() const { return problem_; }
     /// Whether next() has failed because the state is too large.
     bool is_too_large() const { return is_too_large_; }
-    /// Whether next() has failed although the record may be complete: the state is too large, or memory ran out.
+    /// Whether next() has failed because the state is too large or memory has run out. The record may then be complete.
     bool may_be_whole() const { return is_too_large_ || has_no_memory_; }
 
     std::uint64_t num_records() const { return num_records_; }
     /// The end of the last record that was read.
     std::uint64_t num_bytes_read() const { return at_; }
-    /// Of the last record that was read.
+    /// Data of the last record that was read.
     std::uint64_t frame() const { return frame_; }
     std::span<const std::byte> extra() const { return extra_; }
-    /// Makes the state of the last record. Cost: copies all elements. If `before` is given, the new state shares equal
-    /// blocks with it. `below`: if not empty, only parts whose paths begin with this text and a slash.
+    /// Returns the state of the last record. If `before` is given, the new state shares equal blocks with it. If
+    /// `below` is not empty, returns only the parts whose paths begin with `below` and a slash. Cost: copies all
+    /// elements.
     Snapshot state(const Snapshot* before = nullptr, std::string_view below = {}) const;
 
 private:

@@ -32,7 +32,7 @@ std::size_t num_blocks_of(std::uint32_t num_rows) {
     return (std::size_t(num_rows) + kRowsPerStampBlock - 1) / kRowsPerStampBlock;
 }
 
-/// Returns the names of a component type's columns in a table.
+/// The names of a component type's columns in a saved table.
 class ColumnNames {
 public:
     ColumnNames(const Schema& schema, bool is_combined) : schema_(schema) {
@@ -53,14 +53,14 @@ private:
     std::optional<Schema> combined_;
 };
 
-/// Returns the current schema of a renamed built-in component type, or nullptr.
+/// If a built-in component type was renamed, returns its current schema. Otherwise returns nullptr.
 const Schema* schema_of_today(const Schema& saved) {
     const Schema& value = schema_of<PropertyValue>();
     if (saved.name() == old_words::kPropertyValue && differ_in_name_only(saved, value)) return &value;
     return old_words::schema_of_today(saved);
 }
 
-/// Returns the columns of a component type in the file of a zone.
+/// Returns the names of a component type's columns in a zone file.
 std::vector<std::string> zone_columns(const Schema& schema) {
     std::vector<std::string> names;
     for (std::size_t column = 0; column < schema.columns().size(); ++column) names.push_back(concat("column/", column));
@@ -78,13 +78,13 @@ std::string_view path_of_values(std::string_view path) {
 
 class StateMigration {
 public:
-    /// The world and the snapshot outlive this object.
+    /// Lifetime: the world and the snapshot must outlive this object.
     StateMigration(const WorldState& world, const Snapshot& from, bool is_trusted)
         : world_(world), saved_(from), from_(from, is_trusted) {}
 
     /// Writes the converted state to `to`, or nothing if no conversion is needed. Requires: `to` is empty. Errors: no
-    /// migration leads from the fields of the state to the fields of the world (the message lists both); the state is
-    /// damaged.
+    /// migration leads from the fields of the state to the fields of the world (the message lists both), or the state
+    /// is damaged.
     Status run(Snapshot& to) {
         if (Status status = read_types(); !status) return status;
         if (Status status = read_stores(); !status) return status;
@@ -113,14 +113,15 @@ private:
         bool is_changed() const { return before != after; }
         bool is_only_renamed() const { return differ_in_name_only(*before, *after); }
     };
-    /// A database, with its component types in the order of the state.
+    /// A database, with its component types in the saved order.
     struct SavedDatabase {
         std::string name;
         Array<Type> types{Owner("world")};
-        Array<std::uint32_t> ranks{Owner("world")};  // by component type: its index in the world
+        Array<std::uint32_t> ranks{Owner("world")};  // index in the world, by component type
         bool is_reordered = false;
     };
-    /// Rows of one or several component types. If there is a combined schema, it defines the column names.
+    /// Rows of one or several component types. If `is_combined` is set, a schema that combines these types defines the
+    /// column names.
     struct TableShape {
         Array<Type> before{Owner("world")};  // in the order of the columns
         Array<Type> after{Owner("world")};
@@ -128,7 +129,7 @@ private:
         bool is_combined = false;
     };
 
-    /// The old and new paths of the columns of a component type.
+    /// The old and new paths of a component type's columns.
     struct ColumnPaths {
         std::string before, after;  // prefixes; if `before` is empty, there are no rows
         std::vector<std::string> old_names, names;
@@ -140,7 +141,7 @@ private:
     // --- what was saved ---------------------------------------------------------------------------------------------
 
     Status read_types() {
-        if (!from_.has("types")) return {};  // saved by this run of the program
+        if (!from_.has("types")) return {};  // this run of the program saved the state
         Array<std::byte> bytes{Owner("world")};
         if (Status status = from_.array("types", bytes); !status) return status;
         Result<Blob> blob = Blob::load(bytes);
@@ -187,7 +188,7 @@ private:
             if (status && from_.has(concat("stores/", name, "/components"))) status = read_database(name);
             const Type* const type = find_type(ComponentId(name));
             if (type == nullptr || !type->is_changed()) return;
-            // A plugin's store gets its saved bytes, with their version. If only the name of its component type has
+            // A plugin's store gets its saved bytes and their version. If only the name of its component type has
             // changed, a store gets its saved data unchanged.
             if (from_.has(concat("stores/", name, "/rows/num_rows")) || from_.has(concat("stores/", name, "/bytes")) ||
                 type->is_only_renamed())
@@ -317,7 +318,7 @@ private:
         const std::string path = concat("stores/", database.name, '/');
         Array<SavedTable> tables{Owner("world")};
         Array<std::uint32_t> members{Owner("world")}, firsts{Owner("world")};
-        Array<std::size_t> last_archetype(database.types.size(), 0, Owner("world"));  // the last part, counted from 1
+        Array<std::size_t> last_archetype(database.types.size(), 0, Owner("world"));  // 1-based; the last with the type
         if (Status status = from_.array(concat(path, "tables"), tables); !status) return status;
         if (Status status = from_.array(concat(path, "archetypes"), members); !status) return status;
         for (std::size_t i = 0; i < members.size();) {
@@ -350,8 +351,8 @@ private:
         return {};
     }
 
-    /// Writes the values of pending commands, and the names of their component types. In older states, these are in a
-    /// database.
+    /// Writes the values of pending commands, and the names of their component types. In older states, commands are in
+    /// a database.
     Status write_commands(SnapshotWriter& to, const std::string& path) {
         if (!from_.has(concat(path, "lists"))) return {};
         Array<SavedCommandList> lists{Owner("world")};
@@ -461,7 +462,7 @@ private:
             return from_.error(concat(shape.path_before, "stamps"),
                                concat("it has ", stamps.size(), " elements, not ", num_columns * num_blocks));
         moved.insert(moved.end(), stamps.begin(),
-                     stamps.begin() + static_cast<std::ptrdiff_t>(num_blocks));  // of the rows
+                     stamps.begin() + static_cast<std::ptrdiff_t>(num_blocks));  // stamps of the rows
         for (const Type& type : shape.after) {
             const std::size_t first = *firsts.find(type.before->id());
             const std::size_t count = type.after->columns().size() * num_blocks;
@@ -518,7 +519,7 @@ private:
 
     // --- the files of unloaded zones --------------------------------------------------------------------------------
 
-    /// Rewrites the zone files if component types are converted, because each file names its types.
+    /// If component types are converted, rewrites the zone files, because each file names its component types.
     Status write_zones(SnapshotWriter& to) {
         if (std::none_of(types_.begin(), types_.end(), [](const Type& type) { return type.is_changed(); })) return {};
         SerialExecutor alone;
@@ -605,7 +606,7 @@ private:
         return status;
     }
 
-    /// Converts the values of a component type at `path`.
+    /// Converts the values at `path` that have this component type.
     Status write_zone_values(SnapshotReader& from, SnapshotWriter& to, const std::string& path, const Type& type,
                              std::uint32_t num_rows, Paths& converted) {
         const ColumnPaths paths{concat(path, type.before->name(), '/'), concat(path, type.after->name(), '/'),
@@ -617,7 +618,7 @@ private:
                    : Status();
     }
 
-    /// Writes the data of tables that is not in columns: links between components of the same entity, and enabled bits.
+    /// Writes the table data that is not in columns: links between components of the same entity, and enabled bits.
     Status write_enabled_bits(SnapshotWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows) {
         if (!shape.is_combined && type.after->many() && !type.before->many()) {
             const Array<std::uint32_t> none(num_rows, kNilRow, Owner("world"));
@@ -641,7 +642,7 @@ private:
         return {};
     }
 
-    /// Writes the converted schemas, their layouts and the names of stores.
+    /// Writes the converted schemas, their layouts and the names of the stores.
     Status write_types(SnapshotWriter& to) {
         if (!blob_) return {};
         BlobWriter types;
@@ -678,8 +679,8 @@ private:
         return {};
     }
 
-    /// Copies all parts without converted components. The data of observers and relations about converted components is
-    /// left out, so it starts empty.
+    /// Copies all parts that have no converted components. Observers and relations lose their data about converted
+    /// components, so this data starts empty.
     void write_rest(SnapshotWriter& to) {
         bool is_renamed = false;
         for (const Type& type : types_) is_renamed |= type.before->id() != type.after->id();
@@ -704,7 +705,7 @@ private:
                 to.copy(path, saved_, saved_.part(part));
     }
 
-    /// Returns the parts with this path or, if it ends with a slash, with this prefix.
+    /// Returns the part with this path. If the path ends with a slash, returns the parts whose paths begin with it.
     std::span<const std::uint32_t> parts_in(std::string_view path) const {
         const auto is_before = [&](std::uint32_t part, std::string_view end) { return saved_.part(part).path < end; };
         const auto begin = std::lower_bound(by_path_.begin(), by_path_.end(), path, is_before);
@@ -730,11 +731,11 @@ private:
     std::optional<Blob> blob_;  // holds the saved schemas
     std::vector<Type> types_;
     HashMap<ComponentId, std::uint32_t> number_of_type_{Owner("world")};  // index into types_, by saved id
-    std::vector<std::string> managers_;                                   // stores with converted rows, by saved name
-    HashMap<ComponentId, bool> is_manager_{Owner("world")};               // by type
+    std::vector<std::string> managers_;                                   // saved names of stores with converted rows
+    HashMap<ComponentId, bool> is_manager_{Owner("world")};               // the same stores
     std::vector<SavedDatabase> databases_;
-    Array<std::uint32_t> by_path_{Owner("world")};  // the parts of the state
-    BitSet is_replaced_{Owner("world")};            // by part: whether it is not copied
+    Array<std::uint32_t> by_path_{Owner("world")};  // the parts of the state, sorted by path
+    BitSet is_replaced_{Owner("world")};            // for each part, whether it is not copied
 };
 
 }  // namespace

@@ -6,10 +6,10 @@
 //
 // The steps of resource/migration.h are applied to the columns of a copy of the state, wherever the component type
 // occurs: in a manager, in the tables of a database, in the files of its unloaded zones, or in the values of pending
-// commands. Then the copy is loaded like a state that was saved with the current fields. The component types of a
-// database are also put in the world's order.
+// commands. Then the copy is loaded like a state that was saved with the current fields. The component types in a
+// database are also reordered as in the world.
 //
-// Derived state of converted components is reset, for example the values that observers compare with.
+// Derived state of converted components, such as the values that observers compare with, is reset.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/status.h"
@@ -21,7 +21,7 @@ class WorldState;
 
 /// Writes the converted snapshot to `to`, or nothing if the snapshot already fits the world.
 /// Requires: `to` is empty. Errors: no migration leads from the fields of the state to the fields of the world (the
-/// message lists both); the state is damaged.
+/// message lists both), or the state is damaged.
 Status migrate_state(const WorldState& world, const Snapshot& from, bool is_trusted, Snapshot& to);
 
 }  // namespace shoal

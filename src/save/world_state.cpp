@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t kFormat = 1;
 constexpr std::uint32_t kFormatWithZones = 2;  // some zones are unloaded; readers of version 1 would lose them
 
-/// Runs the loops of snapshots on the workers of a world.
+/// Returns a loop that runs on the executor's workers.
 SnapshotLoop loop_on(Executor& executor) {
     const auto run = [](void* context, std::size_t count, std::size_t at_once,
                         void (*some)(void* job, std::size_t begin, std::size_t end), void* job) {
@@ -169,8 +169,8 @@ Status WorldState::load_services(SnapshotReader& from) {
     return status;
 }
 
-/// Returns the component types whose schemas are saved: types in commands that no store has and, if another run of the
-/// program reads the state, the types of the stores.
+/// Returns the component types whose schemas are saved. These are the types in commands that no store has. If another
+/// run of the program may read the state, the types in the stores are also included.
 Array<const Schema*> WorldState::types_to_save(bool is_lasting) const {
     Array<const Schema*> types{Owner("world")}, named{Owner("world")};
     for (const Store* store : world_.directory().stores()) {
@@ -185,7 +185,7 @@ Array<const Schema*> WorldState::types_to_save(bool is_lasting) const {
     return types;
 }
 
-/// Returns a key that changes when component types or texts are added. Changes of schemas are reported separately, by
+/// Returns a key that changes when component types or strings are added. Changes to schemas are reported separately by
 /// fields_changed().
 std::uint64_t WorldState::key_of(std::span<const Schema* const> types) const {
     std::uint64_t key = 1 + world_.strings().version();
@@ -196,7 +196,7 @@ std::uint64_t WorldState::key_of(std::span<const Schema* const> types) const {
     return key;
 }
 
-/// Lists all texts of the world, or only used and permanent ones.
+/// Lists all of the world's strings, or only the used and permanent ones.
 void WorldState::list_texts(bool only_used, Array<std::string_view>& texts) const {
     BitSet listed{Owner("world")};
     if (only_used)
@@ -276,15 +276,15 @@ Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool wit
     if (!of_zones) return of_zones.status();
     world_.directory().singletons().note_deaths();
     world_.services().for_each(
-        [](WorldService& service) { service.note_deaths(); });  // a load moves all cursors outside of stores to the end
+        [](WorldService& service) { service.note_deaths(); });  // a load moves death cursors outside stores to the end
     // Files are prepared before the world changes, and the current files are kept until nothing can fail anymore.
     ZoneFiles* const files = with_zones ? ZoneFiles::of(world_) : nullptr;
     ZoneFiles::Loaded zones(files);
     const bool stay_unloaded = files != nullptr && *of_zones == &files->database();
     if (stay_unloaded)
         if (Status status = files->prepare(from, zones); !status) return status;
-    // Whether the data is valid is known only after all of it was loaded. If it is not, this state is restored. It
-    // shares unchanged data with `state`, if `state` is trusted.
+    // Whether the data is valid is known only after all of it has been loaded. If it is not valid, `now` is restored.
+    // If `state` is trusted, `now` shares unchanged data with it.
     Snapshot now;
     if (const Status kept = save_but_zones(now, is_trusted ? &state : nullptr, nullptr, false, false); !kept)
         return Status::error(
@@ -294,15 +294,15 @@ Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool wit
     if (status && files != nullptr) files->take(zones);
     if (status) return status;
     SnapshotReader back(now);
-    Status restored = make_stores(back);  // reads the store list of its own state again
+    Status restored = make_stores(back);  // reads the world's own list of stores again
     if (restored) restored = replace(now, true, nullptr);
     if (restored) return status;
     return Status::error(
         concat(status.message(), "; and what the world had before cannot be brought back: ", restored.message()));
 }
 
-/// Finds the database that the zone files of a state belong to; nullptr: none. Errors: the world has no database with
-/// that name; parts are missing.
+/// Finds the database that a state's zone files belong to. Returns nullptr if there are no files. Errors: the world has
+/// no database with that name, or parts are missing.
 Result<Database*> WorldState::find_database_of_zones(const Snapshot& state, SnapshotReader& from) const {
     std::uint32_t format = 0;
     if (Status status = from.value("world/format", format); !status) return status;
@@ -366,7 +366,7 @@ Status WorldState::check_layouts(SnapshotReader& from) const {
     return {};
 }
 
-/// Creates stores for component types that have none, and adds the texts.
+/// Creates stores for component types that have none, and adds the strings.
 Status WorldState::load_types(SnapshotReader& from) {
     Array<std::byte> bytes{Owner("world")};
     if (Status status = from.array("types", bytes); !status) return status;

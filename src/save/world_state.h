@@ -22,11 +22,11 @@
 
 namespace shoal {
 
-/// Schemas and texts as a blob, which is reused until they change.
+/// Schemas and strings as a blob. The blob is reused until they change.
 struct LastingTypes {
     std::uint64_t key = 0;
     std::vector<std::byte> bytes;
-    bool only_used_texts = false;  // for a single state, because the key does not cover the use of texts
+    bool only_used_texts = false;  // only for a single state; the key ignores which strings are used
 };
 
 /// The part "world/clocks".
@@ -41,7 +41,7 @@ struct SavedLayout {
     std::uint64_t layout;
 };
 
-/// Calls visit(part) for the lines of a text.
+/// Calls visit(line) for each line of a text.
 template <class Visit>
 void for_each_line(std::string_view text, Visit&& visit) {
     while (!text.empty()) visit(take_line(text));
@@ -57,17 +57,18 @@ public:
     /// Returns a component type's schema in the world's stores, or nullptr.
     const Schema* find_kept_schema(ComponentId component) const { return world_.directory().find_schema(component); }
 
-    /// Writes the world. `lasting`: not nullptr if another run of the program may read the state, and so needs schemas
-    /// and texts. `borrows`: the state is destroyed before the world changes, so columns need not be copied. Errors:
-    /// something cannot be saved.
+    /// Saves the world to a state. If another run of the program may read the state, the state needs schemas and
+    /// strings, and `lasting` must not be nullptr. If `borrows` is set, the caller destroys the state before the world
+    /// changes, so columns need not be copied. Errors: something cannot be saved.
     Status save(Snapshot& to, const Snapshot* before, LastingTypes* lasting, bool borrows = false) const;
-    /// Replaces the state of the world. Errors: the snapshot does not fit; the world is unchanged.
+    /// Replaces the state of the world. Errors: the snapshot does not fit the world. The world is then unchanged.
     Status load(const Snapshot& from, bool is_trusted);
-    /// Calls look() while the world has another state, and then restores its own. Kept frames stay. Stores that only
-    /// the other state has are removed, but component types that databases have added for it stay. Unloaded zones stay
-    /// unloaded, and the unloaded zones of the other state are ignored.
-    /// Errors: the other state does not fit, or the world cannot be saved; look() was not called. If a store of the
-    /// program then rejects the world's own state, the world keeps the other state, and an error is logged.
+    /// Loads another state into the world, calls look(), and then restores the world's own state. Kept frames stay.
+    /// Stores that only the other state has are removed, but component types that databases have added for it stay.
+    /// Unloaded zones stay unloaded, and the unloaded zones of the other state are ignored.
+    /// Errors: the other state does not fit, or the world cannot be saved. In both cases, look() was not called. If a
+    /// store of the program then rejects the world's own state, the world keeps the other state, and an error is
+    /// logged.
     Status visit(const Snapshot& other, void (*look)(void* context), void* context);
 
 private:
@@ -108,7 +109,7 @@ private:
 
     World& world_;
     mutable HashMap<std::uint64_t, Store*> stores_by_name_{Owner("world")};  // by hash of the name
-    mutable std::size_t num_named_ = 0;                                      // number of stores in it
+    mutable std::size_t num_named_ = 0;                                      // number of stores in stores_by_name_
     Array<SavedStore> saved_{Owner("world")};
     std::vector<std::string_view> saved_names_;  // names in the saved state, sorted
     std::optional<Blob> types_;                  // the schemas of the loaded state

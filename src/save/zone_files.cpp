@@ -24,9 +24,9 @@ namespace shoal {
 namespace {
 
 constexpr std::string_view kPrefix = "zone_", kEnding = ".rows";
-constexpr std::uint64_t kSettlesUntilRetry = 60;  // after a failure, because its cause may be gone
+constexpr std::uint64_t kSettlesUntilRetry = 60;  // after a failure, whose cause may be gone by then
 
-/// Whether a file name has the form that path_of() uses, now or in older versions.
+/// Whether a file name has a form that path_of() uses, or that older versions used.
 bool is_zone_file(std::string_view name) {
     if (!name.starts_with(kPrefix) || !name.ends_with(kEnding) || name.size() <= kPrefix.size() + kEnding.size())
         return false;
@@ -56,7 +56,7 @@ ZoneFiles::~ZoneFiles() {
     for (const File& file : files_) remove(file);
 }
 
-/// The name contains the number because a zone's files from before and after a load exist at the same time.
+/// The name contains the number because during a load, a zone's old and new files exist at the same time.
 std::string ZoneFiles::path_of(const File& file) const {
     return concat(folder_, '/', kPrefix, file.zone, '_', file.number, kEnding);
 }
@@ -125,7 +125,7 @@ void ZoneFiles::set_gone(File& file, Array<Entity> gone) const {
     file.gone = std::move(gone);
 }
 
-/// Starts tracking the deaths of a file's owners. Some of them may be dead already.
+/// Starts tracking the deaths of a file's owners. Some of the owners may already be dead.
 void ZoneFiles::note_owners(File& file) {
     Array<Entity> gone = file.gone;
     for (const Entity owner : file.owners) {
@@ -194,7 +194,7 @@ Status ZoneFiles::write_rows(File& file) const {
     return bytes ? write(file, *bytes) : bytes.status();
 }
 
-/// Lists the texts that the rows refer to. The parts of the state name the columns; ids are aligned to their size.
+/// Lists the strings that the rows refer to. String ids are aligned to their size, so all aligned words are tested.
 void ZoneFiles::list_texts(const Snapshot& rows, File& file) const {
     if (world_.strings().size() == 0) return;
     Array<std::byte> room{Owner("zone files")};
@@ -360,7 +360,8 @@ ZoneStreaming::~ZoneStreaming() {
     world_ends();
 }
 
-/// Lets a persisted world write its last state while the files still exist, because later states would lack their rows.
+/// Stops persisting the world. Its last state is written while the files still exist, because later states would lack
+/// the rows in these files.
 void ZoneStreaming::stop_persistence() {
     auto* const persistence = static_cast<Persistence*>(world_->services().find(ServiceStage::kPersistence));
     if (files_ == nullptr || files_->unloaded().empty() || persistence == nullptr) return;
@@ -409,8 +410,7 @@ std::string ZoneStreaming::describe() const {
     return concat(now.num_unloaded, " with ", now.num_rows, " rows are unloaded to \"", files_->folder(), '"');
 }
 
-/// Returns the world, which must be at rest. `asked`: the name of the call, for the message if the world is not at
-/// rest.
+/// Returns the world, which must be at rest. If it is not, the message uses `asked` to name the call.
 World& ZoneStreaming::world_now(std::string_view asked) const {
     SHOAL_ASSERT(world_ != nullptr, "zones of a world that has ended were to be streamed");
     if (!world_->services().is_at_rest())

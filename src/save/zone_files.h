@@ -48,16 +48,16 @@ class ZoneFiles {
     /// The file of an unloaded zone.
     struct File {
         Zone zone = kNoZone;
-        std::uint64_t number = 0;  // the number of the file, unique in this process; 0: none
+        std::uint64_t number = 0;  // unique number of the file in this process; 0 if none
         std::uint64_t num_rows = 0, num_bytes = 0, hash = 0;
         Array<Entity> owners{Owner("zone files")};   // owners that are not known to be dead, ascending
         Array<Entity> gone{Owner("zone files")};     // dead owners, ascending; their ids may have been reused
-        Array<StringId> texts{Owner("zone files")};  // the world's ids of texts that the rows refer to
-        std::uint64_t failed_at = 0;                 // stamp of a failed load, which was logged; or 0
+        Array<StringId> texts{Owner("zone files")};  // the strings that the rows refer to
+        std::uint64_t failed_at = 0;                 // stamp of a failed load that was logged, or 0
     };
 
 public:
-    /// The files of a state being loaded: files that already exist, and files written for it.
+    /// The files of a state that is being loaded. Some already exist, and others are written for the state.
     class Loaded {
     public:
         explicit Loaded(const ZoneFiles* owner = nullptr) : owner_(owner) {}
@@ -89,29 +89,28 @@ public:
         refused_.clear();
     }
 
-    /// Writes the zones to a state, and reads only files that the previous state does not have. `store`: the name of
+    /// Writes the zones to a state. Reads only the files that the previous state does not have. `store` is the name of
     /// the database in the state. If a file cannot be read, the writer fails.
     void save(SnapshotWriter& to, std::string_view store) const;
-    /// Prepares the zones of a state for load(): checks everything, unless the state is trusted,
-    /// and writes files. Does not change the world. Errors: the state is invalid, or takes more memory than allowed; a
-    /// file cannot be written.
+    /// Prepares to load a state's zones, without changing the world. Checks the zones, unless the state is trusted, and
+    /// writes their files. Errors: the state is invalid or takes more memory than allowed, or a file cannot be written.
     Status prepare(SnapshotReader& from, Loaded& loaded) const;
     /// Takes over the prepared files, and removes the old files.
     void take(Loaded& loaded);
-    /// Restores the rows of a state's zone files, in a world that does not stream zones. Errors: the same as prepare()
-    /// and Database::read_zone(); some rows may have been restored.
+    /// Restores the rows of a state's zone files, in a world that does not stream zones. Errors: the same as for
+    /// prepare() and Database::read_zone(). After an error, some rows may have been restored.
     static Status read_into(World& world, Database& database, SnapshotReader& from);
-    /// Returns the name of the database that a state's zone files belong to; empty if there are none.
+    /// Returns the name of the database that a state's zone files belong to, or an empty string if there are none.
     static Result<std::string> store_in(SnapshotReader& from);
 
     // The parts within `kScope` of a state.
     static constexpr std::string_view kScope = "zones";
-    /// Checks that a state has exactly the parts it should have; otherwise zones could be lost silently.
-    /// `has_unloaded`: whether the format of the state has unloaded zones. Errors: a part is missing or unexpected.
+    /// Checks that a state has exactly the parts that it should have, because zones could otherwise be lost silently.
+    /// `has_unloaded` is whether the state's format has unloaded zones. Errors: a part is missing or unexpected.
     static Status check_parts(const Snapshot& state, SnapshotReader& from, bool has_unloaded);
     /// Errors: the zones are not ascending.
     static Status read_list(SnapshotReader& from, Array<SavedZone>& zones);
-    /// Reads a file of a zone from a state, and decompresses it. Errors: the state lacks a file that it lists, or all
+    /// Reads the file of a zone from a state, and decompresses it. Errors: the state lacks a file that it lists, or all
     /// files opened with this reader together take more memory than allowed.
     static Result<Snapshot> open(SnapshotReader& from, const SavedZone& saved, Executor& executor,
                                  Array<std::byte>& bytes);
@@ -132,7 +131,7 @@ public:
     /// Unloads zones until the rows fit the budget.
     void keep_budget();
 
-    /// Calls visit(id) for the ids of texts that rows in files refer to.
+    /// Calls visit(id) for each string that rows in files refer to.
     template <class Visit>
     void for_each_text(Visit&& visit) const {
         for (const File& file : files_)
@@ -186,7 +185,7 @@ private:
     HashMap<Zone, std::uint64_t> refused_{Owner("zone files")};      // stamps of failed unloads, which were logged
     HashMap<Zone, std::uint64_t> last_visits_{Owner("zone files")};  // the stamp of the last settle after a visit
     DeathFollower deaths_;
-    BitSet has_row_{Owner("zone files")};  // by entity index: whether files may have a row of the entity
+    BitSet has_row_{Owner("zone files")};  // whether a file may have a row of the entity, by index
     bool watches_ = false;
     std::uint64_t num_unloads_ = 0, num_loads_ = 0;
 };

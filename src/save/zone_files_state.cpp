@@ -1,4 +1,4 @@
-// Saves and loads unloaded zones: their files are copied unchanged.
+// Saves and loads unloaded zones, whose files are copied unchanged.
 
 #include "save/state_file.h"
 #include "save/zone_files.h"
@@ -22,8 +22,8 @@ Zone zone_of(const T& saved) {
     return saved.zone;
 }
 
-/// Reads a list about zones from a state; reads nothing if the state has no such part. Errors: the list is not
-/// ascending, or a zone is out of range.
+/// Reads a list that is sorted by zone from a state. Reads nothing if the state does not have the list. Errors: the
+/// list is not ascending, or a zone is out of range.
 template <class T>
 Status read_zones(SnapshotReader& from, std::string_view name, Array<T>& all) {
     if (!from.has(name)) return {};
@@ -133,8 +133,8 @@ Result<Snapshot> ZoneFiles::open(SnapshotReader& from, const SavedZone& saved, E
     const std::string name = part_name(saved.zone);
     if (Status status = from.bytes(name, bytes, 1, saved.num_bytes); !status) return status;
     if (!from.is_trusted() && hash_of(bytes) != saved.hash) return from.error(name, "its hash is wrong");
-    // The limit applies to all zones together, although they are read one by one: a small save could expand to any
-    // number of large zones. Their owners, which stay in memory, are included.
+    // The limit applies to all zones together, although they are read one by one, because a small save could expand to
+    // any number of large zones. The limit includes the owners, which stay in memory.
     const std::uint64_t left = from.left_memory();
     if (Status status = from.take_memory(name, unpacked_bytes(bytes)); !status) return status;
     Result<Snapshot> state = read_state(bytes, executor, std::max<std::uint64_t>(left, 1));
@@ -173,8 +173,8 @@ Status ZoneFiles::prepare(SnapshotReader& from, Loaded& loaded) const {
     return {};
 }
 
-/// Writes the file of a zone. An existing file is recognized by its number, and is written again if it was truncated or
-/// removed. Other damage is not checked for, because that would take as long as writing.
+/// Writes the file of a zone. An existing file with the same size and hash is reused, but is written again if it was
+/// truncated or removed. A check for other damage would take as long as writing the file.
 Result<ZoneFiles::File> ZoneFiles::prepare(SnapshotReader& from, const SavedZone& saved) const {
     File file;
     file.zone = saved.zone;
@@ -226,7 +226,7 @@ void ZoneFiles::take(Loaded& loaded) {
         if (gone != file.gone) set_gone(file, std::move(gone));
         known->number = 0;
     }
-    // `loaded` now has the old files, and removes them.
+    // `loaded` now has the old files, and its destructor removes them.
     set_stamps(last_visits_, loaded.visits_);
     set_stamps(refused_, loaded.refused_);
     ZoneSet visited;

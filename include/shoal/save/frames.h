@@ -1,6 +1,6 @@
 #pragma once
-// Keeps the states of a world at the end of each of the last steps, for rollback and undo. Each state shares unchanged
-// memory with the previous state, so it costs only the memory that its step has written.
+// Keeps a world's states at the ends of its last steps, for rollback and undo. Each state shares unchanged memory with
+// the previous state, so it costs only the memory that its step wrote.
 //
 //     Frames frames(world, 8);
 //     for (int i = 0; i < 5; ++i) world.step(1.0f / 60);
@@ -14,8 +14,8 @@
 //     frame    7           8           9           10          the oldest makes room for the newest
 //     state    [a][b][c]   [a][d][c]   [a][d][e]   [a][d][f]   memory: a to f, and blocks of dropped states
 //
-// A world has at most one such object at a time; a second one ends the program. The object may be destroyed before or
-// after the world; destroying the world drops all frames. load(world, ...) restarts the history with the loaded state.
+// A world has at most one Frames at a time; a second one ends the program. The object may be destroyed before or after
+// the world; destroying the world drops all frames. load(world, ...) restarts the history with the loaded state.
 // Thread: the structural thread of the world, between its passes.
 
 #include "shoal/react/service.h"
@@ -28,7 +28,7 @@ class World;
 /// Statistics of the kept states. Units: bytes.
 struct FrameStatistics {
     std::uint32_t num_frames = 0, max_frames = 0;
-    std::uint64_t first = 0, last = 0;   ///< World::frame() of the oldest and of the newest state
+    std::uint64_t first = 0, last = 0;   ///< World::frame() of the oldest and the newest state
     std::uint64_t last_state_bytes = 0;  ///< size of the newest state
     std::uint64_t last_own_bytes = 0;    ///< bytes that the newest state does not share with the previous one
 };
@@ -42,12 +42,12 @@ public:
     SHOAL_API Frames(World& world, std::uint32_t max_frames);
     SHOAL_API ~Frames() override;
 
-    /// Drops all kept states. Then keeps the current state and, from now on, the state at the end of each of the last
-    /// `max_frames` steps; 0: none. If a state cannot be saved, all states are dropped; the reason is logged once, and
-    /// rewind() returns it. Requires: the world is at rest.
+    /// Drops all kept states. Then keeps the current state and, from now on, the states at the ends of the last
+    /// `max_frames` steps. If `max_frames` is 0, keeps no states. If a state cannot be saved, all states are dropped;
+    /// the reason is logged once, and rewind() returns it. Requires: the world is at rest.
     SHOAL_API void keep(std::uint32_t max_frames);
-    /// Restores the state at the end of a step; World::frame() is then `frame`. Later states are dropped; with
-    /// LaterFrames::kUntilStep they are kept until the next step, so that another call can go forward to them.
+    /// Restores the state at the end of a step; World::frame() is then `frame`. Later states are dropped. With
+    /// LaterFrames::kUntilStep, they are kept until the next step, so that another call can go forward to them.
     /// Observers are not called. Data that programs keep outside the world is not restored. Errors: the frame is not
     /// kept (the message names the frames that are), or the file of a zone that was unloaded in that frame cannot be
     /// written.

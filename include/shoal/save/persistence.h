@@ -17,17 +17,18 @@
 //     0000000004.log
 //     lock              locked by the world that writes
 //
-// A separate thread compresses and writes. If it falls behind, frames are merged: a new frame replaces the queued
-// frame, so at most one frame is queued while another is being written. States share the memory of unchanged data.
+// A separate thread compresses and writes the states. If it falls behind, frames are merged: a new frame replaces the
+// queued frame, so at most one frame is queued while another is being written. States share the memory of unchanged
+// data.
 //
-// A world has at most one such object at a time; a second one ends the program. The object stops persisting when it or
+// A world has at most one Persistence at a time; a second one ends the program. The object stops persisting when it or
 // the world is destroyed. Objects that save a part of the state, such as a Reloader or a service of the program, must
 // outlive this object, so create them first. If a ZoneStreaming is destroyed before this object, persisting stops, and
 // a warning is logged.
 //
-// Cost of a step that writes 1 % of 100,000 entities with 100 bytes each: 0.05 ms if their rows are adjacent, 0.3 ms if
-// they are scattered; for 1,000,000 entities 0.2 and 3 ms. If PersistOptions::every_frames is n, the cost is divided by
-// n.
+// Cost: if a step writes 1 % of 100,000 entities with 100 bytes each, it takes 0.05 ms longer if their rows are
+// adjacent, or 0.3 ms if they are scattered. For 1,000,000 entities, it takes 0.2 or 3 ms longer. If
+// PersistOptions::every_frames is n, the cost is divided by n.
 
 #include "shoal/base/status.h"
 #include "shoal/react/service.h"
@@ -45,11 +46,11 @@ class World;
 
 struct PersistOptions {
     std::uint32_t every_frames = 1;  ///< the number of steps from one record to the next; at least 1
-    /// Flushes to disk after this many records; 0: leaves flushing to the operating system. A crash of the program
+    /// Flushes to disk after this many records. If 0, leaves flushing to the operating system. A crash of the program
     /// loses no records; a power failure loses the records since the last flush.
     std::uint32_t flush_every_records = 60;
-    std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< when a log exceeds this, a new snapshot is written
-    std::uint64_t max_log_records = 100'000;                ///< the same for the number of records in a log
+    std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< when a log reaches this size, a snapshot is written
+    std::uint64_t max_log_records = 100'000;                ///< or when it reaches this number of records
     /// The number of undamaged snapshots that are kept with their logs; at least 1. If the newest snapshot is damaged,
     /// an older one is read.
     std::uint32_t num_snapshots = 2;
@@ -59,26 +60,27 @@ struct PersistOptions {
 
 /// What Persistence::recover() found.
 struct Recovered {
-    bool found = false;             ///< false: the folder is empty or missing, and the world is unchanged
+    bool found = false;             ///< false if the folder is empty or missing; the world is then unchanged
     std::uint64_t frame = 0;        ///< World::frame() of the state that was loaded
     std::uint64_t num_records = 0;  ///< number of log records applied after the snapshot
-    std::string damage;             ///< what was damaged and ignored; empty: nothing
+    std::string damage;             ///< what was damaged and ignored, or empty
 };
 
 /// A snapshot in a folder, and what its log contains.
 struct PersistedSnapshot {
     std::uint64_t number = 0;
-    std::string path, log_path;  ///< empty log_path: the program ended before it created the log
+    std::string path, log_path;  ///< log_path is empty if the program ended before it created the log
     std::uint64_t num_bytes = 0, log_bytes = 0, whole_log_bytes = 0;  ///< undamaged records end at whole_log_bytes
     std::uint64_t num_records = 0;                                    ///< number of whole records
-    std::uint64_t frame = 0, last_frame = 0;                          ///< of the snapshot and of the last whole record
-    std::string damage, log_damage;                                   ///< what is damaged; empty: nothing
+    std::uint64_t frame = 0, last_frame = 0;                          ///< of the snapshot and the last whole record
+    std::string damage, log_damage;                                   ///< what is damaged, or empty
 };
-/// Finds the snapshots in a folder, the newest first: paths and sizes. Errors: the folder cannot be read.
+/// Finds the snapshots in a folder, the newest first. Sets only their numbers, paths and sizes. Errors: the folder
+/// cannot be read.
 SHOAL_API Result<std::vector<PersistedSnapshot>> list_persisted(const std::string& folder);
-/// Reads a snapshot like Persistence::recover(), but without a world, and fills in its fields. Writes nothing. Returns
-/// the state at the last whole record, or an empty one if the snapshot is damaged; recover() then uses the previous
-/// snapshot.
+/// Reads a snapshot and its log, like Persistence::recover(), but without a world. Sets the fields of `snapshot`.
+/// Writes no files. Returns the state at the last whole record, or an empty state if the snapshot is damaged. In that
+/// case, recover() uses the previous snapshot.
 /// Errors: a file may be undamaged but cannot be read now, or only another program can read it; recover() returns the
 /// same errors.
 SHOAL_API Result<Snapshot> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options);
@@ -87,7 +89,7 @@ SHOAL_API Result<Snapshot> read_persisted(PersistedSnapshot& snapshot, const Loa
 struct PersistStatistics {
     bool is_running = false;
     std::uint64_t last_frame = 0;   ///< the last frame that was written
-    std::uint64_t num_records = 0;  ///< in all logs since start()
+    std::uint64_t num_records = 0;  ///< records in all logs since start()
     std::uint64_t num_merged = 0;   ///< frames that were merged into later ones
     std::uint64_t num_snapshots = 0;
     std::uint64_t log_bytes = 0;  ///< size of the current log
@@ -96,15 +98,16 @@ struct PersistStatistics {
 /// Requires: the world is at rest during start() and recover().
 class Persistence final : public WorldService {
 public:
-    /// Requires: the world has no other Persistence; no passes are running.
+    /// Requires: the world has no other Persistence, and no passes are running.
     SHOAL_API explicit Persistence(World& world);
     SHOAL_API ~Persistence() override;
 
     /// Writes a snapshot of the world to a folder, and then the changes at the end of each step. Creates the folder if
     /// it is missing; its parent must exist. Later failures, such as a full disk, are logged once and returned by
     /// stop(); the world continues, and the data written so far is kept.
-    /// Errors: something cannot be saved; the folder cannot be written, is locked by another world, or holds a world
-    /// that this one has not written or recovered; several worlds share the entities; this world is already persisted.
+    /// Errors: something cannot be saved, several worlds share the entities, this world is already persisted, or the
+    /// folder cannot be used. A folder cannot be used if it cannot be written, is locked by another world, or holds a
+    /// world that this one has not written or recovered.
     SHOAL_API Status start(const std::string& folder, const PersistOptions& options = {});
     /// Writes the current state, and waits until it is on disk. Errors: the state cannot be saved, or the world is no
     /// longer persisted; the message gives the reason.
@@ -113,8 +116,8 @@ public:
     SHOAL_API Status stop();
     /// Loads the last whole frame in the folder. The program must create its stores first, as before load(). An empty
     /// or missing folder is not an error: Recovered::found is false. Call start() to continue in the same folder.
-    /// Errors: no snapshot can be read, or it does not fit the program; the world is already persisted. The world is
-    /// unchanged.
+    /// Errors: no snapshot can be read, the snapshot does not fit the program, or the world is already persisted. After
+    /// an error, the world is unchanged.
     SHOAL_API Result<Recovered> recover(const std::string& folder, const LoadOptions& options = {});
     SHOAL_API PersistStatistics statistics() const;
 

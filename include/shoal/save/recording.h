@@ -1,6 +1,6 @@
 #pragma once
-// Records the steps of a world in a file, and replays them: to inspect a run, or to find where two runs that should be
-// equal differ.
+// Records the steps of a world in a file, and replays them. A replay serves to inspect a run, or to find where two runs
+// differ that should be equal.
 //
 //     Recorder recorder(game.world);
 //     if (Status status = recorder.start(path, setup); !status) return status;  // setup: how the program made this world
@@ -26,13 +26,13 @@
 //
 // The file holds the state at the start of the recording. For each frame, it holds dt, the inputs, hashes of the
 // columns that each pass wrote, hashes of all fields and zones at the end of the frame (see state_hash.h), and the
-// changes of the state, which are needed to show differing values. For a replay, the program must set up the same
-// passes, observers and callbacks. A change that the program makes between two steps is attributed to the first pass,
-// or to the settle, in which it becomes visible.
+// changes to the state, which are needed to show differing values. For a replay, the program must set up the same
+// passes, observers and callbacks. A change that the program makes between two steps is attributed to the first pass or
+// settle in which it becomes visible.
 //
-// Cost for each step: saving the state; compressing and writing the differences; hashing all rows once, and, after each
-// pass, the columns that it declares to write. A pass without declarations may write anything, so all rows are hashed
-// after it.
+// Cost: each step saves the state, compresses and writes the differences, and hashes all rows once. After each pass,
+// the columns that the pass declares to write are also hashed. A pass without declarations may write anything, so all
+// rows are hashed after it.
 // Thread: the structural thread of the world.
 
 #include "shoal/save/state_difference.h"
@@ -44,18 +44,18 @@ struct LoadOptions;
 
 class Recorder {
 public:
-    /// Lifetime: `world` outlives the recorder.
+    /// Lifetime: `world` must outlive the recorder.
     SHOAL_API explicit Recorder(World& world);
     SHOAL_API ~Recorder();
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    /// Creates or replaces the file, and starts it with the current state of the world. `setup`: the caller's bytes,
-    /// for the replay. Requires: no recording is active. Errors: the world cannot be saved, or the file cannot be
-    /// written; an existing file is unchanged.
+    /// Creates or replaces the file, and starts it with the current state of the world. `setup` holds the caller's
+    /// bytes, which Replay::setup() returns. Requires: no recording is active. Errors: the world cannot be saved, or
+    /// the file cannot be written. An existing file is then unchanged.
     SHOAL_API Status start(const std::string& path, std::span<const std::byte> setup = {});
-    /// Steps the world and records the frame; if no recording is active, only steps it. Throws the same exceptions as
-    /// World::step().
+    /// Steps the world and records the frame. If no recording is active, only steps the world. Throws the same
+    /// exceptions as World::step().
     void step(float dt, std::span<const std::byte> inputs = {}) {
         const Frame frame(*this, dt, inputs);
         world_.step(dt);
@@ -63,7 +63,8 @@ public:
     bool is_recording() const { return work_ != nullptr; }
     /// The reason why the recording ended early. The step that ended it has also logged the error.
     const Status& status() const { return status_; }
-    /// Ends the file, and flushes it to disk. Errors: status(), or the file cannot be flushed.
+    /// Ends the file, and flushes it to disk. Errors: the recording ended early, as status() describes, or the file
+    /// cannot be flushed.
     SHOAL_API Status stop();
 
     std::uint64_t num_frames() const { return num_frames_; }
@@ -91,21 +92,22 @@ private:
 struct ReplayDifference {
     bool is_found = false;
     std::uint64_t frame = 0;  ///< World::frame() after the step
-    std::string pass;         ///< the first pass that wrote different values; empty: the settle
-    std::string problem;      ///< set instead of `value` if a pass ran only in the recording or only in the replay
+    std::string pass;         ///< the first pass that wrote different values, or empty for the settle
+    std::string problem;      ///< set instead of `value` if no value differs, for example if a pass did not run
     StateDifference value;
 
     explicit operator bool() const { return is_found; }
-    /// Returns `frame 100, pass "swim": body.velocity of entity 17:1 is [..] here and [..] in the recording`.
+    /// Returns text such as `frame 100, pass "swim": body.velocity of entity 17:1 is [..] here and [..] in the
+    /// recording`.
     SHOAL_API std::string text() const;
 };
 
 class Replay {
 public:
-    /// Reads the start of a recording. `bytes` is the whole file and must outlive the replay. LoadOptions: see
-    /// save/save.h.
-    /// Errors: the bytes are not a recording; they have another version, byte order or width of ids; they are damaged;
-    /// they need too much memory.
+    /// Reads the start of a recording. `bytes` is the whole file and must outlive the replay. LoadOptions are described
+    /// in save/save.h.
+    /// Errors: the bytes are not a recording, are damaged, have a different version, byte order or id width, or need
+    /// too much memory.
     SHOAL_API static Result<Replay> open(std::span<const std::byte> bytes);
     SHOAL_API static Result<Replay> open(std::span<const std::byte> bytes, const LoadOptions& options);
     SHOAL_API static bool is_recording(std::span<const std::byte> bytes);  ///< whether the bytes begin like a
@@ -117,8 +119,8 @@ public:
     /// The setup that Recorder::start() was given. Lifetime: as long as the replay.
     SHOAL_API std::span<const std::byte> setup() const;
     /// Loads the state at the start of the recording into a world that was set up like the recorded one. Calls
-    /// load(world, ...), so kept frames are dropped. Errors: the state does not fit. Lifetime: `world` outlives the
-    /// replay.
+    /// load(world, ...), so kept frames are dropped. Errors: the state does not fit the world. Lifetime: `world` must
+    /// outlive the replay.
     SHOAL_API Status begin(World& world);
 
     /// Moves to the next frame. Returns false if there is no complete frame left.
@@ -131,9 +133,9 @@ public:
     SHOAL_API float dt() const;
     SHOAL_API std::span<const std::byte> inputs() const;
 
-    /// Steps the world by the dt of the current frame, and compares the values that its passes write with the
-    /// recording. Kept frames are not dropped. To replay without comparing, call World::step(dt()). Throws the same
-    /// exceptions as World::step(). Requires: begin() was called, and next() returned true.
+    /// Steps the world by the current frame's dt, and checks that its passes write the same values as in the recording.
+    /// Kept frames are not dropped. To replay without comparing, call World::step(dt()). Throws the same exceptions as
+    /// World::step(). Requires: begin() was called, and next() returned true.
     void step() {
         const Frame frame(*this);
         world_->step(dt());

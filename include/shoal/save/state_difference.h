@@ -5,7 +5,7 @@
 //     if (difference) log(LogLevel::kError, difference.text("here", "there"));
 //     // ship.reload of entity 12:1 is 0.25 here and 60.25 there; 3 other values differ too
 //
-// The comparison covers the same data as state hashes: see save/state_hash.h.
+// The comparison covers the same data as state hashes; see save/state_hash.h.
 // Thread: the structural thread of both worlds, while no passes are running.
 
 #include "shoal/entity/entity.h"
@@ -36,16 +36,17 @@ struct StateDifference {
     std::uint64_t num_others = 0;  ///< number of other values that differ
 
     explicit operator bool() const { return kind != DifferenceKind::kNone; }
-    /// Describes the difference in one sentence, with these names for the two states; empty if there is none.
+    /// Describes the difference in a sentence that uses these names for the two states. Returns an empty string if
+    /// there is no difference.
     SHOAL_API std::string text(std::string_view here_name, std::string_view there_name) const;
 };
 
 /// Compares two worlds. Components that the same entities have in both worlds are compared first, because their
 /// differences usually cause the others.
-/// Cost: hashes both worlds; values of fields that differ are compared one by one.
+/// Cost: hashes both worlds. If a field differs, its values are compared one by one.
 SHOAL_API StateDifference find_difference(const World& here, const World& there);
 
-/// Returns the living entities, by index.
+/// Returns the living entities, sorted by index.
 SHOAL_API std::vector<Entity> living_entities(const World& world);
 
 }  // namespace shoal
