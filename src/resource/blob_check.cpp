@@ -34,8 +34,8 @@ bool is_zero(const std::byte* value, std::size_t num_bytes) {
     return std::all_of(value, value + num_bytes, [](std::byte byte) { return byte == std::byte(0); });
 }
 
-/// Whether a struct image may have defaults, which are values other than zero or, for an enum, other than its first
-/// value.
+/// Whether a struct image may contain defaults. A default is a value other than zero or, for an enum, other than its
+/// first value.
 bool has_defaults(const Schema& schema, const std::byte* image) {
     return std::any_of(schema.fields().begin(), schema.fields().end(), [&](const Field& field) {
         return field.has_range || field.type == FieldType::kEnum || !is_zero(image + field.struct_offset, field.size);
@@ -249,7 +249,7 @@ private:
 
     // --- schemas -----------------------------------------------------------------------------------------------------
 
-    /// The part of the schema section that is not read yet.
+    /// The part of the schema section that has not been read yet.
     struct SchemaParts {
         const std::byte* next;
         const std::byte* end;
@@ -258,7 +258,7 @@ private:
         const BlobEnumerator* enumerator = nullptr;
         const BlobEnumerator* enumerators_end = nullptr;
 
-        /// Returns the next `count` records and skips them; nullptr if fewer are left.
+        /// Returns the next `count` records and moves past them. Returns nullptr if fewer are left.
         template <class T>
         const T* take(std::uint64_t count) {
             if (count > static_cast<std::uint64_t>(end - next) / sizeof(T)) return nullptr;
@@ -268,7 +268,7 @@ private:
         }
     };
 
-    /// Names are copied out of the blob, and many fields may share one text, so the length is limited.
+    /// Names are copied out of the blob, and many fields may share one string, so the length is limited.
     Status check_name_string(const std::uint32_t& index) const {
         if (Status status = check_string(index, "a name in a schema"); !status) return status;
         if (blob_.string(index).size() <= kMaxBlobNameBytes) return {};
@@ -444,7 +444,7 @@ private:
 
     /// Gives component types that have been renamed in shoal their current names.
     void rename_old_types() {
-        if (num_entities() == 0) return;  // a save, whose types are migrated with its stores
+        if (num_entities() == 0) return;  // a save; its types are migrated with its stores
         for (BlobComponents& components : blob_.component_types_) {
             const Schema* const now = old_words::schema_of_today(*components.schema);
             if (now == nullptr || blob_.find_components(now->id()) != nullptr) continue;
@@ -550,7 +550,7 @@ private:
         return {};
     }
 
-    /// Checks the values of a field in `count` rows; types for which all bytes are valid are not read.
+    /// Checks the values of a field in `count` rows. Types for which all bytes are valid are not read.
     Status check_values(const Field& field, const std::byte* first, std::uint64_t stride, std::uint32_t count) const {
         const FieldRows rows{first, stride, count};
         BadValue bad = find_bad_value(field, rows);
@@ -592,7 +592,7 @@ private:
         return {};
     }
 
-    /// Compares each text only with its two neighbours, so that a long text that many entries share is read only once.
+    /// Compares each name only with its two neighbours, so that a long name that many entities share is read only once.
     Status check_names(const BlobSection& entry) {
         const std::uint64_t n = num_entities();
         if (Status status = check_section_bytes(entry, n * 8); !status) return status;

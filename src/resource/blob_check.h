@@ -11,7 +11,8 @@ namespace shoal {
 /// Requires: `bytes` is 8-byte aligned. Cost: linear in the size, regardless of the content.
 Result<Blob> check_blob(std::span<const std::byte> bytes);
 
-/// Returns the name of a section for messages, for example "parents"; "unknown" for kinds of later versions.
+/// Returns the name of a section for messages, such as "parents", or "unknown" for kinds that later versions have
+/// added.
 std::string_view section_name(std::uint32_t kind);
 
 /// Whether a read-only array can have elements of this type.

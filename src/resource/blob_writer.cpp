@@ -18,7 +18,7 @@
 namespace shoal {
 namespace {
 
-/// Keeps each text once, numbered in the order of its first use. Text 0 is empty.
+/// Keeps each string once. Strings are numbered in the order of their first use. String 0 is empty.
 class StringPool {
 public:
     StringPool() { texts_.emplace_back(); }
@@ -52,7 +52,7 @@ struct BlobContent {
         /// Strings of the schema: its name, and then for each field the name, the unit and the enumerators.
         std::vector<std::uint32_t> strings;
         std::vector<std::uint32_t> owners;            ///< by component
-        std::vector<std::uint32_t> order;             ///< the order in the blob; empty: the order of adding
+        std::vector<std::uint32_t> order;             ///< order in the blob; empty for the order of adding
         std::vector<std::vector<std::byte>> columns;  ///< by column of the schema: an element per component
         /// Struct images of the last components, which are not in the columns yet. They are few enough to stay in the
         /// cache.
@@ -65,7 +65,7 @@ struct BlobContent {
 
     StringPool strings;
     std::uint32_t name = 0;
-    // By entity.
+    // One element per entity.
     std::vector<std::uint32_t> parents;
     std::vector<std::uint64_t> guids;
     std::vector<std::uint32_t> names;

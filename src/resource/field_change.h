@@ -11,8 +11,8 @@ namespace shoal {
 
 /// One change to the fields of components.
 struct FieldChange {
-    std::vector<std::string> fields;  // the fields that the change affects; empty: it only adds fields
-    /// Errors: the fields are not as expected; some changes may have been made.
+    std::vector<std::string> fields;  // the fields that the change affects; empty if it only adds fields
+    /// Errors: the fields are not as expected. Some changes may then have been made.
     std::function<Status(FieldColumns& columns)> run;
 
     /// Whether the change affects fields, but the components have none of them.
@@ -22,8 +22,8 @@ struct FieldChange {
     }
 };
 
-/// Replaces fields by new fields, which may have the same names. `convert(olds, news)` gets the packed values of each
-/// field, and returns a Status.
+/// Replaces fields with new fields. The new fields may have the same names. `convert(olds, news)` gets the packed
+/// values of each field, and returns a Status.
 template <class Convert>
 Status replace_fields(FieldColumns& columns, std::span<const NamedType> from, std::span<const NamedType> to,
                       Convert&& convert) {
@@ -59,7 +59,7 @@ Status replace_fields(FieldColumns& columns, std::span<const NamedType> from, st
     return {};
 }
 
-/// Fields are computed from other fields by convert(olds, news, number of rows).
+/// Returns a change in which convert(olds, news, number of rows) computes fields from other fields.
 template <class Convert>
 FieldChange computed_fields(std::span<const NamedType> from, std::span<const NamedType> to, Convert convert) {
     std::vector<std::string> names;

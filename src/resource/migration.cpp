@@ -125,8 +125,7 @@ bool is_same(const ValueType& a, const ValueType& b) {
     return a == b && std::equal(a.enumerators.begin(), a.enumerators.end(), b.enumerators.begin(), b.enumerators.end());
 }
 
-/// Returns an enum value as its name, because the numbers may differ between versions; other values are returned
-/// unchanged.
+/// Returns an enum value as its name, because the numbers may differ between versions. Returns other values unchanged.
 AnyValue named_value(const ValueType& type, const std::byte* value) {
     if (type.type != FieldType::kEnum || type.array_length != 0) return AnyValue(type, value);
     const std::int64_t number = read_enum_number(value, type.value_bytes);
@@ -155,7 +154,7 @@ private:
 /// Arranges columns in the layout of a schema.
 class NewColumns {
 public:
-    /// `default_image`: the values of new fields.
+    /// `default_image` has the values of new fields.
     NewColumns(const Schema& schema, FieldColumns& given, ColumnMemory& memory,
                std::span<const std::byte> default_image)
         : schema_(schema), given_(given), memory_(memory), default_image_(default_image) {}
@@ -242,7 +241,7 @@ private:
     const Schema& schema_;
     FieldColumns& given_;
     ColumnMemory& memory_;
-    std::byte* image_ = nullptr;  // a whole component
+    std::byte* image_ = nullptr;  // images of whole components
     std::span<const std::byte> default_image_;
 };
 
@@ -266,7 +265,7 @@ void drop_fields(FieldColumns& fields, const Schema& schema) {
 class BlobMigration {
 public:
     BlobMigration(Blob& blob, const ComponentRegistry& registry) : blob_(blob), registry_(registry) {}
-    /// For convert_fields().
+    /// This constructor is for convert_fields().
     BlobMigration(Blob& blob, const ComponentRegistry& registry, std::span<const Schema> schemas)
         : blob_(blob), registry_(registry), wanted_(schemas), drops_fields_(true) {}
 

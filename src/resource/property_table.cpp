@@ -37,7 +37,7 @@ std::uint32_t count_entries(std::span<const std::uint32_t> table) {
     return table.size() < kHeadWords || table[0] > (table.size() - kHeadWords) / 4 ? 0 : table[0];
 }
 
-/// Requires: index < num_entries, the result of count_entries().
+/// Requires: `num_entries` is the result of count_entries(), and index < num_entries.
 PropertyEntry entry_at(std::span<const std::uint32_t> table, std::uint32_t num_entries, std::uint32_t index) {
     const std::uint32_t* const entry = table.data() + kHeadWords + 2 * (std::size_t(num_entries) + index);
     const PropertyShape shape = PropertyShape::from_word(entry[0]);

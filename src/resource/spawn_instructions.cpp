@@ -8,8 +8,8 @@
 namespace shoal {
 namespace {
 
-/// Returns the spawn instructions of type T in a blob; nullptr if it has none, or has an ordinary component type with
-/// that name.
+/// Returns the spawn instructions of type T in a blob. Returns nullptr if there are none, or if an ordinary component
+/// type has that name.
 template <class T>
 const BlobComponents* find_instructions(const Blob& blob) {
     const BlobComponents* const named = blob.find_components(schema_of<T>().id());

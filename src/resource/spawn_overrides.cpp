@@ -54,7 +54,7 @@ const Schema* find_shown(const Store& store, ComponentId component) {
     return nullptr;
 }
 
-/// Errors: the store adds the field, and the resource does not have it, so a reload would lose the value.
+/// Errors: the store has the field but the resource does not, so a reload would lose the value.
 Status check_given(const Schema& schema, const FieldPath& path) {
     if (schema.find_field(path.part().field->name) >= 0) return {};
     return Status::error(concat(quoted(path.name()), " is not a field of ", quoted(schema.name()), " in the resource; ",
@@ -83,7 +83,7 @@ Status check_component(const SpawnTargets& targets, const Blob& blob, std::uint3
     return absence(blob, entity, component, path.index());
 }
 
-/// Returns the entity with this GUID path, or else the entity with this name.
+/// Returns the entity with this GUID path or, if there is none, the entity with this name.
 Result<std::uint32_t> find_named_entity(const Blob& blob, std::string_view entity) {
     if (const std::uint32_t found = blob.find_guid(hash_text(entity)); found != kNoBlobEntity) return found;
     const std::uint32_t found = blob.find_name(entity);
@@ -94,8 +94,9 @@ Result<std::uint32_t> find_named_entity(const Blob& blob, std::string_view entit
     return found;
 }
 
-/// Interns the text of a string id until the text is unused. Errors: the same as StringTable::intern_until_unused();
-/// the text for a field of another type is not UTF-8, so a snapshot could not store the override.
+/// Interns the text of a string id until the text is unused. Errors: the same as for
+/// StringTable::intern_until_unused(), or the text is for a field of a different type and is not UTF-8, so a snapshot
+/// could not store the override.
 Status keep_text(const SpawnTargets& targets, const FieldPath& path, const AnyValue& given) {
     if (!given.is_text()) return {};
     if (targets.strings == nullptr || path.type().type != FieldType::kStringId) return StringTable::check(given.text());

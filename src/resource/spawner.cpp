@@ -92,7 +92,7 @@ private:
 /// One spawn: looks up and checks everything, then creates the ids, then passes batches to the stores.
 class SpawnCall {
 public:
-    /// `part`: the part of the blob to spawn; nullptr: the whole blob.
+    /// `part` is the part of the blob to spawn, or nullptr for the whole blob.
     SpawnCall(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options,
               const BlobPart* part = nullptr)
         : targets_(targets), blob_(blob), options_(options), part_(part) {}
@@ -121,7 +121,7 @@ private:
     }
     std::span<const std::uint32_t> parents() const { return part_ == nullptr ? blob_.parents() : part_->parents(); }
     std::uint32_t num_entities() const { return static_cast<std::uint32_t>(parents().size()); }
-    /// Returns the index of a blob entity among those spawned, or kNoBlobEntity.
+    /// Returns the index of a blob entity among the spawned entities, or kNoBlobEntity.
     std::uint32_t number_of(std::uint32_t entity) const { return part_ == nullptr ? entity : part_->number_of(entity); }
 
     /// The target of a component type: a store or a function.
@@ -132,7 +132,7 @@ private:
         std::size_t first_disabled = 0, num_disabled = 0;  // in disabled_
     };
 
-    /// Finds the zone that the blob sets for each entity or its nearest ancestor.
+    /// For each entity, finds the zone that the blob sets for it or its nearest ancestor.
     Status find_zones() {
         if (options_.zone != kNoZone && options_.zone >= kMaxZones)
             return Status::error(concat("\"", blob_.name(), "\" is to be spawned into zone ", options_.zone,
@@ -194,7 +194,7 @@ private:
         return check_unknown();
     }
 
-    /// Returns the entity of a singleton that a store keeps, or null if the component is an ordinary component.
+    /// If a store has the component as a singleton, returns the singleton's entity. Otherwise returns null.
     Entity find_singleton(const Taker& taker) const {
         if (taker.store == nullptr || !taker.components->schema->whole()) return kNullEntity;
         const ComponentRow row = taker.store->find_row(taker.components->id, kNullEntity, 0);
@@ -259,7 +259,7 @@ private:
         return found.status();
     }
 
-    /// Errors: a store refuses a value; everything is undone.
+    /// Errors: a store refuses a value. Everything is then undone.
     Status write_overrides() {
         for (const FoundOverride& found : overrides_)
             if (!is_set_singleton(found.path.component()))
@@ -286,7 +286,7 @@ private:
         undo(takers_.size());
         return Status::error(concat("cannot override \"", field, "\" in \"", blob_.name(), "\": ", why.message()));
     }
-    /// Writes disabled components, too.
+    /// Also writes disabled components.
     static Status write(const FoundOverride& found, Entity entity) {
         const FieldPath& path = found.path;
         const ComponentRow at = path.store().find_row(path.component(), entity, path.index());
@@ -304,7 +304,7 @@ private:
         return targets_.directory.find_schema(id);
     }
 
-    /// If a store places whole entities, moves all its takers to the position of its first one, so that the store's
+    /// If a store places whole entities, moves all its takers to the position of its first taker, so that the store's
     /// rows exist when later component types are spawned.
     void bring_forward_whole_entities() {
         for (auto first = takers_.begin(); first != takers_.end(); ++first) {
@@ -321,8 +321,8 @@ private:
         return false;
     }
 
-    /// Passes all batches to the stores. Calls begin_spawn() of each store before its first batch, and finish_spawn()
-    /// after its last. Errors: a store or function fails; everything is undone.
+    /// Passes all batches to the stores. Calls begin_spawn() on each store before its first batch, and finish_spawn()
+    /// after its last. Errors: a store or function fails. Everything is then undone.
     Status send_all() {
         for (std::size_t i = 0; i < takers_.size(); ++i) {
             Store* const store = takers_[i].store;
@@ -340,7 +340,7 @@ private:
         }
         return {};
     }
-    /// Calls finish_spawn() of the stores whose spawn has begun, up to taker `last`, except `finished`.
+    /// Calls finish_spawn() on the stores whose spawn has begun, up to taker `last`. Skips `finished`.
     void finish_begun(std::size_t last, const Store* finished) {
         for (std::size_t i = 0; i <= last; ++i) {
             Store* const store = takers_[i].store;
@@ -453,7 +453,7 @@ private:
     Array<Taker> singletons_{Owner("spawn")};  // existing singletons, whose values are set
     std::vector<FoundOverride> overrides_;
     std::vector<NamedOverride> named_;
-    Array<Zone> zones_{Owner("spawn")};              // by blob entity; empty: the blob sets no zones
+    Array<Zone> zones_{Owner("spawn")};              // by blob entity; empty if the blob sets no zones
     Array<std::uint32_t> disabled_{Owner("spawn")};  // blob entities, grouped by taker
     Spawned spawned_;
 };

@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-// The layout of each record: a digit for a number with that many bytes, '.' for a byte that is not swapped.
+// The layout of each record. A digit stands for a number with that many bytes, and '.' for a byte that is not swapped.
 template <class Record>
 constexpr std::string_view kLanes{};
 template <>
@@ -59,7 +59,7 @@ void reverse(std::byte* value, std::size_t num_bytes) {
     if (num_bytes == 8) swap_as(std::uint64_t(), [](std::uint64_t v) { return __builtin_bswap64(v); });
 }
 
-/// Returns the size of the numbers in a value; 0 for a blob array, whose numbers have different sizes.
+/// Returns the size of the numbers in a value, or 0 for a blob array, whose numbers have different sizes.
 std::uint32_t number_bytes(const BlobField& field) {
     const auto type = static_cast<FieldType>(field.type);
     if (type == FieldType::kBlobArray) return 0;
@@ -152,7 +152,7 @@ private:
         const std::vector<std::byte> source_header(out_.begin(), out_.begin() + sizeof(BlobHeader));
         if (Status status = record(0, header_); !status) return status;
         std::vector<std::byte> swapped_header(out_.begin(), out_.begin() + sizeof(BlobHeader));
-        std::memcpy(out_.data(), source_header.data(), sizeof(BlobHeader));  // the checksum of the source
+        std::memcpy(out_.data(), source_header.data(), sizeof(BlobHeader));  // with the source's checksum
         Status status = check_source();
         std::memcpy(out_.data(), swapped_header.data(), sizeof(BlobHeader));
         if (!status) return status;

@@ -1,6 +1,6 @@
 #pragma once
 // A compiled resource, used in place. Loading validates the whole blob once, so later reads need no checks: every index
-// is in range, every text is UTF-8, and parents come before children.
+// is in range, every string is UTF-8, and parents come before children.
 //
 //     Result<Blob> level = Blob::read(path);
 //     if (!level) return report(level.status());
@@ -24,25 +24,25 @@ struct BlobComponents {
     std::int32_t spawn_order = 0;
     std::span<const std::uint32_t> entity_index;  ///< the owner of each component
     std::span<const std::byte* const> columns;    ///< one per column of schema->columns(), with a value per component
-    std::size_t num_bytes = 0;                    ///< entity indices, columns and the gaps between them
+    std::size_t num_bytes = 0;                    ///< size of the entity indices, columns and gaps between them
 
     std::uint32_t count() const { return static_cast<std::uint32_t>(entity_index.size()); }
 };
 
-/// The text of a component or field that was unknown when the blob was made.
+/// The source text of a component or field that the compiler did not know.
 struct KeptText {
-    std::uint32_t entity_index = kNoBlobEntity;  ///< kNoBlobEntity: the resource as a whole
+    std::uint32_t entity_index = kNoBlobEntity;  ///< kNoBlobEntity for the resource as a whole
     std::string_view component;
     std::string_view text;
 };
 
 class Blob {
 public:
-    /// Checks `bytes` and keeps a copy. Errors: the bytes are invalid; the message describes the problem and gives its
-    /// offset. Nothing is kept.
+    /// Checks `bytes` and keeps a copy. Errors: the bytes are invalid. The message describes the problem and gives its
+    /// offset.
     SHOAL_API static Result<Blob> load(std::span<const std::byte> bytes);
     /// Checks `bytes` and refers to them. Bytes that do not start on a multiple of 64 are copied.
-    /// Lifetime: the bytes must outlive the blob, unchanged.
+    /// Lifetime: the bytes must outlive the blob, and must not change.
     SHOAL_API static Result<Blob> view(std::span<const std::byte> bytes);
     /// Reads and checks a file. Errors: the file cannot be read, or load() fails. The message contains the path.
     SHOAL_API static Result<Blob> read(const std::string& path);
@@ -67,7 +67,7 @@ public:
     /// Returns the components of a type, or nullptr if there are none.
     SHOAL_API const BlobComponents* find_components(ComponentId id) const;
 
-    /// The name, GUID-path hash, source file and source line of an entity; empty or zero if the blob does not have
+    /// An entity's name, GUID-path hash, source file and source line. They are empty or zero if the blob does not have
     /// them. Requires: entity < num_entities().
     SHOAL_API std::string_view entity_name(std::uint32_t entity) const;
     SHOAL_API std::uint64_t guid(std::uint32_t entity) const;
@@ -78,11 +78,12 @@ public:
     SHOAL_API std::uint32_t find_name(std::string_view name) const;
     SHOAL_API std::uint32_t find_guid(std::uint64_t guid) const;
 
-    /// All entities, sorted by GUID or by name; entities without a GUID or name come first. Empty if the blob has none.
+    /// All entities, sorted by GUID or by name; entities without a GUID or name come first. Empty if the blob has no
+    /// GUIDs or names.
     std::span<const std::uint32_t> entities_by_guid() const { return entities_by_guid_; }
     std::span<const std::uint32_t> entities_by_name() const { return entities_by_name_; }
 
-    /// The texts of string ids in the blob, by hash; see string().
+    /// The texts of the blob's string ids, sorted by hash; see string().
     std::span<const BlobText> texts() const { return texts_; }
     /// Returns the text of a string id, or an empty string. Cost: O(log texts).
     SHOAL_API std::string_view text(StringId id) const;
@@ -91,8 +92,8 @@ public:
     SHOAL_API KeptText kept_text(std::uint32_t index) const;
 
     std::span<const BlobDependency> dependencies() const { return dependencies_; }
-    /// How the blob was made (nullptr if unknown), the content hash of each dependency, and the component types that
-    /// the source names.
+    /// These functions return how the blob was made (nullptr if unknown), the content hash of each dependency, and the
+    /// component types that the source names.
     const BlobOrigin* origin() const { return origin_; }
     std::span<const std::uint64_t> dependency_hashes() const { return dependency_hashes_; }
     std::span<const BlobOriginType> origin_types() const { return origin_types_; }
@@ -116,10 +117,10 @@ private:
 
     std::span<const std::byte> bytes_;
     PageRange memory_;                                 // holds the bytes, if they are owned
-    Array<Array<std::byte>> migrated_{Owner("blob")};  // columns of newer versions; see migration.h
+    Array<Array<std::byte>> migrated_{Owner("blob")};  // columns of migrated components; see migration.h
     Array<Schema> schemas_{Owner("blob")};
     Array<BlobComponents> component_types_{Owner("blob")};
-    Array<const std::byte*> columns_{Owner("blob")};  // of all component types
+    Array<const std::byte*> columns_{Owner("blob")};  // columns of all component types
     // Views into the bytes; empty if the blob does not have the section.
     const BlobSection* strings_ = nullptr;
     std::span<const std::uint32_t> parents_;

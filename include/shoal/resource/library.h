@@ -3,8 +3,8 @@
 //
 //     row { path: BlobArray<Vec3> {resource, offset, count} }  --view-->  values inside the blob
 //
-// A blob may be unloaded after its entities are spawned, unless values refer to its arrays: each of these values pins
-// the blob. The library does not know the rows, so the owner of the stores counts the pins: see add_pin_counter().
+// A blob may be unloaded after its entities are spawned, unless values refer to its arrays. Each of these values pins
+// the blob. The library does not know the rows, so the owner of the stores counts the pins; see add_pin_counter().
 // Thread: one thread loads and unloads. `find` and `view` may run on any thread, but not while another thread loads.
 
 #include "shoal/resource/blob.h"
@@ -22,24 +22,23 @@ public:
     ResourceLibrary& operator=(const ResourceLibrary&) = delete;
 
     /// Adds a blob under its own name. Lifetime of the result: until the blob is unloaded. Errors: the blob has no
-    /// name; a blob with this name is already loaded; the errors of Blob::load and Blob::read.
+    /// name, a blob with this name is already loaded, or Blob::load() or Blob::read() fails.
     SHOAL_API Result<const Blob*> add(Blob blob);
     SHOAL_API Result<const Blob*> load(std::span<const std::byte> bytes);
     SHOAL_API Result<const Blob*> load_file(const std::string& path);
 
     /// Replaces a loaded blob with a newer version, and returns the older one. Values in rows still refer to the older
-    /// version: Reloader::reload() updates them (see reload/reloader.h).
-    /// Errors: no blob with that name is loaded; nothing has changed. Lifetime: pointers to the loaded blob stay valid
-    /// and now point to the newer version.
+    /// version until Reloader::reload() updates them (see reload/reloader.h). Errors: no blob with that name is loaded.
+    /// Nothing has then changed. Lifetime: pointers to the loaded blob stay valid and now point to the newer version.
     SHOAL_API Result<Blob> replace(Blob newer);
 
-    /// Returns the blob or nullptr.
+    /// Returns the blob, or nullptr if it is not loaded.
     SHOAL_API const Blob* find(ResourceId id) const;
     const Blob* find(std::string_view name) const { return find(ResourceId(name)); }
     std::size_t num_blobs() const { return entries_.size(); }
 
-    /// The values of an array; empty if its blob is not loaded, or does not have the array. Lifetime: until the blob is
-    /// unloaded.
+    /// Returns the values of an array, or an empty span if its blob is not loaded or does not have the array. Lifetime:
+    /// until the blob is unloaded.
     template <class T>
     std::span<const T> view(const BlobArray<T>& array) const {
         const std::span<const std::byte> bytes = view_bytes(array, FieldTraits<T>::type);
@@ -49,7 +48,7 @@ public:
 
     /// Adds a function that counts pins; a world adds one for its stores.
     SHOAL_API void add_pin_counter(CountPins count, void* context);
-    /// Removes a function. Requires: the function was added with this context and is not yet removed.
+    /// Removes a function. Requires: the function was added with this context and has not been removed.
     SHOAL_API void remove_pin_counter(void* context);
 
     /// Releases a blob. Errors: the blob is not loaded, or values refer to it (the message says how many). The blob

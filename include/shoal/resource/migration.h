@@ -1,6 +1,6 @@
 #pragma once
 // Describes the changes from each version of a component type to the next. Blobs and saves of an older version are
-// converted column by column, either each time a world spawns them or once by migrate().
+// converted column by column. A blob is converted each time a world spawns it, or once by migrate().
 //     struct Hull {
 //         float armor = 20;             // version 1 called it "armour", and counted in centimetres
 //         float width = 2, length = 6;  // one field "size" before version 3
@@ -22,12 +22,12 @@
 //     version 2   armor   size          each step changes some of them
 //     version 3   armor   width length  fields of the newest version are taken by name
 //
-// A field that no older version had gets its default. A field that changed its type is converted if the new type holds
-// all values; an enum is converted by name. A step must name each field that the newest version no longer has, if only
-// in remove(), so that nothing is lost by accident. A version that only added fields needs no step. A later step that
-// changes such a field skips components from before the field was added; their changed field gets its default.
-// World::spawn() migrates a blob at each spawn, using World::registry(), so a blob that is spawned often should be
-// migrated once beforehand.
+// A field that the older version did not have gets its default. If a field has a new type, its values are converted,
+// provided that the new type can hold all of them. Enums are converted by name. A step must name each field that the
+// newest version no longer has, if only in remove(), so that nothing is lost by accident. A version that only added
+// fields needs no step. If a later step changes such a field, it skips components that are older than the field. In
+// these components, the changed field gets its default. World::spawn() migrates a blob at each spawn, using
+// World::registry(), so a blob that is spawned often should be migrated once beforehand.
 // Thread: one thread adds the steps before any blob is migrated; then any thread may migrate.
 
 #include "shoal/resource/detail/registry.h"
@@ -51,28 +51,30 @@ public:
         ValueType type;
         Array<const std::byte*> lanes{Owner("migration")};  // the first row of each lane
         std::size_t stride = 0;                             // bytes from one row to the next
-        Array<std::byte> own{Owner("migration")};           // memory of a single lane; empty: the lanes are in the blob
+        Array<std::byte> own{Owner("migration")};           // memory of a single lane; empty if lanes are in the blob
         std::vector<EnumeratorDefinition> names{};          // the enumerators of an enum, if they have changed
-        Given given = Given::kYes;                          // for convert_image()
+        Given given = Given::kYes;                          // used by convert_image()
     };
 
-    /// Lifetime: the schema and the columns (in the form of BlobComponents) outlive this object.
+    /// `columns` has the form of BlobComponents::columns. Lifetime: the schema and the columns must outlive this
+    /// object.
     SHOAL_API FieldColumns(const Schema& schema, std::span<const std::byte* const> columns, std::size_t num_rows);
     std::size_t num_rows() const { return num_rows_; }
     std::span<const Column> columns() const { return columns_; }
-    /// Returns the column or nullptr. Lifetime: until a column is added or removed.
+    /// Returns the column, or nullptr if there is none. Lifetime: until a column is added or removed.
     SHOAL_API const Column* find(std::string_view name) const;
-    /// Errors, of all functions below: there is no such field, the new name exists already, or the field has another
-    /// type. Nothing has changed.
+    /// Errors of all functions below: there is no such field, the new name already exists, or the field has a different
+    /// type. After an error, nothing has changed.
     SHOAL_API Status rename(std::string_view from, std::string_view to);
     SHOAL_API Status remove(std::string_view name);
-    /// Returns the packed values of a field; enums may also be read as integers. Lifetime: until the field is removed.
+    /// Returns the packed values of a field. Enums may also be read as integers. Lifetime: until the field is removed.
     SHOAL_API Result<const std::byte*> read(std::string_view name, const ValueType& type);
     /// Adds a field and returns its values, which are zero. Lifetime: until the field is removed.
     SHOAL_API Result<std::byte*> add(std::string_view name, const ValueType& type);
-    /// Records whether the values were given, or are defaults or computed from defaults.
+    /// Records whether the values of a field were given. Defaults, and values that were computed from them, were not
+    /// given.
     SHOAL_API Status mark(std::string_view name, Given given);
-    /// Renames enumerators of an enum, given as pairs of an old and a new name. Unknown old names are ignored.
+    /// Renames enumerators of an enum. `names` has pairs of an old and a new name. Unknown old names are ignored.
     SHOAL_API Status rename_values(std::string_view name, std::span<const std::pair<std::string, std::string>> names);
 
 private:
@@ -109,7 +111,7 @@ struct CallOf<Returned (Class::*)(Taken...) const> {
     using Value = std::remove_reference_t<decltype(value_at<kIndex>(std::declval<Values&>()))>;
 };
 
-/// Converts some rows; the types are known only to the function.
+/// Converts some rows. Only the function knows the types.
 using ConvertRows = void (*)(const std::byte* const* from, std::byte* const* to, std::size_t num_rows);
 }  // namespace detail
 
@@ -117,17 +119,17 @@ struct NamedType {
     std::string name;
     ValueType type;
 };
-/// The changes from one version to the next. The steps run in the order in which they were added.
+/// The changes from one version to the next. They are made in the order in which they were added.
 class MigrationStep {
 public:
     /// A field has a new name.
     SHOAL_API MigrationStep& rename(std::string_view from, std::string_view to);
     /// A field was removed; its values are lost.
     SHOAL_API MigrationStep& remove(std::string_view field);
-    /// Components from before the field was added get this value instead of its default.
+    /// Components that are older than the field get this value instead of its default.
     SHOAL_API MigrationStep& set(std::string_view field, AnyValue value);
-    /// The values of a field have changed, and their type may have changed too: function(old value) returns the new
-    /// value. Requires: the function has no captures, here and in the functions below.
+    /// The values of a field have changed, and perhaps also their type. function(old value) returns the new value.
+    /// Requires: the function has no captures. This also applies to the functions below.
     template <class Function>
     MigrationStep& convert(std::string_view field, Function) {
         using Call = detail::CallOf<Function>;
@@ -151,10 +153,11 @@ public:
         return add_function<Function, kFrom, kTo>(from, to);
     }
 
-    /// Adds a change of another kind: see value_change.h.
+    /// Adds a change of a different kind; see value_change.h.
     SHOAL_API MigrationStep& add(FieldChange change);
-    /// Runs the steps. Errors: a field is missing, exists already, or has another type; some steps may have run.
-    /// `is_later`: the components are older than this step, so steps on fields that they do not have are skipped.
+    /// Makes the changes. If `is_later` is set, the components are from an earlier version, so changes to fields that
+    /// they do not have are skipped. Errors: a field is missing, already exists, or has a different type. Some changes
+    /// may then have been made.
     SHOAL_API Status run(FieldColumns& columns, bool is_later = false) const;
     MigrationStep() = default;
     SHOAL_API ~MigrationStep();
@@ -206,19 +209,20 @@ private:
     Array<FieldChange*> changes_{Owner("migration")};
 };
 
-/// All steps of one component type. ComponentRegistry::migrations() makes it.
+/// All steps for one component type. ComponentRegistry::migrations() makes this object.
 class Migrations {
 public:
     /// Returns the step from this version to the next. Calls for the same version return the same object. Requires:
     /// version is at least 1.
     /// Lifetime: as long as the registry.
     SHOAL_API MigrationStep& from(std::uint32_t version);
-    /// The component type had another name in older blobs, even if its version is the same. Requires: no other type has
-    /// that name now.
+    /// Records that the component type had a different name in older blobs, even if its version is the same. Requires:
+    /// no other type has that name now.
     SHOAL_API Migrations& renamed_from(std::string_view name);
     std::span<const std::string> old_names() const { return old_names_; }
     bool has_steps() const { return !steps_.empty(); }
-    /// Runs the steps from `version` to the version before `end`. Errors: a step fails; the message names the version.
+    /// Runs the steps from `version` up to, but not including, `end`. Errors: a step fails. The message names the
+    /// version.
     SHOAL_API Status run(std::uint32_t version, std::uint32_t end, FieldColumns& columns) const;
 
     Migrations() = default;
@@ -235,16 +239,16 @@ private:
     std::vector<std::string> old_names_;
 };
 
-/// Whether two component types differ only in their names: version, flags and columns are equal.
+/// Whether two component types differ only in their names. Their versions, flags and columns are then equal.
 SHOAL_API bool differ_in_name_only(const Schema& a, const Schema& b);
 
 /// Whether a blob has components of an older version than the registered one.
 SHOAL_API bool needs_migration(const Blob& blob, const ComponentRegistry& registry);
 /// Converts components of older versions to the registered version. Afterwards the blob has the registry's schemas for
 /// these component types; its bytes do not change.
-/// Errors: a component is newer than the program; a field has no counterpart in the newest version, or would lose
-/// values in the conversion to its new type; a step does not match the fields. The message names the blob, component,
-/// version and field. Nothing has changed.
+/// Errors: a component is newer than the program, a field has no counterpart in the newest version, a value would be
+/// lost in the conversion to a new type, or a step does not match the fields. The message names the blob, component,
+/// version and field. After an error, nothing has changed.
 /// Cost: columns that no step changes, and that already have the layout of the newest version, are not copied.
 SHOAL_API Status migrate(Blob& blob, const ComponentRegistry& registry);
 
@@ -253,17 +257,17 @@ struct ConvertedColumns {
     Array<const std::byte*> columns{Owner("migration")};  // one per Schema::columns()
     std::vector<Array<std::byte>> memory{};
 };
-/// Converts columns of rows from one schema of a component type to another, for a schema that is edited while the
-/// program runs. Fields are matched by name, new fields have their defaults, and fields that `to` does not have are
-/// dropped. The steps of `migrations` between the versions run first, if there are any.
-/// Errors: the same as migrate(), except that fields without a counterpart are dropped. Lifetime: as long as `columns`.
+/// Converts the columns of rows from one schema of a component type to another. This is for schemas that are edited
+/// while the program runs. Fields are matched by name, new fields get their defaults, and fields that `to` does not
+/// have are dropped. If `migrations` has steps between the versions, these run first. Errors: the same as for
+/// migrate(), except that a field without a counterpart is not an error. Lifetime: as long as `columns`.
 SHOAL_API Result<ConvertedColumns> convert_rows(const Schema& from, std::span<const std::byte* const> columns,
                                                 std::size_t num_rows, const Schema& to, const Migrations* migrations);
-/// The same for saved rows, by the rules of migrate(): a step must name each field that `to` does not have. Errors: the
-/// same as migrate(). Lifetime: as long as `columns`.
+/// Like convert_rows(), but for saved rows. As in migrate(), a step must name each field that `to` does not have.
+/// Errors: the same as for migrate(). Lifetime: as long as `columns`.
 SHOAL_API Result<ConvertedColumns> migrate_rows(const Schema& from, std::span<const std::byte* const> columns,
                                                 std::size_t num_rows, const Schema& to, const Migrations* migrations);
-/// The same as convert_rows(), for the components of a blob whose fields differ from those in `schemas`.
+/// Like convert_rows(), but for a blob. Converts the component types whose fields differ from the ones in `schemas`.
 SHOAL_API Status convert_fields(Blob& blob, std::span<const Schema> schemas, const ComponentRegistry& registry);
 
 }  // namespace shoal

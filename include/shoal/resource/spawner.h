@@ -1,5 +1,6 @@
 #pragma once
-// Spawns blobs into rows: all ids in one call, then one batch per component type, in the spawn order of the blob.
+// Spawns blobs into rows. All ids are created in one call. Then the stores get one batch per component type, in the
+// spawn order of the blob.
 //
 //     Result<Spawned> bullets = spawn({world.directory()}, blob, {.copies = 200});  // or of stores without a world
 //     Entity reef = bullets->find("reef", 17);
@@ -9,7 +10,8 @@
 //
 // A store is found by the identifier of the component type (see store/component_directory.h). The columns are copied
 // directly from the blob, so they must have the layout of the store; a different layout is refused, never converted.
-// The components of database/spawn_zone.h are not passed to a store: they control where a database places an entity.
+// Components of the types in database/spawn_zone.h are not passed to a store. They control where a database places an
+// entity.
 // Thread: the structural thread of the directory.
 
 #include "shoal/base/detail/string_table.h"
@@ -21,7 +23,7 @@
 
 namespace shoal {
 
-/// Where to spawn a blob's components. An open struct of references.
+/// Where to spawn a blob's components. A plain struct of references.
 struct SpawnTargets {
     const ComponentDirectory& directory;
     const ComponentRegistry* registry = nullptr;  ///< the registry's spawn functions take precedence over stores
@@ -32,38 +34,40 @@ struct SpawnTargets {
 
 struct SpawnOptions {
     std::uint32_t copies = 1;
-    /// The pose of each copy: the local pose of each of its roots becomes root pose x local pose. The roots are the
+    /// The pose of each copy. The local pose of each root in the copy becomes root pose x local pose. The roots are the
     /// transforms whose entity has no ancestor with a transform. Other components do not change, except the field that
     /// Database::spawn_into_tiles names. `overrides` are applied afterwards, so an overridden position, rotation or
-    /// scale of a root replaces the result. A root pose with an uneven scale would shear a rotated root; the root's
-    /// position is then exact, and its rotation and scale are the nearest possible, as in
-    /// TransformManager::set_world_pose.
-    /// Shape: one per copy, or empty. Requires: finite values, rotations of length 1, nonzero scales. Lifetime: the
-    /// call.
+    /// scale of a root replaces the result. If a root pose with an uneven scale would shear a rotated root, the root's
+    /// position is exact, and its rotation and scale are the nearest possible, as in
+    /// TransformManager::set_world_pose().
+    /// Shape: one per copy, or empty. Requires: all values are finite, rotations have length 1, and scales are nonzero.
+    /// Lifetime: the call.
     std::span<const RootPose> root_poses{};
-    /// Existing entities that have no components yet; each becomes blob entity 0 of one copy. Empty: new entities are
-    /// created. If the spawn fails after ids were created, these entities are destroyed. Shape: one per copy, or empty.
+    /// Existing entities that have no components yet; each becomes blob entity 0 of one copy. If empty, new entities
+    /// are created. If the spawn fails after ids were created, these entities are destroyed. Shape: one per copy, or
+    /// empty.
     /// Lifetime: the call.
     std::span<const Entity> first_entities{};
-    /// The same for all entities of the copies. Shape: the same as Spawned::entities(), or empty. Lifetime: the call.
+    /// Like `first_entities`, but for all entities of the copies. Shape: the same as Spawned::entities(), or empty.
+    /// Lifetime: the call.
     std::span<const Entity> all_entities{};
-    /// Values that replace values of the blob, applied in order: see store/spawn_override.h.
+    /// Values that replace values of the blob, applied in order; see store/spawn_override.h.
     Array<SpawnOverride> overrides{};
-    /// The zone of entities for which the blob does not set one; kNoZone: the stores decide.
+    /// The zone for entities for which the blob does not set a zone. If kNoZone, the stores decide.
     Zone zone = kNoZone;
-    /// Whether to refuse a blob with components that neither a store nor a function accepts; otherwise these components
-    /// are skipped and counted.
+    /// Whether to refuse a blob with components that neither a store nor a function accepts. Otherwise, these
+    /// components are skipped and counted.
     bool fail_on_unknown = false;
-    /// Keeps names and GUIDs for Spawned::find: about 12 bytes, plus the text, for each entity of the blob that has a
-    /// name or a GUID.
+    /// Keeps names and GUIDs for Spawned::find(). This takes about 12 bytes, plus the text, for each blob entity that
+    /// has a name or a GUID.
     bool keep_names = true;
     bool tells_services = true;  ///< whether WorldService::spawned() is called; a reload sets false
 };
 
-/// A component type of the blob that neither a store nor a function accepts.
+/// A component type in the blob that neither a store nor a function accepts.
 struct UnknownComponents {
     std::string name;
-    std::uint32_t count = 0;  ///< components in the blob
+    std::uint32_t count = 0;  ///< number of components in the blob
 };
 
 /// The result of a spawn. Neither the blob nor the stores need to outlive it.
@@ -72,17 +76,17 @@ class Spawned {
 public:
     std::uint32_t num_blob_entities() const { return num_blob_entities_; }
     std::uint32_t num_copies() const { return num_copies_; }
-    /// Components added, over all copies.
+    /// The number of components added, over all copies.
     std::uint64_t num_components() const { return num_components_; }
 
     /// Shape: num_copies() x num_blob_entities(), in blob order, copy after copy.
     std::span<const Entity> entities() const { return entities_; }
-    /// Requires: blob_index < num_blob_entities(), copy < num_copies().
+    /// Requires: blob_index < num_blob_entities() and copy < num_copies().
     SHOAL_API Entity entity(std::uint32_t blob_index, std::uint32_t copy = 0) const;
     /// The blob entities without a parent.
     std::span<const std::uint32_t> roots() const { return roots_; }
 
-    /// Returns the entity with this GUID path, or else the first entity with this name, or else null.
+    /// Returns the entity with this GUID path. If there is none, returns the first entity with this name, or null.
     /// Requires: copy < num_copies(), unless nothing was spawned.
     SHOAL_API Entity find(std::string_view name_or_guid_path, std::uint32_t copy = 0) const;
     SHOAL_API Entity find_guid(std::uint64_t guid, std::uint32_t copy = 0) const;
@@ -90,8 +94,9 @@ public:
     /// The component types that were skipped.
     std::span<const UnknownComponents> unknown() const { return unknown_; }
 
-    /// Destroys the entities that are still alive, clears this object, and returns the number of destroyed entities;
-    /// their components are removed as the stores' policies specify. Requires: the manager that created the entities.
+    /// Destroys the entities that are still alive, clears this object, and returns the number of destroyed entities.
+    /// Their components are removed as the stores' policies specify. Requires: `entities` is the manager that created
+    /// the entities.
     SHOAL_API std::uint32_t destroy(EntityManager& entities);
 
 private:
@@ -113,21 +118,22 @@ private:
 
 /// Spawns `options.copies` copies of a blob. Overrides are looked up before anything is created; if a store refuses the
 /// value of an override, everything is undone.
-/// Errors: the number of root poses is neither 0 nor the number of copies; the zone is out of range; a layout differs
-/// (the message shows both schemas); a component type is unknown, and fail_on_unknown is set; an override names a copy,
-/// entity or field that does not exist, or its value does not fit, or is outside of the range in the schema; no ids are
-/// left; a store fails. After an error, no rows or entities of the spawn remain. Cost: one call to the entity manager,
-/// and one to a store per component type.
+/// Errors: the number of root poses is neither 0 nor the number of copies, the zone is out of range, a layout differs
+/// (the message shows both schemas), a component type is unknown and fail_on_unknown is set, an override is invalid, no
+/// ids are left, or a store fails. An override is invalid if it names a copy, entity or field that does not exist, or
+/// if its value does not fit or is outside the range in the schema. After an error, no rows or entities of the spawn
+/// remain. Cost: one call to the entity manager, and one call to a store per component type.
 SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
 
 /// Checks whether an override may give a field a value. Requires: the value has the type of the field.
-/// Errors: the value is not valid for that type, or is outside of the range in the schema; the field is an array.
+/// Errors: the value is not valid for that type or is outside the range in the schema, or the field is an array.
 SHOAL_API Status check_override_value(const class FieldPath& path, const AnyValue& value);
 
-/// Spawns some entities of a blob. References to other entities are null, and children of other entities become roots;
-/// singletons, names and SpawnOptions::first_entities are left out.
-/// Shape: `which` has indices of blob entities, ascending; the result has options.copies x which.size() entities.
-/// Errors: the same as spawn().
+/// Spawns some entities of a blob. References to other entities are null, and children of other entities become roots.
+/// Singletons, names and SpawnOptions::first_entities are left out.
+/// Shape: `which` has indices of blob entities, in ascending order. The result has options.copies x which.size()
+/// entities.
+/// Errors: the same as for spawn().
 SHOAL_API Result<Spawned> spawn_part(const SpawnTargets& targets, const Blob& blob,
                                      std::span<const std::uint32_t> which, const SpawnOptions& options = {});
 

@@ -16,7 +16,7 @@ class ArrayFinder {
 public:
     explicit ArrayFinder(const ResourceLibrary& library) : library_(library) {}
 
-    /// Whether a blob of the library has this array, with elements of this type; true for an empty array.
+    /// Whether a blob in the library has this array with elements of this type. An empty array counts as present.
     SHOAL_API bool has(const BlobArrayBase& array, FieldType element_type);
     /// Describes what is wrong with the last array that was looked up.
     SHOAL_API std::string problem(const Schema& component, const Field& field) const;
@@ -28,7 +28,7 @@ private:
 };
 
 /// Checks the arrays that struct images of a component type refer to. Errors: the library does not have one of the
-/// arrays. Without a library, nothing is checked.
+/// arrays. If `library` is nullptr, nothing is checked.
 SHOAL_API Status check_arrays(const ResourceLibrary* library, const Schema& schema, std::span<const std::byte> images);
 
 }  // namespace shoal

@@ -42,7 +42,7 @@ struct BlobHeader {
     std::uint32_t format_version;
     std::uint64_t checksum;  ///< XXH3-64 of all bytes after this field
     std::uint64_t total_bytes;
-    std::uint64_t resource_id;   ///< hash of the name; 0: no name
+    std::uint64_t resource_id;   ///< hash of the name, or 0 if there is none
     std::uint32_t header_bytes;  ///< where the directory starts; later versions may have a longer header
     std::uint32_t column_alignment;
     std::uint32_t entity_bytes;  ///< sizeof(Entity): the width of an entity reference in a column
@@ -88,8 +88,8 @@ struct BlobSection {
 };
 static_assert(sizeof(BlobSection) == 32);
 
-/// The string section: this struct, num_strings + 1 offsets from the start of the section, then the texts, each ended
-/// by a zero byte. Text i is at [offset[i], offset[i + 1] - 1).
+/// The string section: this struct, num_strings + 1 offsets from the start of the section, then the strings, each
+/// terminated by a zero byte. String i is at [offset[i], offset[i + 1] - 1).
 struct BlobStringTable {
     std::uint32_t num_strings;
     std::uint32_t reserved;
@@ -171,8 +171,8 @@ struct BlobArrayEntry {
 static_assert(sizeof(BlobArrayEntry) == 16);
 
 struct BlobSource {
-    std::uint32_t file;  ///< string; 0: unknown
-    std::uint32_t line;  ///< from 1
+    std::uint32_t file;  ///< string, or 0 if unknown
+    std::uint32_t line;  ///< 1-based
 };
 static_assert(sizeof(BlobSource) == 8);
 
@@ -184,7 +184,7 @@ struct BlobText {
 static_assert(sizeof(BlobText) == 16);
 
 struct BlobKeptText {
-    std::uint32_t entity;     ///< 0xFFFFFFFF: the resource as a whole
+    std::uint32_t entity;     ///< 0xFFFFFFFF for the resource as a whole
     std::uint32_t component;  ///< string
     std::uint32_t text;       ///< string
     std::uint32_t reserved;
@@ -192,7 +192,7 @@ struct BlobKeptText {
 static_assert(sizeof(BlobKeptText) == 16);
 
 enum class DependencyKind : std::uint32_t {
-    kSource = 1,    ///< was read to make the blob: recompile when it changes
+    kSource = 1,    ///< was read to make the blob; recompile when it changes
     kResource,      ///< is needed while the blob is in use
     kMustExist,     ///< recompile when it is removed
     kMustNotExist,  ///< recompile when it appears
@@ -213,7 +213,7 @@ struct BlobOrigin {
 static_assert(sizeof(BlobOrigin) == 16);
 
 struct BlobOriginType {
-    std::uint64_t hash;  ///< hash of the schema that the source was read with; 0: none
+    std::uint64_t hash;  ///< hash of the schema that the source was read with, or 0
     std::uint32_t name;  ///< string
     std::uint32_t reserved;
 };

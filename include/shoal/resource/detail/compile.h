@@ -9,12 +9,12 @@
 //         return true;
 //     }
 //
-// The compiler calls the function once per component, in the spawn order of the component types, or once per layer:
-// first for the text of a prefab, then for the text that overrides it. Most component types need no function: the
-// compiler's default function follows the schema, and other functions can use it for individual fields.
+// The compiler calls the function once per component or once per layer, in the spawn order of the component types. The
+// layers are first the text of a prefab, and then the text that overrides it. Most component types need no function:
+// the compiler's default function follows the schema, and other functions can use it for individual fields.
 //
-// A component type needs no schema if its compile function produces raw bytes, of any length per component. A spawn
-// function gets these bytes back (see registry.h):
+// A component type needs no schema if its compile function produces raw bytes, whose number may differ between
+// components. A spawn function gets these bytes back (see registry.h):
 //
 //     bool compile_song(void*, const CompileInput& in, CompileOutput& out) {
 //         std::vector<std::byte> notes;
@@ -24,10 +24,11 @@
 //         return true;
 //     }
 //
-// The compile function is called once per component, with the merged texts of prefabs and the entity. Equal bytes are
-// stored once. The bytes are not swapped for machines with the other byte order, so the compile and spawn functions
+// The compile function is called once per component, with the merged texts of the entity and its prefabs. Equal bytes
+// are stored once. The bytes are not swapped for machines with the other byte order, so the compile and spawn functions
 // must agree on a byte order.
-// Thread: a compilation calls the function from one thread. Several compilations may share a function without state.
+// Thread: a compilation calls the function from one thread. Several compilations may share a function that has no
+// state.
 
 #include "shoal/document/detail/document.h"
 #include "shoal/table/detail/schema.h"
@@ -37,16 +38,16 @@ namespace shoal {
 class BlobWriter;
 enum class DependencyKind : std::uint32_t;
 
-/// What each call of a compile function covers.
+/// What each call to a compile function covers.
 enum class CompileScope : std::uint8_t {
-    kComponent,  ///< a whole component; the node merges the texts of prefabs and of the entity
+    kComponent,  ///< a whole component; the node merges the texts of the entity and its prefabs
     /// One text of the component; the text of the deepest prefab comes first. The node is the text's mapping of fields,
     /// and the image holds the result of the layers below. The text of a prefab is compiled once for all its users. The
     /// compiler sets Entity fields.
     kLayer,
 };
 
-/// The input of a compile function. Lifetime: the call.
+/// The input of a compile function. Lifetime: valid during the call.
 struct CompileInput {
     Node node;                       ///< the source text of this component; see CompileScope
     const Schema& schema;            ///< of the component type
@@ -65,10 +66,10 @@ public:
     virtual bool is_field(Node) const { return true; }
 };
 
-/// The output of a compile function. Lifetime: the call.
+/// The output of a compile function. Lifetime: valid during the call.
 class CompileOutput {
 public:
-    /// `image` holds the defaults: see blob_default_image.
+    /// `image` holds the defaults; see blob_default_image().
     CompileOutput(const Schema& schema, std::span<std::byte> image, BlobWriter& blob, CompileHost& host)
         : schema_(schema), image_(image), blob_(blob), host_(host) {}
 
@@ -83,7 +84,8 @@ public:
         static_assert(std::is_trivially_copyable_v<T>, "only what can be copied byte by byte can be kept in a blob");
         store_bytes({reinterpret_cast<const std::byte*>(&component), sizeof(T)});
     }
-    /// Writes a reference (kNoBlobEntity: none) into an Entity field that starts `offset` bytes into the image.
+    /// Writes a reference into the Entity field that starts `offset` bytes into the image. kNoBlobEntity stands for
+    /// null.
     SHOAL_API void store_entity(std::uint32_t offset, std::uint32_t entity_index);
 
     /// Returns the blob entity that `reference` names, resolved relative to the owner. Returns kNoBlobEntity if there
@@ -93,27 +95,27 @@ public:
     /// Processes one entry of the node like the default function: checks it and reads it into the field that its key
     /// names. An unknown key is reported or kept. Returns false after reporting an error.
     bool read_field(Node node) { return host_.read_field(node); }
-    /// Reads a value that is not in the schema, and checks it like `field`. Shape: field.size bytes, which hold the
-    /// previous value. Returns false after reporting an error.
+    /// Reads a value that is not in the schema, and checks it like a value of `field`. Shape: `value` has field.size
+    /// bytes, which hold the previous value. Returns false after reporting an error.
     bool read_value(const Field& field, Node node, std::byte* value) { return host_.read_value(field, node, value); }
 
     /// Whether an entry of the node is a field of the component, rather than a key of the source format such as `_type`
-    /// or `_guid`. For functions that accept any key.
+    /// or `_guid`. This is for functions that accept any key.
     bool is_field(Node node) const { return host_.is_field(node); }
 
     /// Returns an array that was added for a layer below, or the text of a string id. Lifetime: until the next array or
-    /// text is added.
+    /// string is added.
     SHOAL_API std::span<const std::byte> array(const BlobArrayBase& array, FieldType element_type) const;
     SHOAL_API std::string_view text(StringId id) const;
-    /// Stores `text` in the blob, so that readers can look it up, and returns its string id. Errors: another text has
-    /// the same hash.
+    /// Stores `text` in the blob, so that readers can look it up, and returns its string id. Errors: a different string
+    /// has the same hash.
     SHOAL_API Result<StringId> intern(std::string_view text);
-    /// Adds a read-only array to the blob. Shape: the size is a multiple of field_type_bytes(element_type).
+    /// Adds a read-only array to the blob. Shape: the size of `values` is a multiple of field_type_bytes(element_type).
     SHOAL_API BlobArrayBase add_array(FieldType element_type, std::span<const std::byte> values);
-    /// Sets the bytes of the component and replaces those of an earlier call. Without a call, the component has no
-    /// bytes. Requires: the function was set with ComponentRegistry::set_bytes_compile_function.
+    /// Sets the component's bytes, which replace the bytes of an earlier call. Without a call, the component has no
+    /// bytes. Requires: the compile function was set with ComponentRegistry::set_bytes_compile_function().
     SHOAL_API void set_bytes(std::span<const std::byte> bytes);
-    /// Adds a file that the blob needs at run time, or whose changes require a recompilation of the blob.
+    /// Adds a file that the blob needs at run time, or a file whose changes require a recompilation.
     SHOAL_API void add_dependency(DependencyKind kind, std::string_view path);
 
 private:
@@ -125,7 +127,7 @@ private:
     CompileHost& host_;
 };
 
-/// Returns whether to keep the image; false after reporting an error.
+/// Returns whether to keep the image. Returns false after reporting an error.
 using CompileFunction = bool (*)(void* context, const CompileInput& input, CompileOutput& output);
 
 }  // namespace shoal

@@ -15,7 +15,7 @@ public:
         if (SHOAL_LIKELY(!needs_migration(blob, registry))) return;
         status_ = change([&](Blob& copy) { return migrate(copy, registry); });
     }
-    /// Converts the components to other schemas: see convert_fields().
+    /// Converts the components to different schemas; see convert_fields().
     void take_fields(std::span<const Schema> schemas, const ComponentRegistry& registry) {
         if (status_) status_ = change([&](Blob& copy) { return convert_fields(copy, schemas, registry); });
     }

@@ -9,7 +9,7 @@
 //     ]
 //
 // Enums are written by name, string ids as their text if the blob has the text, references as entity indices, and
-// read-only arrays as lists. A component type whose schema has `many` becomes a list per entity.
+// read-only arrays as lists. For a component type with `many`, each entity has a list.
 // Thread: any.
 
 #include "shoal/resource/blob.h"
@@ -20,8 +20,8 @@ class DocumentBuilder;
 struct ProgressListener;
 class ValueNames;
 
-/// Adds the whole blob to the open mapping. With a builder that prints, this takes constant memory besides the blob,
-/// plus four bytes for each component of a type that is not in entity order.
+/// Adds the whole blob to the open mapping. If the builder prints, this takes constant memory besides the blob, except
+/// that component types that are not in entity order take four bytes per component.
 SHOAL_API void dump_members(const Blob& blob, DocumentBuilder& builder, const ProgressListener& progress);
 
 /// Adds the values of a read-only array as a list. Shape: `values` has the bytes of all elements.
@@ -31,8 +31,8 @@ SHOAL_API void write_elements(DocumentBuilder& builder, std::span<const std::byt
 /// Returns the whole blob as SJSON.
 SHOAL_API std::string dump_text(const Blob& blob);
 
-/// Returns the whole blob as one JSON object: `entities`, `roots`, `components` (name to count), `bytes`, `schemas`,
-/// `entity_data`.
+/// Returns the whole blob as one JSON object with the keys `entities`, `roots`, `components` (name to count), `bytes`,
+/// `schemas` and `entity_data`.
 SHOAL_API std::string dump_json(const Blob& blob);
 
 }  // namespace shoal

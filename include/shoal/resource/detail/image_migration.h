@@ -12,11 +12,11 @@ namespace shoal {
 /// A component as a struct image, and which of its fields the source sets.
 struct ComponentImage {
     std::vector<std::byte> bytes;            ///< in the form of blob_default_image()
-    std::vector<FieldColumns::Given> given;  ///< by field of the schema
+    std::vector<FieldColumns::Given> given;  ///< for each field of the schema
 };
 
 /// Converts a component from one version to a later one. A new field counts as given if all fields that it is computed
-/// from are given, and as partly given if some of them are. Errors: the same as migrate().
+/// from are given, and as partly given if some of them are. Errors: the same as for migrate().
 SHOAL_API Result<ComponentImage> convert_image(const Schema& from, const ComponentImage& image, const Schema& to,
                                                const Migrations* migrations);
 

@@ -1,7 +1,7 @@
 #pragma once
 // Names from older versions that are still accepted in blobs, saves, sources and property paths; only the new names are
 // written. For parts of saves whose paths have changed, see src/state/old_paths.h.
-// Thread: constants.
+// Thread: any.
 
 #include "shoal/table/detail/schema.h"
 
@@ -9,7 +9,7 @@
 
 namespace shoal::old_words {
 
-inline constexpr std::string_view kProperties = "data";           // component type `properties`, and a key of sources
+inline constexpr std::string_view kProperties = "data";           // component type `properties`, and a key in sources
 inline constexpr std::string_view kPropertyValue = "data_value";  // component type `property_value`
 inline constexpr std::string_view kDisabled = "switched_off";     // component type `disabled`
 

@@ -1,7 +1,7 @@
 #pragma once
 // Named values as a blob stores them: the text `properties = { armor = { front = 20 }  paint = "grey" }` becomes
-// one read-only table, which all users of the text share. components/properties.h reads it together with values that
-// the program has set.
+// one read-only table, which all users of the text share. components/properties.h reads the table together with values
+// that the program has set.
 //
 //     words     0      number of entries n
 //               1      0
@@ -12,7 +12,7 @@
 // Words have 32 bits. A 64-bit value takes two words, the low word first, so a table can be byte-swapped like any other
 // array. A bool or a float takes one word, an integer or the hash of a string takes two, and a vector takes one per
 // lane. Readers check every entry: an entry with an invalid path, count or offset is treated as missing.
-// Thread: values.
+// Thread: any.
 
 #include "shoal/table/describe.h"
 
@@ -46,29 +46,29 @@ struct PropertyShape {
                         : type == PropertyType::kNone                               ? 0
                                                                                     : lanes);
     }
-    /// Returns a text such as "an array of 3 integers" for messages.
+    /// Returns text for messages, such as "an array of 3 integers".
     SHOAL_API std::string to_text() const;
     friend bool operator==(const PropertyShape&, const PropertyShape&) = default;
 };
 
-/// A value of a table. Shape: `words` has shape.num_words() elements.
+/// A value in a table. Shape: `words` has shape.num_words() elements.
 struct PropertyEntry {
     StringId path;
     PropertyShape shape;
     std::span<const std::uint32_t> words;
 };
 
-/// Returns the property path in a field path such as "properties.armor.front", here "armor.front"; empty if there is
-/// none. The older prefix `data` is also accepted.
+/// Returns the property path in a field path, or an empty string if there is none. For example, the property path in
+/// "properties.armor.front" is "armor.front". The older prefix `data` is also accepted.
 SHOAL_API std::string_view property_path(const ComponentDirectory& directory, std::string_view field);
 
-/// The number of entries in a table; 0 if the table is invalid.
+/// The number of entries in a table, or 0 if the table is invalid.
 SHOAL_API std::uint32_t num_property_entries(std::span<const std::uint32_t> table);
 /// Returns an entry; its path is null if the entry is invalid. Entries that hide a value have the type kNone.
 SHOAL_API PropertyEntry property_entry(std::span<const std::uint32_t> table, std::uint32_t index);
-/// Finds the entry of a path. Cost: O(log entries).
+/// Finds the entry for a path. Cost: O(log entries).
 SHOAL_API PropertyEntry find_property_entry(std::span<const std::uint32_t> table, StringId path);
-/// Returns a table of these entries. Requires: the entries are in ascending order of their paths, without duplicates.
+/// Returns a table of these entries. Requires: the entries are sorted by path, without duplicates.
 SHOAL_API Array<std::uint32_t> make_property_table(std::span<const PropertyEntry> entries);
 
 /// The C++ types that values are read as.
@@ -79,13 +79,14 @@ concept PropertyElement =
     std::is_same_v<T, Vec4>;
 
 /// Reads a value as elements of type T. Integers can be read as floating-point numbers, and 2 to 4 numbers as a vector.
-/// Writes as many elements as fit into `out`, and returns their total number; 0 if the value cannot be read as T.
+/// Writes as many elements as fit into `out`. Returns the total number of elements, or 0 if the value cannot be read as
+/// T.
 /// Requires: `words` has shape.num_words() elements.
 template <PropertyElement T>
 SHOAL_API std::uint32_t read_property(const PropertyShape& shape, std::span<const std::uint32_t> words,
                                       std::span<T> out);
 
-/// Writes a value in the syntax of sources: null, a number, a list, ...
+/// Writes a value in source syntax, such as null, a number or a list.
 SHOAL_API void write_property(DocumentBuilder& builder, const PropertyShape& shape,
                               std::span<const std::uint32_t> words, const ValueNames& names);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Reads the spawn instructions in a blob: the components of database/spawn_zone.h.
+// Reads the spawn instructions in a blob. They are components of the types in database/spawn_zone.h.
 // Thread: the same as const calls on the blob.
 
 #include "shoal/base/detail/bit_set.h"
@@ -9,11 +9,11 @@
 
 namespace shoal {
 
-/// Returns the zone that a blob sets for each entity or its nearest ancestor, or kNoZone. Empty if the blob sets no
-/// zones.
+/// For each entity, returns the zone that the blob sets for it or its nearest ancestor, or kNoZone. Returns an empty
+/// array if the blob sets no zones.
 SHOAL_API Array<Zone> named_zones(const Blob& blob);
-/// Returns the entities of a blob for which this component is initially disabled. `registry`: for older names of the
-/// type; may be nullptr.
+/// Returns the entities of a blob for which this component is initially disabled. `registry` has the older names of the
+/// type; it may be nullptr.
 SHOAL_API BitSet find_disabled_entities(const Blob& blob, ComponentId component,
                                         const ComponentRegistry* registry = nullptr);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Field changes that are described as data, for migration steps that are read from a schema file: see migration.h.
+// Field changes that are described as data, for migration steps that are read from a schema file; see migration.h.
 //
 //     MigrationStep& step = registry.migrations(hull).from(1);
 //     convert_values(step, "armor", {.factor = 10});                  // centimetres became millimetres
@@ -20,23 +20,24 @@ namespace shoal {
 
 /// How the values of a field are converted. Values are numbers, bools, enums or vectors, or arrays of them.
 struct ValueConversion {
-    FieldType type = FieldType(0);  ///< the type of the new values: a number, a bool or a vector; 0: unchanged
+    FieldType type = FieldType(0);  ///< type of the new values: a number, a bool, a vector, or 0 for no change
     /// A number, or each lane of a vector, becomes value * factor + plus. Results are rounded to the nearest integer if
     /// the new type is an integer. A number that becomes a vector sets all lanes; lanes that the old vector lacks
     /// become 0, and surplus lanes are dropped.
     double factor = 1, plus = 0;
-    /// Old and new names of an enum. Requires: the other members are not set.
+    /// Pairs of an old and a new enumerator name. Requires: the other members are not set.
     std::vector<std::pair<std::string, std::string>> values{};
 };
 
-/// Errors of the steps: the type of the field cannot be converted to the new type, or a value does not fit.
+/// The values of a field have changed. Errors of the step: the type of the field cannot be converted to the new type,
+/// or a value does not fit.
 SHOAL_API void convert_values(MigrationStep& step, std::string_view field, ValueConversion conversion);
 /// A field was split: the lanes of a vector become floats, and the elements of an array become fields. Errors of the
 /// step: the field has a different number of lanes or elements.
 SHOAL_API void split_values(MigrationStep& step, std::string_view field, std::vector<std::string> to);
-/// Fields are computed from other fields, which are removed. The function is chosen at run time: convert(context, old
-/// values, new values, number of rows), with the packed values of each field. A name may be in both `from` and `to`.
-/// Lifetime: the context outlives the step.
+/// Fields are computed from other fields, which are removed. `convert` gets the context, the packed old and new values
+/// of each field, and the number of rows. A name may be in both `from` and `to`. Lifetime: the context must outlive the
+/// step.
 SHOAL_API void compute_values(MigrationStep& step, std::span<const NamedType> from, std::span<const NamedType> to,
                               void (*convert)(void* context, const std::byte* const* olds, std::byte* const* news,
                                               std::size_t num_rows),
