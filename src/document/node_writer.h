@@ -151,8 +151,8 @@ private:
         return nodes_.back();
     }
 
-    /// Mixes the length, the first bytes and the last bytes. Cheap to compute, and different for most keys of a
-    /// mapping.
+    /// Mixes the length, the first bytes and the last bytes. The result is cheap to compute, and differs for most keys
+    /// of a mapping.
     static std::uint32_t key_signature(std::string_view key) {
         std::uint32_t first = 0, last = 0;
         if (key.size() >= 4) {

@@ -120,7 +120,7 @@ bool round_to_double(std::uint64_t, std::int64_t, double&) { return false; }
 #endif
 
 struct Decimal {
-    const char* begin;       // of the sign
+    const char* begin;       // the start, including the sign
     const char* digits;      // the first digit
     const char* digits_end;  // after the last digit of the mantissa
     std::uint64_t mantissa;  // valid if `fits`

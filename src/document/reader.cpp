@@ -188,7 +188,8 @@ protected:
         diagnostic.note(begin, concat("it is inside ", container_text(), "; is that closed?"));
     }
 
-    /// Reports that the innermost list or mapping is not closed. A note names a nested one that may lack its bracket.
+    /// Reports that the innermost list or mapping is not closed. Adds a note about a nested list or mapping that may
+    /// lack its bracket.
     void report_unclosed() {
         const bool is_mapping = writer_.in_mapping();
         const char* const p = begin_ + writer_.container().offset;

@@ -32,7 +32,7 @@ extern const TextStyle kLineStyle;  ///< SJSON without line breaks
 
 class TextStream {
 public:
-    /// `print`: nullptr to return the text from finish().
+    /// If `print` is nullptr, finish() returns the text.
     explicit TextStream(const TextStyle& style, TextFunction print = nullptr, void* context = nullptr)
         : style_(style), print_(print), context_(context) {}
 

@@ -319,7 +319,7 @@ bool PositionLinks::move_leaving(Database& database, const SettleContext& contex
 
 namespace {
 
-/// A declaration, and the stamp from which writes are not checked yet. A program that loads the state may have
+/// A declaration, and the stamp since which writes have not been checked. A program that loads the state may have
 /// different declarations.
 struct SavedLink {
     std::uint64_t component, field;  // hashes of their names

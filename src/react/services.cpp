@@ -87,7 +87,7 @@ Status WorldServices::check_all_loaded(std::string_view done) const {
                                 "); call ZoneStreaming::load_all() before"));
 }
 
-/// Sorts in the services that were added during a loop, and closes the gaps that removed services left.
+/// Moves services that were added during a loop to their places, and closes the gaps that removed services left.
 void WorldServices::put_in_order() {
     has_changed_ = false;
     erase_if(services_, [](const WorldService* service) { return service == nullptr; });

@@ -19,7 +19,7 @@ public:
     /// kept for later versions.
     void find(World& world, const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after);
     /// Records the new indices of the values in a list. Shape: `place_after` has an element for each value in the older
-    /// version, which is kNoBlobEntity if the value was removed.
+    /// version. The element is kNoBlobEntity if the value was removed.
     void move_list(std::uint32_t type, std::uint32_t after_entity, std::span<const std::uint32_t> place_after);
     /// Returns the overrides with the entities and list indices of the newer version.
     std::vector<LoggedOverride> take();

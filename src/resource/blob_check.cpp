@@ -712,7 +712,7 @@ private:
     Blob blob_;
     const std::byte* data_;
     std::uint64_t num_bytes_;
-    const BlobSection* sections_[kNumBlobSectionKinds] = {};  // by kind; nullptr: absent
+    const BlobSection* sections_[kNumBlobSectionKinds] = {};  // by kind; nullptr if absent
     Array<std::uint32_t> last_type_of_{Owner("blob check")};  // by entity: component type + 1
 };
 

@@ -74,7 +74,7 @@ private:
     void push(std::uint32_t type, std::uint32_t position);
 
     const Blob& blob_;
-    std::vector<std::vector<std::uint32_t>> orders_;  // by component type; empty: the rows are already in order
+    std::vector<std::vector<std::uint32_t>> orders_;  // by component type; empty if the rows are already in order
     std::priority_queue<Cursor> cursors_;
 };
 

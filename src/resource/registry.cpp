@@ -120,7 +120,7 @@ Status ComponentRegistry::set_spawn_functions(std::string_view name, SpawnFuncti
     return {};
 }
 
-/// Errors: the name has another schema, or is not a valid name.
+/// Errors: the name has a different schema, or is not a valid name.
 Result<Schema> ComponentRegistry::make_bytes_schema(std::string_view name) const {
     ComponentDefinition definition;
     definition.name = name;

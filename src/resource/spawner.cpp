@@ -381,7 +381,7 @@ private:
                      "one first entity for each copy is needed, of a blob that has entities");
         const std::span<Entity> others = std::span<Entity>(spawned_.entities_).subspan(firsts.size());
         if (Status status = targets_.directory.entities().create(others); !status) return status;
-        // The other entities were created in one block. This moves each copy's part to the place after the copy's first
+        // The other entities were created in one block. This moves each copy's entities to the places after its first
         // entity.
         const std::size_t share = num_entities() - 1;
         for (std::size_t copy = 0; copy < firsts.size(); ++copy) {

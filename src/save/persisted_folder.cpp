@@ -174,8 +174,8 @@ public:
         return {};
     }
 
-    /// Takes the current state, writes the queued states, and stops the writer. Errors: the writer has failed earlier;
-    /// the message gives the reason.
+    /// Takes the current state, writes the queued states, and stops the writer. Errors: the writer failed earlier. The
+    /// message gives the reason.
     Status stop() {
         if (!is_running()) return {};
         const Status last = keep_latest();
@@ -196,7 +196,7 @@ public:
         return status_;
     }
 
-    /// Takes the current state, and waits until it is on disk. Errors: the same as stop().
+    /// Takes the current state, and waits until it is on disk. Errors: the same as for stop().
     Status flush() {
         if (!is_running()) return {};
         if (Status status = keep_latest(); !status) return status;

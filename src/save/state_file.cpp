@@ -96,7 +96,7 @@ Status damaged(std::string_view what) {
     return Status::error(concat("the file is not a complete save: ", what, "; take another copy of it"));
 }
 
-/// Reads and checks the header. Errors: the same as read_state(). Sets `is_damaged` to false if another program can
+/// Reads and checks the header. Errors: the same as for read_state(). Sets `is_damaged` to false if another program can
 /// read the file.
 Status read_header(FileHeader& header, std::span<const std::byte> bytes, bool& is_damaged) {
     if (bytes.empty() || std::memcmp(bytes.data(), kMagic, std::min(bytes.size(), sizeof kMagic)) != 0)

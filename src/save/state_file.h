@@ -11,7 +11,7 @@ namespace shoal {
 /// A number in file headers that shows their byte order.
 inline constexpr std::uint32_t kByteOrderOfStates = 0x01020304;
 /// Checks the byte order of `what`. Errors: the byte order is invalid, or differs from the native one (the message
-/// names both). After an error, `is_damaged` is whether the byte order is invalid.
+/// names both). After an error, `is_damaged` is set to whether the byte order is invalid.
 Status check_byte_order(std::string_view what, std::uint32_t written, bool& is_damaged);
 
 /// Whether a Zstandard error means that memory has run out.

@@ -431,7 +431,7 @@ private:
     const StateLogReader& log_;
     StateLogReader::Record& record_;
     std::span<const std::byte> rest_;
-    Array<std::uint8_t> taken_;  // for each part of the previous state
+    Array<std::uint8_t> taken_;  // use count per part of the previous state
     std::uint64_t num_bytes_ = 0;
 };
 

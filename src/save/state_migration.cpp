@@ -318,7 +318,7 @@ private:
         const std::string path = concat("stores/", database.name, '/');
         Array<SavedTable> tables{Owner("world")};
         Array<std::uint32_t> members{Owner("world")}, firsts{Owner("world")};
-        Array<std::size_t> last_archetype(database.types.size(), 0, Owner("world"));  // 1-based; the last with the type
+        Array<std::size_t> last_archetype(database.types.size(), 0, Owner("world"));  // by type, counted from 1
         if (Status status = from_.array(concat(path, "tables"), tables); !status) return status;
         if (Status status = from_.array(concat(path, "archetypes"), members); !status) return status;
         for (std::size_t i = 0; i < members.size();) {

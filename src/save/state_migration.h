@@ -7,7 +7,7 @@
 // The steps of resource/migration.h are applied to the columns of a copy of the state, wherever the component type
 // occurs: in a manager, in the tables of a database, in the files of its unloaded zones, or in the values of pending
 // commands. Then the copy is loaded like a state that was saved with the current fields. The component types in a
-// database are also reordered as in the world.
+// database are also put in the order that they have in the world.
 //
 // Derived state of converted components, such as the values that observers compare with, is reset.
 // Thread: the structural thread of the world.

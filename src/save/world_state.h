@@ -67,12 +67,12 @@ public:
     /// Stores that only the other state has are removed, but component types that databases have added for it stay.
     /// Unloaded zones stay unloaded, and the unloaded zones of the other state are ignored.
     /// Errors: the other state does not fit, or the world cannot be saved. In both cases, look() was not called. If a
-    /// store of the program then rejects the world's own state, the world keeps the other state, and an error is
+    /// store of the program rejects the world's own state afterwards, the world keeps the other state, and an error is
     /// logged.
     Status visit(const Snapshot& other, void (*look)(void* context), void* context);
 
 private:
-    /// A store of the state.
+    /// A store in the state.
     struct SavedStore {
         std::string name, kind;
     };

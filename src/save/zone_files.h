@@ -121,7 +121,7 @@ public:
     void watch();
     /// Records deaths before ids are reused, as a settle does.
     void note_deaths();
-    /// Returns the zone whose file has the row of an entity, or kNoZone.
+    /// Returns the zone whose file has an entity's row, or kNoZone.
     Zone zone_of(Entity entity) const;
     Status unload(Zone zone);
     Status load(Zone zone);

@@ -22,8 +22,8 @@ Zone zone_of(const T& saved) {
     return saved.zone;
 }
 
-/// Reads a list that is sorted by zone from a state. Reads nothing if the state does not have the list. Errors: the
-/// list is not ascending, or a zone is out of range.
+/// Reads a list from a state. It has one element per zone. Reads nothing if the state does not have the list. Errors:
+/// the list is not ascending, or a zone is out of range.
 template <class T>
 Status read_zones(SnapshotReader& from, std::string_view name, Array<T>& all) {
     if (!from.has(name)) return {};

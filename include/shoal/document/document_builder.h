@@ -72,7 +72,7 @@ public:
     SHOAL_API void string(std::string_view key, std::string_view text);
     /// Returns the document, and leaves the builder empty. A printing builder prints the rest of its output, and
     /// returns a document with a null root.
-    /// Requires: a complete root.
+    /// Requires: the root is complete.
     SHOAL_API Document finish();
 
 private:

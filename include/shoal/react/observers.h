@@ -19,8 +19,8 @@
 // - An observer does not get changes from before it was added.
 // - A component that is added and then removed between two settles is not reported. Nor is a component that is removed
 //   and then added again.
-// - Observers work for all stores and all kinds of changes. A disabled component counts as absent. With `many`, an
-//   entity is listed once for each component that it gains or loses.
+// - Observers work for all stores and all kinds of changes. A disabled component counts as absent. For a `many` type,
+//   an entity is listed once for each component that it gains or loses.
 // - Values are optional. For added components, an observer gets the values from just before the first observer is
 //   called. For removed and changed components, it gets the values from the end of the previous settle.
 // - Entities are in row order, which does not depend on the number of workers.
@@ -149,8 +149,8 @@ public:
 
     /// Calls function(entities), or function(entities, std::span<const T> values), at the end of each settle if
     /// entities have gained a component of type T since the previous settle. Requires: a store has T, and no passes are
-    /// running. To get values, T is trivially copyable and not `many`. Cost: values are copied in row order, which is
-    /// faster than a lookup of each value.
+    /// running. To get values, T must be trivially copyable and not `many`. Cost: values are copied in row order, which
+    /// is faster than a lookup of each value.
     template <class T, class Function>
     ObserverId on_add(Function function) {
         return observe_whole<T>(ObserverKind::kAdd, std::move(function));
@@ -179,16 +179,16 @@ public:
             {ObserverKind::kChange, field}, std::move(function),
             std::size_t(schema_of<ComponentOf<kMember>>().fields()[field].struct_offset));
     }
-    /// Adds an observer of a component type that may lack a C++ type. Calls destroy(observer) when the observer is
-    /// removed.
+    /// Adds an observer of a component type, which need not have a C++ type. Calls destroy(observer) when the observer
+    /// is removed.
     /// Errors: no store has the component type, or its values cannot be reported; the message gives the reason.
     SHOAL_API Result<ObserverId> observe(ComponentId component, const ObservedChange& to, Observer& observer,
                                          void (*destroy)(Observer&));
     /// Removes an observer. Does nothing if the observer was already removed. Requires: no passes are running.
     SHOAL_API void remove(ObserverId id);
 
-    /// From now on, keeps a journal that lists at most `max_entities` entities; 0 ends it. See journal.h. Requires: no
-    /// passes and no observers are running.
+    /// From now on, keeps a journal that lists at most `max_entities` entities; 0 ends the journal. See journal.h.
+    /// Requires: no passes and no observers are running.
     SHOAL_API void keep_journal(std::size_t max_entities);
     bool keeps_journal() const { return journal_.is_kept(); }
     /// Returns the additions and removals of components in all stores since a stamp.

@@ -80,8 +80,8 @@ public:
     void after_settle(const SettleContext& context) override;
     void forget(const Store& store) override;
     std::uint32_t state_version() const override { return 1; }
-    /// For each declaration, save_part() writes the stamp from which writes are not checked yet. load_part() restores
-    /// it if this world has the same declaration. For declarations that were not saved, all rows are checked.
+    /// For each declaration, save_part() writes the stamp since which writes have not been checked. load_part()
+    /// restores it if this world has the same declaration. For declarations that were not saved, all rows are checked.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
@@ -91,7 +91,7 @@ private:
         Store* store;
         const Schema* component;  // the schema in the store
         FieldPart part;
-        std::uint64_t since = 0;  // writes at or after this stamp are not checked yet
+        std::uint64_t since = 0;  // writes at or after this stamp have not been checked
     };
     struct Followed {
         PositionField field;

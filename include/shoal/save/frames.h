@@ -46,8 +46,8 @@ public:
     /// `max_frames` steps. If `max_frames` is 0, keeps no states. If a state cannot be saved, all states are dropped;
     /// the reason is logged once, and rewind() returns it. Requires: the world is at rest.
     SHOAL_API void keep(std::uint32_t max_frames);
-    /// Restores the state at the end of a step; World::frame() is then `frame`. Later states are dropped. With
-    /// LaterFrames::kUntilStep, they are kept until the next step, so that another call can go forward to them.
+    /// Restores the state at the end of a step; World::frame() is then `frame`. Drops later states;
+    /// LaterFrames::kUntilStep keeps them until the next step instead, so that another call can go forward to them.
     /// Observers are not called. Data that programs keep outside the world is not restored. Errors: the frame is not
     /// kept (the message names the frames that are), or the file of a zone that was unloaded in that frame cannot be
     /// written.

@@ -50,7 +50,7 @@ struct PersistOptions {
     /// loses no records; a power failure loses the records since the last flush.
     std::uint32_t flush_every_records = 60;
     std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< when a log reaches this size, a snapshot is written
-    std::uint64_t max_log_records = 100'000;                ///< or when it reaches this number of records
+    std::uint64_t max_log_records = 100'000;                ///< when a log has this many records, a snapshot is written
     /// The number of undamaged snapshots that are kept with their logs; at least 1. If the newest snapshot is damaged,
     /// an older one is read.
     std::uint32_t num_snapshots = 2;

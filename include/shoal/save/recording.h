@@ -1,5 +1,5 @@
 #pragma once
-// Records the steps of a world in a file, and replays them. A replay serves to inspect a run, or to find where two runs
+// Records the steps of a world in a file, and replays them. Use a replay to inspect a run, or to find where two runs
 // differ that should be equal.
 //
 //     Recorder recorder(game.world);

@@ -14,8 +14,8 @@
 //
 // An entity whose zone is unloaded is alive, but has no row in the database; its components in other stores stay there.
 // Queries skip it, and `has()` is false. Commands on its components are dropped, or give it a new row that is merged
-// with the stored row when the zone is loaded. For observers, its components are removed when the zone is unloaded, and
-// added when it is loaded. If the entity has been destroyed by then, its row is not restored.
+// with the stored row when the zone is loaded. Observers see its components as removed when the zone is unloaded, and
+// as added when it is loaded. If the entity has been destroyed by then, its row is not restored.
 //
 // Each loop of a query *visits* the zones that were set with Query::in(). The settle of that frame loads visited zones
 // that are unloaded before it carries out commands, so the next frame has their rows. With a budget, the settle then

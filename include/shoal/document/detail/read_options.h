@@ -20,7 +20,7 @@ struct TextToken {
     TokenKind kind;
     bool is_alias = false;           ///< a YAML value that refers to an earlier one
     bool is_unmarked = false;        ///< opens or closes without a bracket, so `begin` equals `end`
-    std::uint8_t num_line_ends = 0;  ///< since the previous token that is not empty; at most 2
+    std::uint8_t num_line_ends = 0;  ///< counted since the previous token that is not empty, up to 2
     std::uint32_t begin = 0;         ///< byte offsets into the text
     std::uint32_t end = 0;
     std::uint32_t value = 0;   ///< `begin`, or the offset after a YAML anchor and tag

@@ -16,7 +16,7 @@ namespace shoal {
 template <class Syntax>
 class TokenList {
 public:
-    /// `tokens`: nullptr if no tokens are wanted. `begin`: 0, or the offset after a byte order mark.
+    /// `tokens` is nullptr if no tokens are wanted. `begin` is 0, or the offset after a byte order mark.
     TokenList(std::vector<TextToken>* tokens, std::string_view text, std::size_t begin)
         : tokens_(tokens), text_(text), cursor_(begin), line_(begin) {
         if (tokens != nullptr) tokens->clear();

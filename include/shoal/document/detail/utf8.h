@@ -24,14 +24,14 @@ SHOAL_API CodePoint decode_utf8(std::string_view text);
 /// Writes 1 to 4 bytes, and returns their number. Requires: `code_point` is not a surrogate.
 SHOAL_API std::size_t encode_utf8(char32_t code_point, char* out);
 
-/// Returns the offset of the first byte that is NUL or not UTF-8, or npos.
+/// Returns the offset of the first byte that is NUL or not UTF-8, or npos if there is none.
 SHOAL_API std::size_t find_invalid_byte(std::string_view text);
 
 /// Appends a code point so that it is safe to print on a terminal: control characters, invisible characters, direction
 /// marks and invalid bytes become escapes such as \x1B or \u202E. Returns the number of columns appended.
 SHOAL_API int append_visible(std::string& out, CodePoint code_point, char byte);
 
-/// Appends all code points of a string in the same form.
+/// Appends a string in the same form.
 SHOAL_API void append_visible(std::string& out, std::string_view text);
 
 }  // namespace shoal
