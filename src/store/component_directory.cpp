@@ -34,7 +34,7 @@ Status ComponentDirectory::add(Store& store) {
     return {};
 }
 
-/// Ends the program because a pass has created a store, often by the first use of one of its component types.
+/// Ends the program because a pass has created a store, often by using one of its component types for the first time.
 void ComponentDirectory::refuse_held(const Store& store) {
     std::string names, values;
     for (const Schema* schema : store.schemas()) {
@@ -76,7 +76,7 @@ void ComponentDirectory::clear() {
 }
 
 void ComponentDirectory::end_stores() {
-    end_commands();  // first, because values in commands may refer to data of the stores
+    end_commands();  // first, because values in commands may refer to the stores' data
     clear();
     destroy_after(0);
     singletons_.destroy();

@@ -25,7 +25,7 @@ Entity holder(const ComponentTable& at, std::uint32_t row) {
 /// Whether all owners of rows have the component.
 bool owners_tell(const ComponentTable& at) { return at.enabled_bits == nullptr && !at.needs_parent; }
 
-/// The unique number of a table. The allocator may reuse the address of a table for a later one, so the order in which
+/// The unique number of a table. The allocator may reuse a table's address for a later table, so the order in which
 /// observers are called must not depend on addresses.
 std::uint64_t number_of(const Table& table) { return table.placement() >> 32; }
 
@@ -35,7 +35,7 @@ const std::byte* element_of(const ComponentTable& at, const Schema& component, s
 }
 
 /// The positions of entities in a list. Each position is taken once, in ascending order for each entity.
-/// Cost: a look-up, even for an entity that is in the list many times, as in a corrupt save.
+/// Cost: one look-up, even if the entity is in the list many times, as it may be in a corrupt save.
 class ListIndices {
 public:
     static constexpr std::uint32_t kNone = ~0u;
@@ -142,7 +142,8 @@ void ComponentMirror::visit_texts(void (*visit)(void* context, const Field& fiel
     }
 }
 
-/// Remembers the current contents of rows. `rows` are already remembered, or are all rows after the remembered rows.
+/// Remembers the current contents of `rows`, which are either already remembered or all the rows after the remembered
+/// ones.
 void ComponentMirror::take_rows(Picture& picture, RowRange rows) {
     const ComponentTable& at = picture.table;
     const Entity* const owners = at.table->entities().data();
@@ -278,7 +279,7 @@ void ComponentMirror::compare_owners(std::uint32_t number, RowRange rows) {
     }
 }
 
-/// Adds to `fields`, by row, the watched fields that differ in a column. Returns whether any elements differ.
+/// For each row, adds the watched fields that differ in a column to `fields`. Returns whether any elements differ.
 bool ComponentMirror::compare_column(const Column& column, const std::byte* before, const std::byte* now,
                                      std::span<std::uint64_t> fields) const {
     const std::size_t bytes = component_.column(column.number).element_bytes;
@@ -292,7 +293,7 @@ bool ComponentMirror::compare_column(const Column& column, const std::byte* befo
     return true;
 }
 
-/// Lists the rows that have the same owner but other values.
+/// Lists the rows that have the same owner but different values.
 void ComponentMirror::compare_values(const Picture& picture, RowRange rows) {
     std::uint64_t fields[kRowsPerStampBlock] = {};
     bool differs = false;
@@ -313,7 +314,7 @@ void ComponentMirror::compare_values(const Picture& picture, RowRange rows) {
     }
 }
 
-/// Returns the watched fields of a column in which two elements differ.
+/// Compares two elements of a column, and returns the watched fields that differ.
 std::uint64_t ComponentMirror::differing_fields(const Column& column, const std::byte* before,
                                                 const std::byte* now) const {
     const ColumnDefinition& definition = component_.column(column.number);
@@ -328,7 +329,7 @@ std::uint64_t ComponentMirror::differing_fields(const Column& column, const std:
     return fields;
 }
 
-/// The same for a row that moved here; `came` is its index in came_.
+/// Returns the watched fields that differ in a component that has moved; `came` is its index in came_.
 std::uint64_t ComponentMirror::differing_fields(const std::byte* old_image, std::size_t came) const {
     const auto run = std::upper_bound(came_runs_.begin(), came_runs_.end(), came,
                                       [](std::size_t place, const RowSpan& of) { return place < of.first; }) -
@@ -371,7 +372,7 @@ void ComponentMirror::list_gone(const Picture& picture, RowRange rows) {
         while (end < rows.end && owners[end]) ++end;
         gone_.insert(gone_.end(), owners + row, owners + end);
         append_images(picture, {row, end}, gone_values_);
-        row = end + 1;  // row `end` had no owner, or is past the last
+        row = end + 1;  // row `end` had no owner, or is past the last row
     }
 }
 
@@ -386,7 +387,7 @@ std::span<const Entity> ComponentMirror::owners_of(const RowSpan& run) const {
 
 /// Separates components that moved to another row from components that were added or removed.
 void ComponentMirror::match_moves() {
-    if (gone_.empty() && came_runs_.size() == 1) {  // nothing has to be copied, as after one call for many entities
+    if (gone_.empty() && came_runs_.size() == 1) {  // no copies needed: the usual case after one large add()
         added_ = owners_of(came_runs_[0]);
         added_values_.swap(came_values_);
         return;
@@ -433,7 +434,7 @@ constexpr std::uint64_t kGone = ~std::uint64_t(0);
 
 struct SavedPicture {
     std::uint64_t stamp;
-    std::uint64_t place;  // the position of the table in the list of the store, or kGone
+    std::uint64_t place;  // the table's position in the store's list, or kGone
 };
 
 std::string picture_name(std::size_t number) { return concat("picture/", number); }

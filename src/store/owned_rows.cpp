@@ -14,8 +14,8 @@ namespace shoal {
 namespace {
 
 constexpr std::uint32_t kLivingInARow = 4;
-constexpr std::uint32_t kMostDraws = 16;      // draws that may hit holes before rows with owners are counted
-constexpr std::uint32_t kCountedRows = 4096;  // rows per count of rows with an owner
+constexpr std::uint32_t kMostDraws = 16;      // after this many holes are drawn, rows with owners are counted
+constexpr std::uint32_t kCountedRows = 4096;  // rows with owners are counted in blocks of this many rows
 
 std::uint32_t highest_index(std::span<const Entity> entities) {
     std::uint32_t highest = 0;
@@ -61,7 +61,7 @@ OwnedRows::~OwnedRows() {
     delete owners_by_value_;
     delete shown_;
     stop_following_deaths();
-    if (table_.schema().has_opaque()) table_.clear();  // while all members exist: destructors may remove other rows
+    if (table_.schema().has_opaque()) table_.clear();  // while all members exist, as destructors may remove rows
 }
 
 void OwnedRows::stop_following_deaths() {
@@ -161,7 +161,7 @@ Result<bool> OwnedRows::prepare_values(std::span<const Entity> entities, bool re
 }
 
 Status OwnedRows::reserve_for(std::span<const Entity> entities) {
-    // Living entities have used indices; other ids in the span need no room.
+    // The index of a living entity is at most num_used; other ids in the span need no room.
     const auto num_used = static_cast<std::uint32_t>(entities_.num_indices_used());
     Status status = reserve(entities.size(), std::min(highest_index(entities), num_used));
     if (SHOAL_LIKELY(status.ok())) return status;
@@ -321,7 +321,7 @@ RowRange OwnedRows::append_batch(const SpawnBatch& batch) {
     return {first, table_.num_rows()};
 }
 
-/// Writes the owners of one copy, and their rows to the index.
+/// Writes the owners of one copy to `owners`, and their rows to the index.
 void OwnedRows::place_owners(const SpawnBatch& batch, std::uint32_t copy, RowRange rows, Entity* owners) {
     if (!plain_index_) {
         for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
@@ -437,7 +437,8 @@ bool OwnedRows::remove_stale(Entity entity) {
     }
 }
 
-/// Removes all rows of the entities, except those alive in `spared`, and returns how many rows were removed.
+/// Removes all rows of the entities, except entities that are alive in `spared`, and returns how many rows were
+/// removed.
 std::uint32_t OwnedRows::remove_owned(std::span<const Entity> entities, const EntityManager* spared) {
     const std::uint32_t num_removed = table_.remove_owned(entities, spared);
     num_structural_changes_ += num_removed;
@@ -479,8 +480,9 @@ void OwnedRows::remove_by_policy(const SettleContext& context) {
     if (context.counts != nullptr) context.counts->num_removed += num_before - num_owned();
 }
 
-/// Removes the rows of entities that died since the last settle. If settles are far apart, an index may run through all
-/// of its generations, and an id on the list may be alive again. Therefore, only rows of dead entities are removed.
+/// Removes the rows of entities that have died since the last settle. If settles are far apart, an index may run
+/// through all of its generations, and an id on the list may be alive again. Therefore, only rows of dead entities are
+/// removed.
 void OwnedRows::remove_listed_deaths() {
     const DeathRange dead = entities_.deaths(cursor_);
     const bool may_sweep = has_plain_rows() && options_.remove_dead == nullptr;

@@ -1,4 +1,4 @@
-// Builds the lists of the owners of each value, and rows from these lists.
+// Builds each value's list of owners, and rows from these lists.
 
 #include "shoal/store/detail/owners_by_value.h"
 

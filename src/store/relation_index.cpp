@@ -27,7 +27,7 @@ void RelationIndex::refresh(Array<Entity>& dead_targets) {
                 dead_targets.push_back(target);
 }
 
-/// Updates the reference of an entity from its row, and returns the target.
+/// Updates an entity's reference from its row, and returns the target.
 Entity RelationIndex::refer(Entity referrer) {
     const ComponentRow at = store().find_row(component().id(), referrer, 0);
     Entity target;
@@ -109,7 +109,7 @@ Status RelationIndex::load(SnapshotReader& from) {
     return is_known.status();
 }
 
-/// Whether each reference is in the list of its target exactly once, and whether the lists end.
+/// Whether each reference is in its target's list exactly once, and every list ends.
 bool RelationIndex::are_lists() const {
     std::size_t num_references = 0, num_listed = 0;
     for (std::size_t i = 0; i < links_.size(); ++i) {

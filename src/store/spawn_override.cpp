@@ -9,7 +9,7 @@
 namespace shoal {
 namespace {
 
-/// An override in a snapshot: its texts are the next bytes of "texts", and its value is the next bytes of "values".
+/// An override in a snapshot: its strings are the next bytes of "texts", and its value is the next bytes of "values".
 struct SavedOverride {
     std::uint32_t entity_bytes, field_bytes, copy;
     std::uint32_t array_length, value_bytes;

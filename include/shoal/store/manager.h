@@ -38,15 +38,15 @@ public:
 
     // --- structural calls ----------------------------------------------------------------------------------------
 
-    /// Adds a component to `entity`, or sets the component that it has (with `many`: adds a component before the
-    /// others). Returns the nil instance if the entity is not alive. Errors: no memory; nothing has changed.
+    /// Adds a component to `entity`, or sets the component that it already has. With `many`, adds a component before
+    /// the existing ones. Returns the nil instance if the entity is not alive. Errors: no memory; nothing has changed.
     SHOAL_INLINE Result<Instance> add(Entity entity, T value = T{}) {
         const std::uint32_t row = core_.rows().try_append(entity);
         if (SHOAL_UNLIKELY(row == kNilRow)) return add_through_span(entity, std::move(value));
         write_rows({row, row + 1}, &value, 0);
         return core_.rows().instance_at(row);
     }
-    /// Does not compile: only a database keeps disabled components.
+    /// Does not compile, because only a database keeps disabled components.
     template <class Other>
     Result<Instance> add(Entity, const Disabled<Other>&) {
         static_assert(!detail::kIsDisabled<Disabled<Other>>,
@@ -68,9 +68,9 @@ public:
     }
 
     /// Adds a component to each of `entities`, and calls fill(rows) to write the values into the columns: see NewRows.
-    /// Values that `fill` does not write are defaults, even if the entity had a component. Entities that are not alive
-    /// get no rows. Errors: as above; `fill` was not called. Requires: `fill` makes no structural calls to this
-    /// manager.
+    /// Values that `fill` does not write are defaults, even if the entity already had a component. Entities that are
+    /// not alive get no rows. Errors: as for add(); `fill` was not called. Requires: `fill` makes no structural calls
+    /// to this manager.
     template <class Fill>
     Result<AddCounts> add_in_place(std::span<const Entity> entities, Fill&& fill)
         requires(std::is_copy_assignable_v<T> && std::is_invocable_v<Fill&, const NewRows&>)
@@ -127,7 +127,7 @@ public:
     void set(Instance instance, ValueOf<kMember>&& value) {
         written_element<kMember>(instance) = std::move(value);
     }
-    /// Returns the whole component. Requires: the instance is not nil; all opaque fields of the component can be
+    /// Returns the whole component. Requires: the instance is not nil, and all opaque fields of the component can be
     /// copied.
     T value(Instance instance) const {
         core_.rows().require(instance);
@@ -162,7 +162,7 @@ public:
 
     /// Writes the field of each entity to `out`, or `missing` if the entity does not have the component. Returns how
     /// many entities have it.
-    /// Shape: as many values as entities. Cost: prefetches look-ups, which is three times faster than single calls.
+    /// Shape: as many values as entities. Cost: prefetches look-ups, which is three times as fast as single calls.
     template <auto kMember>
     std::size_t gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,
                        const ValueOf<kMember>& missing = {}) const {
@@ -180,8 +180,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t kFarAhead = 96;         // how many look-ups ahead index entries are prefetched; rows
-                                                         // are prefetched half as far ahead
+    static constexpr std::size_t kFarAhead = 96;         // index entries are prefetched this many look-ups ahead;
+                                                         // rows are prefetched half as far ahead
     static constexpr std::uint32_t kCachedRows = 16384;  // tables with up to this many rows are in the cache anyway
 
     template <auto kMember>
@@ -223,7 +223,7 @@ private:
             [&](std::uint32_t c) { return core_.table().write_existing(c, instance.row); }, offset<kMember>(), 1)[0];
     }
 
-    /// Takes `value` by value: passing its address would keep add() from holding it in registers.
+    /// Takes `value` by value, because passing its address would keep add() from holding it in registers.
     SHOAL_NOINLINE Result<Instance> add_through_span(Entity entity, T value) {
         Result<AddCounts> counts = add_values(std::span<const Entity>(&entity, 1), &value, 0);
         if (!counts) return counts.status();
@@ -248,7 +248,7 @@ private:
             &source);
     }
 
-    /// Row rows.begin + k gets values[k * step]. Const values are copied; other values are moved.
+    /// Writes values[k * step] to row rows.begin + k. Const values are copied; other values are moved.
     template <class Value>
     SHOAL_INLINE void write_rows(RowRange rows, Value* values, std::size_t step) {
         DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t, bool>() {

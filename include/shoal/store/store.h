@@ -5,7 +5,7 @@
 //
 //     spawner  --SpawnBatch-->  store  --rows-->  tables  --statistics-->  reports
 //
-// Thread: structural calls (spawn, drop, settle) from one thread at a time, like the calls of a world.
+// Thread: structural calls (spawn, drop, settle) from one thread at a time, like calls to a world.
 
 #include "shoal/base/detail/page_memory.h"
 #include "shoal/base/detail/row_range.h"
@@ -39,7 +39,7 @@ struct RootPose {
     Vec3 scale = {1, 1, 1};
 };
 
-/// All components of one type in a blob, for one call that adds them to each copy.
+/// All components of one type in a blob. One call adds them to every copy.
 /// An open struct of views: everything it refers to is valid only during the call.
 struct SpawnBatch {
     ComponentId component;
@@ -47,41 +47,41 @@ struct SpawnBatch {
     std::span<const Entity> entities;
     std::uint32_t num_blob_entities = 0;
     std::uint32_t num_copies = 1;
-    /// The owner of each component of one copy, as a blob entity. Shape: components per copy.
+    /// The owner of each component in one copy, as a blob entity. Shape: one per component.
     /// An entity occurs more than once only if the schema is `many`.
     std::span<const std::uint32_t> entity_index;
-    /// One column for each of Schema::columns() of the store's schema, with the layout and the alignment that tables
-    /// use. Shape: entity_index.size() elements each. Entity fields hold a blob entity (all bits set: none), which is
-    /// translated when the field is copied.
+    /// One column for each column of the store's schema, with the layout and the alignment that tables use. Shape:
+    /// entity_index.size() elements each. Entity fields hold a blob entity, or have all bits set if empty. The blob
+    /// entity is translated when the field is copied.
     std::span<const std::byte* const> columns;
-    /// The parent of each blob entity, or kNoBlobEntity; empty if none has a parent. Parents come before children.
+    /// The parent of each blob entity, or kNoBlobEntity; empty if no entity has a parent. Parents come before children.
     std::span<const std::uint32_t> parents;
-    /// For a store of poses: the pose of each copy. Entities without a posed parent are relative to it. Shape:
-    /// num_copies; if it is empty, these entities are relative to the world. Other stores ignore this.
+    /// The pose of each copy; only stores of poses use it. Entities without a posed parent are relative to the pose of
+    /// their copy. Shape: num_copies, or empty if these entities are relative to the world.
     std::span<const RootPose> root_poses{};
-    /// For a store with zones: the zone that the source names for each blob entity or one of its ancestors, or kNoZone.
-    /// Shape: num_blob_entities, or empty: the source names no zones. Other stores ignore this.
+    /// The zone that the source names for each blob entity or for one of its ancestors, or kNoZone. Only stores with
+    /// zones use this. Shape: num_blob_entities, or empty if the source names no zones.
     std::span<const Zone> zones{};
-    /// For a store with enableable components: the blob entities whose component is disabled. Other stores ignore this.
+    /// The blob entities whose component is disabled. Only stores with enableable components use this.
     std::span<const std::uint32_t> disabled{};
 
     /// The owner of component `i` in one copy.
     Entity owner(std::uint32_t copy, std::size_t i) const {
         return entities[std::size_t(copy) * num_blob_entities + entity_index[i]];
     }
-    /// Translates the value of an Entity field, which is a blob entity, to the entity in one copy; null if the field is
-    /// empty.
+    /// Translates the value of an Entity field, which is a blob entity, to the entity in one copy. Returns null if the
+    /// field is empty.
     Entity translate(std::uint32_t copy, Entity stored) const {
         if (stored.id >= num_blob_entities) return kNullEntity;  // all bits are set
         return entities[std::size_t(copy) * num_blob_entities + static_cast<std::size_t>(stored.id)];
     }
 };
 
-/// Asserts what Store::spawn requires of a batch of components of this schema.
+/// Asserts what Store::spawn() requires of a batch whose components have this schema.
 SHOAL_API void require_batch(const SpawnBatch& batch, const Schema& component);
 
 /// Translates the Entity fields of rows that were copied from a batch. `first_column` is where the component's columns
-/// begin in the table. Requires: the rows were just added (they are not marked as written again).
+/// begin in the table. Requires: the rows were just added, because this call does not mark them as written.
 SHOAL_API void translate_entities(const SpawnBatch& batch, std::uint32_t copy, const Schema& component, Table& table,
                                   std::uint32_t first_column, RowRange rows);
 
@@ -89,18 +89,18 @@ SHOAL_API void translate_entities(const SpawnBatch& batch, std::uint32_t copy, c
 struct StoreStatistics {
     std::string_view component;  ///< Lifetime: the store
     std::uint64_t num_rows = 0;
-    std::uint64_t num_dead_rows = 0;  ///< rows of dead entities that are not removed yet, as far as the store knows
+    std::uint64_t num_dead_rows = 0;  ///< rows of entities that the store knows to be dead
     MemoryUse rows{};                 ///< the table
     MemoryUse index{};                ///< the index from entities to rows
 };
 
-/// What settling has done, over all stores.
+/// What settling has done in all stores.
 struct SettleCounts {
     // What commands have done; see commands.h.
     std::uint64_t num_created = 0;    ///< entities
     std::uint64_t num_destroyed = 0;  ///< entities
     std::uint64_t num_moved = 0;      ///< entities that moved to another zone, or gained or lost components
-    std::uint64_t num_dropped = 0;    ///< commands for entities that were dead, or that a store refused
+    std::uint64_t num_dropped = 0;    ///< commands that a store refused, or whose entity was dead
 
     std::uint64_t num_removed = 0;  ///< rows of dead entities
 
@@ -125,9 +125,9 @@ struct SettleContext {
     SettleCounts* counts = nullptr;  ///< the store adds its counts here; nullptr: nothing is counted
 };
 
-/// Where queries find the fields of a component type in a store that keeps them all in one table.
+/// Where queries find the fields of a component type in a store that keeps all components of the type in one table.
 struct OwnedColumns {
-    OwnedRows* rows = nullptr;       ///< nullptr: the store does not keep the components, or not in one table
+    OwnedRows* rows = nullptr;       ///< nullptr: the components are not kept, or not in one table
     std::uint32_t first_column = 0;  ///< where the columns of the component begin
     bool has_fields = true;          ///< false: the values of the fields are kept in another form
     bool is_read_only = false;       ///< the store computes the values, so queries must not write them
@@ -146,7 +146,7 @@ struct ComponentTable {
     const Table* table = nullptr;
     std::uint32_t first_column = 0;               ///< where the columns of the component begin
     bool has_fields = true;                       ///< false: the values of the fields are kept in another form
-    const std::uint64_t* enabled_bits = nullptr;  ///< a bit per row: 1 if enabled; nullptr: all are
+    const std::uint64_t* enabled_bits = nullptr;  ///< a bit per row, 1 if enabled; nullptr: all are enabled
     bool needs_parent = false;                    ///< a row that is not linked to a parent does not have the component
 };
 
@@ -161,10 +161,10 @@ struct AddedValues {
     const void* context = nullptr;
 };
 
-/// A change to one component type of some entities. An open struct of views, as above.
+/// A change to one component type for some entities. An open struct of views, like AddedValues.
 struct ComponentChange {
-    const Schema* component = nullptr;  ///< in the layout of the store
-    bool removes = false;               ///< removes the component; otherwise adds or sets `values`
+    const Schema* component = nullptr;  ///< in the store's layout
+    bool removes = false;               ///< true: removes the component; false: adds or sets `values`
     bool is_disabled = false;           ///< adds the component disabled; Requires: Store::can_disable()
     AddedValues values{};
 };
@@ -172,7 +172,7 @@ struct ComponentChange {
 /// What Store::change() has done, even if it failed after some of its changes.
 struct ChangeCounts {
     std::uint32_t num_changed = 0;   ///< entities that gained or lost a component, or whose component was set
-    std::uint32_t num_left_out = 0;  ///< values that were not added; a line in the log says why
+    std::uint32_t num_left_out = 0;  ///< values that were not added; the log says why
     bool has_begun = false;          ///< whether something was changed
 };
 
@@ -183,9 +183,9 @@ enum class ChangePromise : std::uint8_t {
     kKept,       ///< the store cannot refuse the change
 };
 
-/// Where a component of an entity is. Lifetime: until the next structural call.
+/// Where an entity's component is. Lifetime: until the next structural call.
 struct ComponentRow {
-    const Schema* schema = nullptr;  ///< of the columns; nullptr: the component type is not in tables
+    const Schema* schema = nullptr;  ///< the schema of the columns; nullptr: the component type is not in tables
     const Table* table = nullptr;    ///< nullptr: the entity does not have the component
     std::uint32_t row = 0;
     std::uint32_t first_column = 0;  ///< where the columns of `schema` begin in the table
@@ -206,60 +206,60 @@ public:
     virtual std::string_view kind() const { return "a store"; }
     /// The component types that the store keeps. Lifetime: the store.
     virtual std::span<const Schema* const> schemas() const = 0;
-    /// Other component types that the store shows to queries, such as computed types. Lifetime: as above.
+    /// Component types that the store shows to queries but does not keep, such as computed types. Lifetime: the store.
     virtual std::span<const Schema* const> shown_schemas() const { return {}; }
     /// Returns where queries find a component type that the store keeps or shows. Requires: if the store keeps the
     /// type, the schema has the store's layout. Lifetime: the store.
     virtual OwnedColumns find_columns(const Schema&) { return {}; }
 
-    /// Appends the tables with rows of a component type. Lifetime: until the next structural call.
-    /// By default, uses find_columns(), or else the tables whose schema is the component type's.
+    /// Appends the tables that hold rows of a component type. Lifetime: until the next structural call.
+    /// By default, uses find_columns(), or else appends the tables that have the component type's schema.
     SHOAL_API virtual void list_tables(const Schema& component, Array<ComponentTable>& tables);
 
-    /// Whether zones are tiles and this field determines the tile of an entity.
+    /// Whether zones are tiles and this field determines an entity's tile.
     virtual bool is_place_of_tiles(ComponentId /*component*/, std::size_t /*field*/) const { return false; }
 
-    /// Adds a component type to schemas(). Errors: the store does not accept further types; it already keeps the type
-    /// with another schema.
+    /// Adds a component type to schemas(). Errors: the store does not accept further types, or already keeps the type
+    /// with a different schema.
     SHOAL_API virtual Status take_component(const Schema& component);
-    /// Whether the store only keeps components: a component type that needs its own store, such as a transform, would
-    /// have no effect here.
+    /// Whether the store only keeps components, so that a component type that needs a dedicated store, such as a
+    /// transform, would have no effect here.
     virtual bool only_keeps() const { return false; }
     /// Whether the store has a bit per row that enables and disables enableable components.
     virtual bool can_disable() const { return false; }
-    /// The directory that the store is in, such as its world's; nullptr: none. Thread: const calls.
+    /// Returns the directory that the store is in, such as its world's, or nullptr. Thread: const calls.
     ComponentDirectory* component_directory() const { return component_directory_; }
 
-    /// For commands: adds a component of one of schemas() or shown_schemas() to living entities, or sets the component
-    /// that they already have. With `many`, adds a further value. Returns how many entities have the component now: the
-    /// store may leave out entities that cannot have the value, with a line in the log. Errors: no memory; the store
-    /// does not support this call; `component` has another layout. On an error, nothing has changed.
+    /// For commands. Adds a component of a type in schemas() or shown_schemas() to living entities, or sets the
+    /// component that they already have. With `many`, adds another value. Returns how many of the entities then have
+    /// the component. The store may leave out entities that cannot have the value, and then logs the reason. Errors: no
+    /// memory; the store does not support this call; `component` has a different layout. On an error, nothing has
+    /// changed.
     virtual Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                              const AddedValues& values);
-    /// Makes room for the next add_values() or remove_values(), before a command also changes other stores. Returns
-    /// true if the store can then no longer refuse the call. Stores that may still refuse are changed before the
-    /// others. Errors: the store would refuse the change; nothing has changed.
+    /// Makes room for the next add_values() or remove_values() call, before a command changes several stores. Returns
+    /// true if the store can no longer refuse that call. Stores that may still refuse are changed first. Errors: the
+    /// store would refuse the change; nothing has changed.
     virtual Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities, bool removes);
-    /// Whether remove_one_value() is supported. It removes value number `index` of an entity, whose row is `at`.
-    /// Errors: no memory; not supported. On an error, nothing has changed.
+    /// Whether remove_one_value() is supported. It removes value number `index` of an entity; `at` is the row of that
+    /// value. Errors: no memory; not supported. On an error, nothing has changed.
     virtual bool takes_single_values() const { return false; }
     SHOAL_API virtual Status remove_one_value(const Schema& component, Entity entity, const ComponentRow& at,
                                               std::uint32_t index);
     /// Removes a component from entities, and returns how many entities had it.
     virtual Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities);
 
-    /// Makes several changes to the same entities, in order, and adds what was done to `counts`. By default, makes the
-    /// changes one by one with add_values() and remove_values(); override this function if the store can make them all
-    /// at once more efficiently. Errors: the same as for these calls; the changes before the error have been made.
+    /// Makes several changes to the same entities, in order, and adds the totals to `counts`. By default, calls
+    /// add_values() or remove_values() for each change. Override this function if the store can combine the changes
+    /// more efficiently. Errors: as for those calls; the changes before the error have been made.
     SHOAL_API virtual Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
                                     ChangeCounts& counts);
-    /// Makes room for a change() with these arguments, before other stores are also changed. Returns whether the store
-    /// may still refuse it. Errors: the store would refuse a change; nothing has changed. By default, calls
-    /// prepare_values().
+    /// Makes room for a change() with these arguments, before any store is changed. Returns whether the store may still
+    /// refuse it. Errors: the store would refuse a change; nothing has changed. By default, calls prepare_values().
     SHOAL_API virtual Result<ChangePromise> prepare_change(std::span<const Entity> entities,
                                                            std::span<const ComponentChange> changes);
-    /// The same as change() for new entities, which are put into `zone` if the store has zones; kNoZone: the
-    /// store chooses. A store that keeps whole entities also gives rows to entities without components.
+    /// Like change(), but for new entities. A store with zones puts them into `zone`, or chooses a zone if `zone` is
+    /// kNoZone. A store that keeps whole entities also gives rows to entities without components.
     virtual Status insert_new(std::span<const Entity> entities, Zone, std::span<const ComponentChange> changes,
                               ChangeCounts& counts) {
         return change(entities, changes, counts);
@@ -269,38 +269,38 @@ public:
     virtual Result<std::uint32_t> move_to_zone(std::span<const Entity>, Zone) { return 0u; }
 
     /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, and the entities are
-    /// alive. Errors: no memory; then nothing is added.
+    /// alive. Errors: no memory; nothing has been added.
     virtual Status spawn(const SpawnBatch& batch) = 0;
     /// A spawner calls these before and after the batches of one blob. The batches stay valid until finish_spawn(), so
-    /// a store that places an entity by all of its components may wait for the last batch. Errors: as above, for all
-    /// batches.
+    /// a store in which an entity's place depends on all its components may wait for the last batch. Errors: as for
+    /// spawn() with any of the batches.
     virtual void begin_spawn() {}
     virtual Status finish_spawn() { return {}; }
-    /// Whether the store waits in this way and keeps rows of entities without components. If so, the spawner passes all
-    /// batches of this store when the first one is due, so that the rows exist when component types that come later in
+    /// Whether the store waits for the last batch, and keeps rows for entities without components. If so, the spawner
+    /// passes all of the store's batches when the first one is due. The rows then exist before later component types in
     /// the spawn order are spawned.
     virtual bool places_whole_entities() const { return false; }
 
-    /// Called after a query's loop that wrote columns of a component type whose OwnedColumns have
-    /// `is_source`. The columns were marked as written; rows do not move until the call returns. Shape: bit i of
-    /// `columns` stands for column i of the table, so queries write only the first 64 columns; no row is listed twice.
-    /// `executor`: the loop's executor, or nullptr. Thread: the loop's; nothing else uses the store.
+    /// Called after a query's loop has written columns of a component type whose OwnedColumns set `is_source`. The
+    /// columns are already marked as written, and rows do not move until the call returns. Shape: bit i of `columns`
+    /// stands for column i of the table, so queries can write only the first 64 columns; no row is listed twice.
+    /// `executor` is the loop's executor, or nullptr. Thread: the loop's thread, while nothing else uses the store.
     virtual void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows, Executor* executor) {
         static_cast<void>(columns), static_cast<void>(rows), static_cast<void>(executor);
     }
 
-    /// Removes all components of these entities, dead or alive; entities without components are ignored.
+    /// Removes all components of these entities, which may be dead. Entities without components are ignored.
     virtual void drop(std::span<const Entity> entities) = 0;
-    /// Called after commands destroyed entities: `num_destroyed` of them were alive, and the list of deaths ended at
-    /// `deaths_before`. A store may remove the rows of these entities at once. By default, it removes them when it
-    /// settles.
+    /// Called after commands have destroyed these entities, `num_destroyed` of which were alive. Before that, the list
+    /// of deaths ended at `deaths_before`. A store may remove the rows of these entities immediately. By default, it
+    /// removes them when it settles.
     virtual void drop_destroyed(std::span<const Entity>, std::uint64_t, std::uint32_t) {}
 
     /// Refuses structural calls while passes run (`true`), or allows them again (`false`).
     virtual void hold_rows(bool) {}
-    /// Whether structural calls are refused now, by hold_rows() or while loops run. Thread: any.
+    /// Whether structural calls are currently refused, because of hold_rows() or a running loop. Thread: any.
     virtual bool is_held() const { return false; }
-    /// Called between passes: removes the rows of dead entities as the store's policy specifies, frees memory, and
+    /// Called between passes. Removes the rows of dead entities as the store's policy specifies, frees memory, and
     /// starts a new stamp.
     virtual void settle(const SettleContext& context) = 0;
 
@@ -308,23 +308,22 @@ public:
     /// structural call.
     virtual std::span<const Table* const> tables() const = 0;
 
-    /// Finds component number `index` of an entity in the tables: index 0 is the only component, or with `many` the
-    /// first. This finds an entity's columns without C++ types. The result shows whether the component is enabled, but
-    /// not whether the entity is alive. For the null entity, the result only describes the columns, which may hold more
-    /// than the component: a transform also has its world pose. Total: any component type and any entity are fine. By
-    /// default, looks for a table whose schema is the component type's. Override this if the store keeps components in
-    /// other ways.
-    /// Thread: const calls. Cost: one look-up if the table has an index, otherwise O(rows); in addition, one step per
-    /// index.
+    /// Finds an entity's component number `index` in the tables, for code without C++ types. Index 0 is the only
+    /// component or, with `many`, the first. The result shows whether the component is enabled, but not whether the
+    /// entity is alive. For the null entity, the result only describes the columns, which may hold more than the
+    /// component: a transform also has its world pose. Total: any component type and any entity are fine. By default,
+    /// looks for a table with the component type's schema. Override this if the store keeps components in another way.
+    /// Thread: const calls. Cost: one look-up if the table has an index, otherwise O(rows); then `index` steps along
+    /// the chain.
     SHOAL_API virtual ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const;
-    /// The same, to visit all components of an entity in order: `at` is the result for index - 1. Cost: a step, or a
-    /// look-up.
+    /// Like find_row(), but faster when all components of an entity are visited in order: `at` is the result for the
+    /// previous index. Cost: a step, or a look-up.
     SHOAL_API ComponentRow find_next(const ComponentRow& at, Entity entity, std::uint32_t index) const;
-    /// Copies a field, or a part of one, of a row that find_row() returned. Override this if the store does not keep
-    /// the fields in columns. Shape: part.type.num_bytes(). Thread: const calls.
+    /// Copies a field, or part of a field, from a row that find_row() returned. Override this if the store does not
+    /// keep the fields in columns. Shape: part.type.num_bytes(). Thread: const calls.
     SHOAL_API virtual void read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const;
-    /// Writes a field, or a part of one, of a row that find_row() returned, and marks it as written. A store that
-    /// derives data from its fields overrides this and calls its own setters.
+    /// Writes a field, or part of a field, in a row that find_row() returned, and marks the field as written. A store
+    /// that derives data from its fields overrides this and calls its own setters.
     /// Shape: part.type.num_bytes(). Errors: the store does not accept the value; the message says why. On an error,
     /// nothing has changed. Thread: as for the setters of the store, or as for writing to its table.
     SHOAL_API virtual Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value);
@@ -336,19 +335,19 @@ public:
     /// Replaces the contents with what save() wrote. The entity manager has already been loaded. Corrupt data must do
     /// no harm. Errors: no memory, or the data does not fit; the store is then consistent and has no rows.
     SHOAL_API virtual Status load(SnapshotReader& from);
-    /// Called after all stores of the world are loaded, to restore data that stores exchange.
+    /// Called after all of the world's stores have been loaded, to restore data that stores exchange.
     virtual void finish_load() {}
 
-    /// Adds state that is not in the tables to a hash of the state.
+    /// Extends a state hash with state that is not in the tables.
     virtual std::uint64_t hash_beside_tables(std::uint64_t hash) const { return hash; }
 
-    /// Writes one entry per component type, in the order of schemas(), but at most out.size(). Returns the number of
-    /// component types.
+    /// Writes one entry per component type, in the order of schemas(), but at most out.size() entries. Returns the
+    /// number of component types.
     virtual std::size_t statistics(std::span<StoreStatistics> out) const = 0;
 
 protected:
-    /// Removes the store from its directory. For stores whose destructor may call back: the base class would do this
-    /// only at the end.
+    /// Removes the store from its directory. For destructors in which callbacks may run, because ~Store() would remove
+    /// the store too late.
     SHOAL_API void leave_directory();
     /// Gives the store its own directory, which it uses whenever it is not in another directory. Requires: `alone`
     /// lives as long as the store.

@@ -3,9 +3,9 @@
 // scripts find stores through it. A world owns a directory; a directory also works without a world:
 //
 //     ComponentDirectory directory(entities);
-//     if (Status added = directory.add(masses); !added) return added;    // its component type is its own from now on
-//     Store* store = directory.find(schema_of<PointMass>().id());        // nullptr: nobody keeps it
-//     Result<Store*> found = directory.require(schema_of<Transform>());  // its owner, a world, may make the store
+//     if (Status added = directory.add(masses); !added) return added;    // from now on, `masses` keeps its type
+//     Store* store = directory.find(schema_of<PointMass>().id());        // nullptr: no store keeps it
+//     Result<Store*> found = directory.require(schema_of<Transform>());  // a world may create the store
 //
 //     component type --directory--> store --its tables--> rows
 //
@@ -13,7 +13,7 @@
 //
 // Commands that passes record wait in the directory. A world carries them out when it settles. A program without a
 // world calls WaitingCommands::of_directory(directory).apply() before it settles the stores (see waiting_commands.h). A
-// database that is not in another directory has its own, and carries out the commands itself.
+// database that is not in another directory has its own directory, and carries out the commands itself.
 // Thread: one structural thread; between its calls, const calls from any thread.
 
 #include "shoal/base/detail/array.h"
@@ -32,7 +32,7 @@ class WaitingCommands;
 /// The owner of a directory, such as a world. It creates stores, and is notified when a store is destroyed.
 class DirectoryOwner {
 public:
-    /// Creates the dedicated store of a component type that no store keeps yet. Returns nullptr if the type has no
+    /// Creates the dedicated store for a component type that no store keeps yet. Returns nullptr if the type has no
     /// dedicated store. Errors: the store cannot be created; the message says what is missing.
     virtual Result<Store*> make_store_of(const Schema& component) = 0;
     /// Returns the schema of the component type with this name if make_store_of() can create its store; otherwise
@@ -40,7 +40,8 @@ public:
     virtual const Schema* find_built_in(ComponentId name) const = 0;
     /// Chooses the store for a component type that a command names and that has no dedicated store.
     virtual Result<Store*> choose_store_for(const Schema& component) = 0;
-    /// Errors: the component type would have no effect in this store, or is not allowed there.
+    /// Checks whether a store may keep a component type. Errors: the type would have no effect in this store, or is not
+    /// allowed there.
     virtual Status check_store(const Store& store, const Schema& component) const = 0;
     /// Called after a store is added.
     virtual void note_store(Store& store) = 0;
@@ -73,13 +74,14 @@ public:
 
     /// Adds a store, which keeps its component types from now on.
     /// Errors: another store keeps one of the types, or the owner refuses one; the store is already attached to a
-    /// world; commands wait in the store's own directory. On an error, nothing has changed. Requires: no passes run.
+    /// world; commands are waiting in the store's own directory. On an error, nothing has changed. Requires: no pass is
+    /// running.
     SHOAL_API Status add(Store& store);
     /// Adds a store and takes ownership of it: end_stores() and destroy() call destroy(object).
     /// Requires: add() accepts it.
     SHOAL_API void own(Store& store, void* object, void (*destroy)(void* object));
     /// Constructs S(entities, pool, arguments...) and owns it. A Manager<T> becomes the face() of its core. Requires:
-    /// no store keeps any of its component types yet; no passes run; `pool` outlives the directory.
+    /// no store keeps any of its component types yet, no pass is running, and `pool` outlives the directory.
     template <class S, class... Arguments>
     S& make(PagePool& pool, Arguments&&... arguments) {
         static_assert(alignof(S) <= alignof(std::max_align_t));
@@ -96,10 +98,10 @@ public:
     }
     bool owns(const Store& store) const { return find_owned(store) != owned_.size(); }
     /// Removes a store and notifies the owner. In a world, call detach() instead, which first notifies the services.
-    /// Requires: the store is in this directory; no passes run.
+    /// Requires: the store is in this directory, and no pass is running.
     SHOAL_API void remove(Store& store);
 
-    // For the owner, and for code that loads another state into a world. Requires for each call: no passes run.
+    // For the owner, and for code that loads another state into a world. Each call requires that no pass is running.
 
     /// Destroys a store that the directory owns; if it is still in the directory, removes it first.
     SHOAL_API void destroy(Store& store);
@@ -111,7 +113,7 @@ public:
     /// is not notified.
     SHOAL_API void end_stores();
     /// Replaces a store with another store for the same component type. The owner is not notified. An owned store stays
-    /// owned. Requires: `before` is in this directory, and `after` is not in any.
+    /// owned. Requires: `before` is in this directory, and `after` is not in any directory.
     SHOAL_API void replace(Store& before, Store& after);
     bool has(const Store& store) const { return store.component_directory() == this; }
     /// All stores, in the order in which they were added. Lifetime: until a store is added or removed.
@@ -130,34 +132,33 @@ public:
     SHOAL_API const Schema* find_schema(ComponentId component) const;
     /// Returns the store that keeps a component type, or else a store that shows it in this layout, or else nullptr.
     SHOAL_API Store* find_shown(const Schema& component) const;
-    /// The same, but lets the owner create the store of a built-in type. Returns nullptr if no store keeps the type and
-    /// it is not built in.
+    /// Like find_shown(), but lets the owner create the store of a built-in type. Returns nullptr if no store keeps the
+    /// type and it is not built in.
     SHOAL_API Result<Store*> require(const Schema& component);
-    /// The same as require(), but an error ends the program with its message. For stores that the program cannot do
-    /// without.
+    /// Like require(), but an error ends the program with the error's message. For stores that the program needs.
     SHOAL_API Store* require_or_end(const Schema& component);
     /// Lets the owner create the store of the built-in component type with this name, if that type exists and no store
     /// keeps it. Errors: the store cannot be created.
     SHOAL_API Status require_built_in(ComponentId name);
-    /// Returns the store that keeps a component type if its class is S; otherwise nullptr.
+    /// Returns the store that keeps a component type if that store is an S; otherwise nullptr.
     template <class S>
     S* find_as(ComponentId component) const {
         return dynamic_cast<S*>(find(component));
     }
-    /// The same as require() for a command. If the component type has no store, the owner chooses a store; without an
+    /// Like require(), but for a command. If the component type has no store, the owner chooses a store; without an
     /// owner, the first store that accepts the type keeps it from now on. Errors: no store accepts the type.
     SHOAL_API Result<Store*> require_for_command(const Schema& component);
 
     /// Checks whether a store may keep a component type. Errors: another store keeps the type, or the owner refuses it.
     SHOAL_API Status check(const Store& store, const Schema& component) const;
-    /// Lets a store keep another component type. Errors: as above; the store accepts no further types
+    /// Lets a store keep another component type. Errors: as for check(); the store accepts no further types
     /// (Store::take_component()).
     SHOAL_API Status claim(Store& store, const Schema& component);
     template <class T>
     Status claim(Store& store) {
         return claim(store, schema_of<T>());
     }
-    /// Called by a store that now keeps another component type. Requires: check() has allowed it.
+    /// Called by a store that now keeps another component type. Requires: check() has allowed the type.
     void note(Store& store, ComponentId component) { keepers_.set(component, &store); }
 
     // --- all stores together -------------------------------------------------------------------------------------
@@ -166,13 +167,14 @@ public:
     Singletons& singletons() { return singletons_; }
     const Singletons& singletons() const { return singletons_; }
 
-    /// Makes all stores and the entity manager refuse structural calls while passes run, or allow them again.
+    /// While passes run, makes all stores and the entity manager refuse structural calls (`true`); afterwards, allows
+    /// the calls again (`false`).
     SHOAL_API void hold(bool holds);
     bool is_held() const { return is_held_; }
 
-    /// The stamp that writes to the stores get. Each settle starts a new stamp.
+    /// The stamp of current writes to the stores. Each settle starts a new stamp.
     std::uint64_t stamp() const { return stamp_; }
-    /// For code that settles or loads the stores. Requires: no passes run.
+    /// For code that settles or loads the stores. Requires: no pass is running.
     void set_stamp(std::uint64_t stamp) { stamp_ = stamp; }
 
     // --- for the command room ------------------------------------------------------------------------------------
@@ -182,8 +184,8 @@ public:
     /// Gives `made` to the directory, which calls release(made) when it is destroyed. If another thread has already set
     /// an object, returns that object and does not take `made`. Thread: any.
     SHOAL_API WaitingCommands& set_commands(WaitingCommands& made, void (*release)(WaitingCommands&));
-    /// Drops the commands, as the directory's destructor does, and the commands that destructors of their values
-    /// record.
+    /// Drops the waiting commands, and the commands that the destructors of their values record. The directory's
+    /// destructor also does this.
     SHOAL_API void end_commands();
 
 private:

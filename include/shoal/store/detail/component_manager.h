@@ -16,7 +16,7 @@ namespace shoal {
 struct ManagerOptions {
     RowIndexKind index = RowIndexKind::kPaged;
     DeathPolicy death = DeathPolicy::kAtSettle;
-    std::uint32_t max_collected = 0xFFFFFFFF;  ///< random probes: the most rows that a settle removes
+    std::uint32_t max_collected = 0xFFFFFFFF;  ///< with random probes: the most rows that one settle removes
     std::uint32_t capacity_rows = kDefaultCapacityRows;
 };
 
@@ -37,8 +37,8 @@ public:
     Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context) {
         return rows_.add(entities, fill, context);
     }
-    /// The same with values as struct images. Shape: one image per entity, or a single image for all entities with
-    /// stride 0.
+    /// Like add(), but copies the values from struct images. Shape: one image per entity or, with stride 0, a single
+    /// image for all entities.
     SHOAL_API Result<AddCounts> add_images(std::span<const Entity> entities, const std::byte* images,
                                            std::size_t stride);
 
@@ -68,12 +68,12 @@ public:
 
     /// The number of rows in each column. With an identity index, some rows are holes, whose entity is null.
     std::uint32_t num_rows() const { return rows_.num_rows(); }
-    /// The number of components, which is the number of rows without holes.
+    /// The number of components, which is the number of rows that are not holes.
     std::uint32_t num_components() const { return rows_.num_owned(); }
     /// Increases when rows are added, removed or moved. While it stays the same, data derived from rows is valid.
     std::uint64_t num_structural_changes() const { return rows_.num_structural_changes(); }
 
-    /// Removes rows of dead entities, found by random probes: see OwnedRows::collect.
+    /// Probes random rows and removes those of dead entities: see OwnedRows::collect().
     CollectCounts collect(Random& random, std::uint32_t max_removed) { return rows_.collect(random, max_removed); }
 
     /// The Manager<T> around this core, or nullptr. World::manager<T>() returns it.

@@ -1,15 +1,15 @@
 #pragma once
 // Finds the entities that have gained, lost or changed a component since the last comparison, in any store.
 //
-//     ComponentMirror mirror(bodies.core(), schema_of<Body>());  // remembers who has a Body now
-//     mirror.watch_field(0);                                     // and its velocity
+//     ComponentMirror mirror(bodies.core(), schema_of<Body>());  // remembers which entities have a Body now
+//     mirror.watch_field(0);                                     // and the velocity of each Body
 //     ASSERT_TRUE(bodies.add(*entities.create(), Body{}));       // whatever happens
 //     mirror.compare();
 //     for (const Entity entity : mirror.added()) born.push_back(entity);  // and removed(), changed()
 //
-// A mirror remembers the owner of each row, and the columns of watched fields. It compares only the blocks of rows that
-// were written since the last comparison, because tables keep a stamp for each block. The store's own calls do no extra
-// work for the mirror.
+// A mirror remembers the owner of each row, and the columns of watched fields. Tables keep a stamp for each block of
+// rows, so a mirror compares only the blocks that were written since the last comparison. The store's own calls do no
+// extra work for the mirror.
 //
 //     table     e7 e2 e9 | e4 e5                    block 0 has a new stamp, block 1 does not
 //     mirror    e7 e3 e9 | e4 e5                    e2 was added, e3 was removed
@@ -57,7 +57,7 @@ public:
 
     std::span<const Entity> added() const { return added_; }
     std::span<const Entity> removed() const { return removed_; }
-    /// Entities that had the component before and still have it, with another value in a watched field.
+    /// Entities that still have the component, but with a different value in a watched field.
     std::span<const Entity> changed() const { return changed_; }
     /// The values of the added components, if take_added_values() was called. Shape: a struct image for each
     /// entity.
@@ -68,17 +68,17 @@ public:
 
     /// Writes the remembered rows and values. Requires: the results of the last compare() are no longer needed.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Remembers what save() wrote, and returns true. If that data is missing, or is for another component type or
-    /// other fields, starts over and returns false. Errors: the data does not fit; nothing is remembered then.
-    /// Requires: the store was loaded.
+    /// Remembers what save() wrote, and returns true. If that data is missing, or is for a different component type or
+    /// different fields, starts over and returns false. Errors: the data does not fit; then nothing is remembered.
+    /// Requires: the store has been loaded.
     SHOAL_API Result<bool> load(SnapshotReader& from, Start otherwise = Start::kRowsOfNow);
 
     /// Calls visit(context, field, value) for each remembered value of a string id field or a read-only array field.
-    /// Shape: value: field.size bytes, not aligned.
+    /// Shape: `value` has field.size bytes and may be unaligned.
     SHOAL_API void visit_texts(void (*visit)(void* context, const Field& field, const std::byte* value),
                                void* context) const;
 
-    /// The bookkeeping memory that the remembered rows and values use.
+    /// The memory that the remembered rows and values use.
     SHOAL_API std::size_t num_bytes() const;
 
 private:
@@ -93,7 +93,7 @@ private:
         Array<Bytes> columns{Owner("component mirror")};  // of columns_, by row
     };
 
-    /// Consecutive rows of a table with new owners. `first` is the number of new owners before them.
+    /// Consecutive rows of one table, all with new owners. `first` is the number of new owners before them.
     struct RowSpan {
         std::uint32_t picture, row, first, count;
     };

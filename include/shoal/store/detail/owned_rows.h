@@ -8,9 +8,9 @@
 //
 // When an entity dies, the policy determines when its rows are removed:
 //     at settle       when the world settles, from the entity manager's list of deaths (the default)
-//     by callback     inside EntityManager::destroy: for components whose resources must be released at once
-//     random probe    when the world settles: looks at random rows until four in a row have living owners. Costs almost
-//                     nothing when few entities die
+//     by callback     inside EntityManager::destroy: for components whose resources must be released immediately
+//     random probe    when the world settles: looks at random rows until four looks in succession find living owners.
+//                     Costs almost nothing when few entities die
 //
 // A ComponentManager is a store that consists only of an OwnedRows. A store that keeps more (links between rows, a
 // block in another table, a sum) holds an OwnedRows as a member and forwards the functions of Store to it, as
@@ -18,7 +18,7 @@
 // other data together with its rows sets OwnedRowsOptions::remove_dead and removes both itself.
 //
 // Rows are packed, and each row belongs to one entity; if the schema is `many`, an entity has a chain of rows. With an
-// identity index, the row number is the entity's index, and rows without an owner (holes) can be between the others.
+// identity index, the row number is the entity's index, and some rows may be holes, which have no owner.
 // Thread: structural calls from the world's structural thread; const calls from any thread between passes. While a loop
 // runs over the rows (see RowLock), or while the passes of a world run, structural calls end the program.
 
@@ -65,14 +65,14 @@ using RemoveDead = void (*)(void* store, std::span<const Entity> entities);
 struct OwnedRowsOptions {
     RowIndexKind index = RowIndexKind::kPaged;
     DeathPolicy death = DeathPolicy::kAtSettle;
-    std::uint32_t max_collected = 0xFFFFFFFF;  ///< random probes: the most rows that a settle removes
+    std::uint32_t max_collected = 0xFFFFFFFF;  ///< with random probes: the most rows that one settle removes
     std::uint32_t capacity_rows = kDefaultCapacityRows;
     /// The schema of the table if it differs from the component's schema; outlives the rows. spawn() and append_batch()
     /// require that the component's columns come first.
     const Schema* row_schema = nullptr;
     bool tree = false;                 ///< rows link to parents, children and siblings
-    RemoveDead remove_dead = nullptr;  ///< nullptr: only the rows are removed. Requires: no random probe
-    bool follows_deaths = true;        ///< false: the store removes rows of dead entities itself, and never settles
+    RemoveDead remove_dead = nullptr;  ///< nullptr: only the rows are removed. Requires: no random probes
+    bool follows_deaths = true;        ///< false: the store itself removes rows of dead entities and never settles
     void* store = nullptr;             ///< the first argument of remove_dead
     const char* kind = "a store";      ///< Store::kind() of the store
 };
@@ -115,7 +115,7 @@ public:
     std::uint32_t num_rows() const { return table_.num_rows(); }
     /// The number of rows without the holes.
     std::uint32_t num_owned() const { return table_.num_rows() - table_.num_holes(); }
-    /// Increases when a call of this class adds, removes or moves rows. While it stays the same, data derived from rows
+    /// Increases when a call to this class adds, removes or moves rows. While it stays the same, data derived from rows
     /// is valid.
     std::uint64_t num_structural_changes() const { return num_structural_changes_; }
     /// Returns the owners grouped by the value of their string id (see owners_by_value.h). The first call creates the
@@ -129,25 +129,26 @@ public:
     /// twice may need room twice); nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context);
 
-    /// Makes room for add() of these entities. Errors: as for add().
+    /// Makes room for adding these entities. Errors: as for add().
     SHOAL_API Status reserve_for(std::span<const Entity> entities);
-    /// The same for a store in which commands change only rows: see Store::prepare_values().
+    /// Implements Store::prepare_values() for a store in which commands change only rows.
     SHOAL_API Result<bool> prepare_values(std::span<const Entity> entities, bool removes);
 
     /// Gives each living entity a row with one of these values, or sets the value of its row: see Store::add_values().
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values);
 
-    /// Makes room for `count` more rows, for entities with indices up to `highest_index`. Errors: as above.
+    /// Makes room for `count` more rows, for entities with indices up to `highest_index`. Errors: as for add().
     SHOAL_API Status reserve(std::size_t count, std::uint32_t highest_index);
-    /// The same for entities that are alive or are created next.
+    /// Makes room for `count` more rows, for entities that are alive or are created next.
     SHOAL_API Status reserve(std::size_t count);
     /// Gives a row to a living entity that has none, and returns the row; with `many`, adds a row before its other
-    /// rows. Elements hold arbitrary bytes until the caller fills them. Requires: room is reserved, and nothing is
-    /// stale (see remove_stale).
+    /// rows. Elements hold arbitrary bytes until the caller fills them. Requires: room is reserved, and remove_stale()
+    /// has been called for the entity.
     SHOAL_API std::uint32_t append(Entity entity);
     /// Gives each entity a row, in the order of the span, if all are alive and none of their indices has a row.
-    /// Otherwise returns false and changes nothing. Requires: room is reserved; the index is paged; no `many`.
+    /// Otherwise returns false and changes nothing. Requires: room is reserved, the index is paged, and the schema is
+    /// not `many`.
     SHOAL_API bool append_all(std::span<const Entity> entities);
     /// Appends a row for an entity. Returns kNilRow if the entity is dead or already has a row, or if memory would be
     /// needed.
@@ -167,26 +168,28 @@ public:
     /// Adds a batch: see Store::spawn.
     SHOAL_API Status spawn(const SpawnBatch& batch);
     /// The first half of spawn(): asserts what Store::spawn requires, removes rows that older entities with the same
-    /// indices have left behind, and makes room. Errors: an owner already has a row; no memory. No row is added.
+    /// indices have left behind, and makes room. Errors: an owner already has a row; no memory.
     SHOAL_API Status reserve_batch(const SpawnBatch& batch);
-    /// The second half: adds one row per component and copy, copy by copy, with its owner, its columns, and references
-    /// to the entities of its copy. Requires: reserve_batch(); no identity index.
+    /// The second half of spawn(): for each copy in turn, adds one row per component. A row gets its owner, its values,
+    /// and references to the entities of its own copy. Requires: reserve_batch() has succeeded, and the index is not an
+    /// identity index.
     SHOAL_API RowRange append_batch(const SpawnBatch& batch);
 
-    /// Shows rows in a store's own memory instead of the rows that were shown before, and indexes them. For stores in
-    /// plugins. Rows with a new owner are marked as written. Afterwards, no other call of this class may add or remove
+    /// Shows rows in a store's own memory instead of the previously shown rows, and indexes them. For stores in
+    /// plugins. Rows with a new owner are marked as written. Afterwards, no other call to this class may add or remove
     /// rows, so OwnedRowsOptions::remove_dead must be set.
-    /// Shape: owners, next: by row; next is the next row of the same entity, and empty unless the schema is `many`;
-    /// columns: see Table::show(). Errors: no memory for the index; an entity has two rows, or a row has no owner, or
-    /// the rows of an entity are not one chain. On an error, no row is shown.
-    /// Lifetime of owners and columns: until the next call. Cost: compares the owners; with `many`, writes all links.
+    /// Shape: `owners` and `next` are indexed by row; for `columns`, see Table::show(). `next` holds the next row of
+    /// the same entity; it is empty unless the schema is `many`. Errors: no memory for the index; an entity has two
+    /// rows; a row has no owner; the rows of an entity are not one chain. On an error, no row is shown.
+    /// Lifetime of `owners` and `columns`: until the next show(). Cost: compares the owners; with `many`, writes all
+    /// links.
     SHOAL_API Status show(std::span<Entity> owners, std::span<std::byte* const> columns,
                           std::span<const std::uint32_t> next);
 
     // --- removing ------------------------------------------------------------------------------------------------
 
-    /// Removes all rows of these entities and returns how many were removed. Entities without a row are skipped. The
-    /// span may be the owners column of this table.
+    /// Removes all rows of these entities and returns how many rows were removed. Entities without a row are skipped.
+    /// The span may be the owners column of this table.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
     SHOAL_API void remove_row(std::uint32_t row);
     /// Removes rows that an older entity with the same index as `entity` has left behind. Returns whether `entity`
@@ -207,7 +210,7 @@ public:
 
     // --- dead entities and settling ------------------------------------------------------------------------------
 
-    /// Removes the rows of dead entities by the policy, and settles the table: see Store::settle.
+    /// Removes the rows of dead entities according to the policy, and settles the table: see Store::settle().
     void settle(const SettleContext& context) {
         remove_dead(context);
         settle_table(context);
@@ -218,23 +221,23 @@ public:
         const bool is_at_settle = options_.death == DeathPolicy::kAtSettle;
         if (!is_at_settle || entities_.death_position(cursor_) != entities_.deaths_end()) remove_by_policy(context);
     }
-    /// The second half: frees memory and starts a new stamp.
+    /// The second half of settle(): frees memory and starts a new stamp.
     SHOAL_API void settle_table(const SettleContext& context);
-    /// Removes all rows, frees all memory and stops following deaths. For a store that was replaced, but to which paths
-    /// and queries may still refer.
+    /// Removes all rows, frees all memory and stops following deaths. For a replaced store to which paths and queries
+    /// may still refer.
     SHOAL_API void retire();
-    /// Removes rows of dead entities, found by random probes, until four consecutive probes find living entities or
+    /// Probes random rows and removes those of dead entities, until four consecutive probes find living entities or
     /// `max_removed` rows are removed.
-    /// Cost: four probes if no entity died, and none if there are no rows; holes are not probed. Source: Frykholm, part
-    /// 2.
+    /// Cost: four probes if no entity has died, and none if there are no rows; holes are not probed. Source: Frykholm,
+    /// part 2.
     SHOAL_API CollectCounts collect(Random& random, std::uint32_t max_removed);
 
     // --- saving --------------------------------------------------------------------------------------------------
 
     /// Writes all rows, and the position in the list of deaths.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Replaces all rows with the rows that save() wrote. Errors: no memory, or the data does not fit; no rows are
-    /// left. Requires: the entity manager was loaded; the rows are in this object's own memory (see show()).
+    /// Replaces all rows with the rows that save() wrote. Errors: no memory, or the data does not fit; then no rows are
+    /// left. Requires: the entity manager has been loaded, and the rows are in this object's own memory (see show()).
     SHOAL_API Status load(SnapshotReader& from);
 
     // --- locks ---------------------------------------------------------------------------------------------------
@@ -242,21 +245,21 @@ public:
     /// Until unlock(), structural calls end the program. Locks are counted. Thread: any.
     void lock() { __atomic_fetch_add(&num_locks_, 1u, __ATOMIC_RELAXED); }
     void unlock() { __atomic_fetch_sub(&num_locks_, 1u, __ATOMIC_RELAXED); }
-    /// The same while passes run: see Store::hold_rows.
+    /// Locks the rows while passes run, or unlocks them: see Store::hold_rows().
     void hold(bool hold) { __atomic_fetch_add(&num_locks_, hold ? kPassesRun : 0u - kPassesRun, __ATOMIC_RELAXED); }
     /// Whether rows are locked or held. Thread: any.
     bool is_held() const { return __atomic_load_n(&num_locks_, __ATOMIC_RELAXED) != 0; }
-    /// For calls that move rows and are allowed in passes: asserts that no loop runs over the rows.
+    /// Asserts that no loop is running over the rows. For calls that move rows and are allowed in passes.
     /// `call` is the name of the call, for the message.
     SHOAL_API void require_no_loop(const char* call) const;
-    /// For structural calls of a store that bypass this class: asserts that rows may be added and removed now.
+    /// Asserts that rows may be added and removed now. For structural calls to a store that bypass this class.
     void require_unlocked(const char* call) const {
         if (SHOAL_UNLIKELY(is_held())) refuse_change(call);
     }
 
     // --- reports -------------------------------------------------------------------------------------------------
 
-    /// Implementations for the functions of Store.
+    /// Implementations of the functions of Store.
     SHOAL_API std::span<const Schema* const> schemas() const;
     SHOAL_API OwnedColumns find_columns(const Schema& component);
     SHOAL_API std::span<const Table* const> tables() const;
@@ -298,7 +301,7 @@ private:
     DeathCursor cursor_;
     DestructionCallback callback_;
     std::uint64_t removed_all_at_ = 0;  // with random probes: the number of deaths when all dead rows were last removed
-    std::uint32_t num_locks_ = 0;       // one for each loop, and kPassesRun for each world whose passes run
+    std::uint32_t num_locks_ = 0;       // one for each loop, and kPassesRun for each world that runs passes
     std::uint64_t num_structural_changes_ = 0;
     bool plain_index_ = false;                                // the index is paged, and there is one row per entity
     Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows, as of counted_at_

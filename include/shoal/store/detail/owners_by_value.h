@@ -3,12 +3,12 @@
 //
 //     rows          e3 "swims"     e7 "glows"     e3 "glows"
 //     lists         "swims": e3    "glows": e3 e7              one after the other
-//     rows_of()     "glows": row 0 is of e3, row 1 of e7       a table with an index, which queries join with others
+//     rows_of()     "glows": row 0 e3, row 1 e7                a table with an index, which queries join with others
 //
 // The lists are rebuilt in one pass over all rows, on the first request after rows were added or removed. An entity is
 // in the list of a value only once; its position depends only on the rows. The first rows_of() call for a value creates
 // its rows, which are then updated together with the lists.
-// Lifetime: the source rows. Thread: living() counts as a structural call of the rows; any thread may make the other
+// Lifetime: the source rows. Thread: living() counts as a structural call to the rows; any thread may make the other
 // calls between structural calls. Cost: O(rows) after rows were added or removed, and O(result) for each value given to
 // rows_of().
 
@@ -27,11 +27,11 @@ public:
 
     /// The rows whose owners are listed.
     OwnedRows& source() { return source_; }
-    /// Returns the living owners of rows with this value, each once.
+    /// Returns the living owners of rows with this value, without duplicates.
     /// Lifetime: until the next structural call, or until an entity dies.
     SHOAL_API std::span<const Entity> living(StringId value);
-    /// Returns rows without fields for the same owners, as of the last refresh(). A dead entity keeps its row here
-    /// until its rows are removed from the source. Lifetime: this object. Requires: the caller makes no structural
+    /// Returns rows without fields for the owners of this value, as of the last refresh(). A dead entity keeps its row
+    /// here until its rows are removed from the source. Lifetime: this object. Requires: the caller makes no structural
     /// calls.
     SHOAL_API OwnedRows& rows_of(StringId value);
     /// Updates all lists and rows from the source. Cost: nothing if no row of the source was added or removed.
@@ -60,7 +60,7 @@ private:
     Schema member_;  // the schema of the rows of one value
     DestructionCallback callback_;
     bool is_guarded_ = false;
-    std::uint64_t num_deaths_ = 0;  // batches of entities destroyed since the first call of living()
+    std::uint64_t num_deaths_ = 0;  // batches of entities destroyed since the first call to living()
     std::uint64_t built_at_;        // num_structural_changes() of the source when the lists were made
     Array<List> lists_{Owner("owners by value")};
     HashMap<StringId, std::uint32_t> list_by_value_{Owner("owners by value")};  // index in lists_

@@ -11,9 +11,10 @@
 //
 // The field is written like any other field; refresh() then updates the lists, using a ComponentMirror. World does this
 // when it settles, for every field that is declared a relation: see Relations::referrers().
-// Lifetime: store and entities outlive it. Thread: refresh() and clear_references() count as structural calls of the
-// store; between them, any thread may make const calls. Cost: 16 bytes for each entity index up to the highest referrer
-// (24 with 64-bit ids), 4 up to the highest target, and a mirror of the field.
+// Lifetime: the store and the entity manager outlive the index. Thread: refresh() and clear_references() count as
+// structural calls to the store; between them, any thread may make const calls. Cost: 16 bytes for each entity index up
+// to the highest referrer (24 with 64-bit ids), 4 bytes for each index up to the highest target, and a mirror of the
+// field.
 
 #include "shoal/entity/entity_manager.h"
 #include "shoal/store/detail/component_mirror.h"
@@ -34,19 +35,20 @@ public:
     std::uint32_t field() const { return field_; }
     Relation relation() const { return component().fields()[field_].relation; }
 
-    /// Updates the lists from the rows, and appends the dead targets of new references. Ids that were never created
-    /// count as null.
+    /// Updates the lists from the rows, and appends the dead targets of new references to `dead_targets`. Ids of
+    /// entities that never existed count as null.
     SHOAL_API void refresh(Array<Entity>& dead_targets);
-    /// Returns the entities that refer to an entity, dead or alive.
+    /// Returns the entities that refer to `target`, which may be dead.
     SHOAL_API Referrers referrers(Entity target) const;
-    /// Forgets the reference of an entity, for example after its death.
+    /// Forgets an entity's reference, for example after the entity's death.
     SHOAL_API void forget(Entity referrer);
     /// Sets all references to an entity to null, in the lists and in the rows. Call refresh() afterwards, so that a
     /// later write of the same reference counts as a change.
     SHOAL_API void clear_references(Entity target);
     /// Whether clear_references() has changed rows since the last refresh().
     bool has_cleared() const { return has_cleared_; }
-    /// Forgets the references of dead entities, and appends the dead targets of other references. Cost: O(indices).
+    /// Forgets the references of dead entities, and appends the dead targets of the remaining references. Cost:
+    /// O(indices).
     SHOAL_API void find_dead(Array<Entity>& dead_targets);
     /// Writes the lists, whose order depends on the order in which references were made.
     SHOAL_API void save(SnapshotWriter& to) const;

@@ -1,5 +1,5 @@
 #pragma once
-// Singletons are component types of which a directory of stores has only one component, such as the wind. All
+// A singleton is a component type, such as the wind, that has only one component in a directory of stores. All
 // singletons belong to one entity, and each is the only row of a manager, so they are saved, reported and observed like
 // any other component.
 //
@@ -28,14 +28,17 @@ public:
     explicit Singletons(ComponentDirectory& directory) : directory_(directory) {}
 
     /// Returns the manager of a singleton, which has one row. Creates the manager and the row if necessary. Requires:
-    /// the schema is `singleton`, and no store keeps the type in another layout; no passes run if something must be
-    /// created.
+    /// the schema is `singleton`, and no store keeps the type in a different layout. If something must be created, no
+    /// pass is running.
     SHOAL_API ComponentManager& require(const Schema& component);
-    /// The same for reading. Requires: the singleton exists, because a call, a query or a blob named it.
+    /// Like require() above, but read-only. Requires: the singleton exists, because a call, a query or a blob has named
+    /// it.
     SHOAL_API const ComponentManager& require(const Schema& component) const;
-    /// Marks a singleton as written, and returns its column, which holds the struct. Requires: as above; no passes run.
+    /// Marks a singleton as written, and returns its column, which holds the struct. Requires: as for require(), and no
+    /// pass is running.
     SHOAL_API std::byte* write(const Schema& component);
-    /// write() and require() for a C++ type, declared `SHOAL_COMPONENT((Wind, singleton), force)`.
+    /// Like write() and the read-only require(), but for a C++ type declared `SHOAL_COMPONENT((Wind, singleton),
+    /// force)`.
     template <class T>
     T& of() {
         require_declared<T>();
@@ -48,7 +51,7 @@ public:
     }
     /// Gives a manager its row, if it has none. Errors: its schema allows several rows; ids or memory run out.
     SHOAL_API Status make_row(ComponentManager& manager);
-    /// Returns the entity that has the singletons; null if there are none yet.
+    /// Returns the entity that has the singletons, or null if there are none yet.
     Entity entity() const { return entity_; }
 
     /// Forgets the entity if it has died.
@@ -59,8 +62,8 @@ public:
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Errors: the saved entity is not alive.
     SHOAL_API Status load(SnapshotReader& from);
-    /// Creates singletons that the state does not have, with their defaults. Errors: a singleton has several rows, or
-    /// the row of a dead entity.
+    /// Creates the singletons that are missing from the loaded state, with their defaults. Errors: a singleton has
+    /// several rows, or its row belongs to a dead entity.
     SHOAL_API Status finish_load(SnapshotReader& from);
 
 private:

@@ -31,7 +31,8 @@ public:
 
     /// Lifetime: this object and the given span.
     std::span<const T> get() const { return span_; }
-    /// For calls that find out late which table they change. Call this before the change if the span is in that table.
+    /// Copies the span. For calls that find out late which table they change. Call this before the change if the span
+    /// is in that table.
     void copy() {
         copy_.assign(span_.begin(), span_.end());
         span_ = copy_;

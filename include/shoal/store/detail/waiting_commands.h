@@ -4,7 +4,7 @@
 //
 //     Commands --record--> lists of chunks --apply()--> entities, and the stores of the directory
 //
-// Thread: of_directory() and here() from any thread; the rest between passes.
+// Thread: of_directory() and here() from any thread; all other calls between passes.
 
 #include "shoal/store/store.h"
 
@@ -17,28 +17,30 @@ class Commands;
 class ComponentDirectory;
 struct SpawnOverride;
 
-/// The change that a command makes to the texts of an entity.
+/// The change that a command makes to an entity's name or tags.
 enum class TextChange : std::uint8_t { kName, kTag, kUntag };
 
 /// The object, such as a world, that spawns and copies for commands, keeps names and tags, and finds the blobs and
 /// stores to which saved commands refer.
 class CommandHost {
 public:
-    /// Spawns copies of a blob. `firsts` are alive and still empty: they become blob entity 0 of each copy. Entities
-    /// for which the blob names no zone are put into `zone`; kNoZone: the stores decide. `overrides` apply to the
-    /// copies. Returns how many entities the copies have. Shape: `poses` is as long as `firsts`, or empty. Errors:
-    /// nothing was spawned, and `firsts` are destroyed.
+    /// Spawns copies of a blob. `firsts` are living entities without components; each becomes blob entity 0 of one
+    /// copy. Entities for which the blob names no zone are put into `zone`; if that is kNoZone, the stores choose the
+    /// zone. `overrides` apply to the copies. Returns the total number of entities in the copies. Shape: `poses` is as
+    /// long as `firsts`, or empty. Errors: nothing was spawned, and `firsts` are destroyed.
     virtual Result<std::uint32_t> spawn(const Blob& blob, std::span<const Entity> firsts,
                                         std::span<const RootPose> poses, Zone zone,
                                         std::span<const SpawnOverride> overrides) = 0;
-    /// The same for copies of a living entity and all its descendants; `poses` are the poses of the copies.
+    /// Like spawn(), but copies a living entity and all its descendants; `poses` are the poses of the copies.
     virtual Result<std::uint32_t> copy(Entity original, std::span<const Entity> firsts,
                                        std::span<const RootPose> poses) = 0;
-    /// Names a living entity, or adds or removes a tag; the host keeps the text.
-    /// Errors: the text cannot be a tag; no memory; another text has the same hash. On an error, nothing has changed.
+    /// Names a living entity, or adds or removes one of its tags. The host keeps the text.
+    /// Errors: the text cannot be a tag; no memory; a different string has the same hash. On an error, nothing has
+    /// changed.
     virtual Status change_text(TextChange change, Entity entity, std::string_view text) = 0;
 
-    /// Errors: a store would not accept these images or poses, although they are valid values.
+    /// Checks whether the stores accept these images or poses. Errors: a store would refuse them, although they are
+    /// valid values.
     virtual Status check_images(const Schema& schema, std::span<const std::byte> images) const = 0;
     virtual Status check_poses(std::span<const RootPose> poses) const = 0;
     /// Returns the name under which find_blob() finds a blob, or an empty name.
@@ -61,14 +63,14 @@ public:
     /// belong to no pass. Thread: any.
     virtual Commands& here() = 0;
 
-    /// From now on, commands that spawn, copy, name and tag use `host`, which outlives this object; nullptr: these
-    /// commands are refused.
+    /// From now on, commands that spawn, copy, name or tag use `host`, which outlives this object. If `host` is null,
+    /// these commands are refused.
     void set_host(CommandHost* host) { host_ = host; }
     CommandHost* host() const { return host_; }
 
-    /// Carries out all commands and adds what was done to `counts`, if not null.
+    /// Carries out all commands. If `counts` is not null, adds the totals to it.
     virtual void apply(SettleCounts* counts) = 0;
-    /// Whether apply() runs now.
+    /// Whether apply() is running.
     virtual bool is_applying() const = 0;
     /// Drops all commands.
     virtual void discard() = 0;
@@ -81,7 +83,7 @@ public:
               &sum);
         return sum;
     }
-    /// Returns the position, from 1, of the first pass with waiting commands; 0: none.
+    /// Returns the 1-based position of the first pass with waiting commands, or 0 if there is none.
     std::uint32_t first_waiting_pass() {
         std::uint32_t first = 0;
         count(
@@ -93,8 +95,8 @@ public:
         return first;
     }
     /// Calls visit(context, pass, kind, count) for the waiting commands, possibly several times for the same kind and
-    /// pass. `pass`: the position of the pass, as above; 0: outside of passes. `kind`: "destroyed", "created", "moved",
-    /// "added", "removed", "spawned", "copied", "called" or "set". `count`: the number of entities.
+    /// pass. `pass` is the 1-based position of the pass, or 0 outside of passes. `kind` is "destroyed", "created",
+    /// "moved", "added", "removed", "spawned", "copied", "called" or "set". `count` is the number of entities.
     virtual void count(void (*visit)(void* context, std::uint32_t pass, std::string_view kind, std::uint64_t count),
                        void* context) = 0;
     /// Appends the component types that the commands name, possibly with duplicates. For a command that sets a field,
@@ -108,14 +110,14 @@ public:
     /// visit() changes the copy and returns true, the copy replaces the array.
     virtual void visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
                               void* context) = 0;
-    /// Calls visit(context, bytes) for values that may contain ids of texts: string ids, 32-bit numbers, and all
-    /// overrides of spawns.
+    /// Calls visit(context, bytes) for values that may contain string ids: StringId fields, 32-bit numbers, and all
+    /// spawn overrides.
     virtual void visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) = 0;
 
     /// Writes the waiting commands under the name "commands". Refuses commands that cannot be saved.
     virtual void save(SnapshotWriter& to) = 0;
-    /// Replaces the waiting commands with what save() wrote, which may be corrupt. `saved`: schemas of component types
-    /// that no store keeps. Errors: the data does not fit; no commands wait then.
+    /// Replaces the waiting commands with what save() wrote, which may be corrupt. `saved` holds the schemas of
+    /// component types that no store keeps. Errors: the data does not fit; then no commands are waiting.
     virtual Status load(SnapshotReader& from, std::span<const Schema> saved = {}) = 0;
 
 protected:

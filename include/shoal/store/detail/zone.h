@@ -1,7 +1,7 @@
 #pragma once
 // A zone is a plain number that each entity has. Rows of different zones never share a table, so a loop over some zones
-// reads nothing in the others. The program decides what a zone means: a tile of the map (see grid_zones.h), or a state
-// such as asleep or on the ground.
+// reads nothing from the others. The program decides what a zone means: a tile of the map (see grid_zones.h), or a
+// state such as asleep or on the ground.
 //
 //     ZoneSet near = {3, 4};        bits   0 0 0 1 1
 //
@@ -25,7 +25,7 @@ inline constexpr Zone kNoZone = 0xFFFFFFFF;
 namespace detail {
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_zone(Zone zone);
 }
-/// Ends the program with a message that names the zone if it is not below kMaxZones.
+/// If the zone is not below kMaxZones, ends the program with a message that names the zone.
 inline void require_zone(Zone zone) {
     if (SHOAL_UNLIKELY(zone >= kMaxZones)) detail::refuse_zone(zone);
 }
@@ -51,7 +51,7 @@ public:
     std::uint32_t size() const { return static_cast<std::uint32_t>(bits_.count()); }
     bool empty() const { return bits_.empty(); }
 
-    /// Calls visit(zone) for each zone, ascending.
+    /// Calls visit(zone) for each zone, in ascending order.
     template <class Visit>
     void for_each(Visit&& visit) const {
         bits_.for_each([&](std::size_t zone) { visit(static_cast<Zone>(zone)); });
