@@ -45,7 +45,7 @@ Status OwnedRows::load(SnapshotReader& from) {
 /// else to the later row.
 Status OwnedRows::index_loaded(SnapshotReader& from) {
     const std::span<const Entity> owners = table_.entities();
-    if (owners.empty()) return {};  // needs no memory, so an empty state can always be loaded
+    if (owners.empty()) return {};  // needs no memory, so that loading an empty state works without any
     std::uint32_t highest = 0;
     for (const Entity owner : owners) highest = std::max(highest, owner.index());
     if (highest > entities_.num_indices_used())

@@ -41,7 +41,7 @@ bool convert_number(From from, To& wanted) {
 template <class T>
 inline constexpr bool kIsNumber = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 
-/// Converts a number from type `from` to type `to`. Requires: `from` and `to` are types of numbers.
+/// Converts a number from type `from` to type `to`. Requires: `from` and `to` are number types.
 bool convert_number(FieldType from, const std::byte* bytes, FieldType to, std::byte* out) {
     bool fits = false;
     visit_value(from, bytes, [&](const auto& number) {
@@ -56,7 +56,7 @@ bool convert_number(FieldType from, const std::byte* bytes, FieldType to, std::b
     return fits;
 }
 
-/// Returns a hint for a message about a value of another type.
+/// Returns a hint for a message about a value of the wrong type.
 std::string type_hint(std::string_view name, const ValueType& wanted, const ValueType& given) {
     if (wanted.array_length != 0) return {};
     if (wanted.type == FieldType::kEnum) {
@@ -70,7 +70,7 @@ std::string type_hint(std::string_view name, const ValueType& wanted, const Valu
     return is_number(given) && is_number(wanted) ? "; give a whole number" : "";
 }
 
-/// Finds the enumerator that a text names. Errors: the enumerator does not exist.
+/// Finds the enumerator with a given name. Errors: the enumerator does not exist.
 Result<std::int64_t> find_enumerator(const ValueType& type, std::string_view text, std::string_view name) {
     Array<std::string_view> names{Owner("any value")};
     for (const EnumeratorDefinition& e : type.enumerators) {

@@ -65,7 +65,7 @@ std::size_t ChangeStamps::marks_in(std::uint32_t block) const {
 
 // --- writing -----------------------------------------------------------------------------------------------------
 
-/// Stamps blocks that are written from their first row on, as in loops, and blocks of which more than half is written.
+/// Stamps a whole block if it is written from its first row on, as in loops, or if more than half of it is written.
 SHOAL_INLINE void ChangeStamps::mark(const Line& line, RowRange rows) const {
     if (rows.begin == rows.end) return;
     const std::size_t first = rows.begin / kRowsPerChangeMark, last = (rows.end - 1) / kRowsPerChangeMark;
@@ -154,7 +154,8 @@ std::uint64_t ChangeStamps::placed(std::uint32_t block) const {
     return written(rows(), block);
 }
 
-/// Adds the rows that were written at `since` or later: all rows of a block if only the stamp of the block is known.
+/// Adds the rows that were written at `since` or later. If only the stamp of a block is known, adds all rows of the
+/// block.
 void ChangeStamps::add_written(const Line& line, std::uint32_t snapshot_block, std::uint64_t since,
                                SnapshotMarks& to) const {
     const std::uint64_t least = since <= base_ ? 1 : since - base_;

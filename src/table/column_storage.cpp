@@ -1,6 +1,6 @@
 // The memory of a table's columns: a block of a slab while the table is small, then its own range. A table that is
-// filled at once, as by a spawn, is in a block of large pages that it shares with other tables: a page fault costs 1.4
-// us for 4 KiB and 0.1 ms for 2 MiB, seven times less for the same memory, provided that all of that memory is used.
+// filled in one call, such as a spawn, uses a block of large pages that it shares with other tables. A page fault costs
+// 1.4 us for 4 KiB and 0.1 ms for 2 MiB, which is seven times less for the same memory if all of it is used.
 //
 // In a range, each column has a frame that starts on a 2 MiB boundary, so that the column can use large pages from its
 // first row on. The column itself starts up to three cache lines and three pages later, at a different distance in each
@@ -9,8 +9,8 @@
 //     |<- frame of column 0 ------------>|<- frame of column 1 ---------------->|
 //     |column 0 ...                      | 64 B |column 1 ...                   |
 //
-// Only a few cache lines are used for this, because they cost memory: a column may waste one page and 5 % of its rows,
-// and needs more than one page beyond its rows only if the stagger does not fit into the rest of their last page.
+// The distances are only a few cache lines, because they cost memory: a column may waste only one page and 5 % of its
+// rows. It needs one more page only if the stagger does not fit into the rest of the last page.
 
 #include "shoal/table/detail/column_storage.h"
 
@@ -29,8 +29,8 @@ constexpr std::size_t kLargeColumnBytes = std::size_t(16) << 20;   // from this 
 constexpr std::size_t kStaggerLines = 4;                           // starts within a page, one cache line apart
 constexpr std::size_t kStaggerPages = 4;
 constexpr std::size_t kMaxStaggerBytes = kStaggerPages * kPageBytes;
-constexpr std::uint32_t kRowsAhead = 64;  // rows made ready beyond the requested rows, plus 1/64 of these
-constexpr std::uint32_t kPatience = 8;    // calls of settle before pages are freed
+constexpr std::uint32_t kRowsAhead = 64;  // this many extra rows are made ready, plus 1/64 of the requested rows
+constexpr std::uint32_t kPatience = 8;    // calls to settle() before pages are freed
 
 std::size_t column_bytes(std::uint32_t rows, std::uint32_t element_bytes) {
     return round_up(std::size_t(rows) * element_bytes, kCacheLineBytes);
@@ -42,8 +42,8 @@ std::size_t stagger(std::size_t column) {
 static_assert((kStaggerLines - 1) * kCacheLineBytes <= (kPageBytes - (kStaggerLines - 1) * kCacheLineBytes) / 20,
               "see above: 5 % of the rows pay for the stagger");
 
-/// A column that may fill a large page starts in a large page. Shorter columns, of tables with a small capacity, are in
-/// consecutive pages.
+/// A column that may fill a large page starts in a large page. Shorter columns, which occur in tables with a small
+/// capacity, are in consecutive pages.
 struct Frame {
     Frame(std::size_t offset, std::uint32_t rows, std::uint32_t element_bytes) {
         const std::size_t bytes = kMaxStaggerBytes + column_bytes(rows, element_bytes);
@@ -54,8 +54,8 @@ struct Frame {
     std::size_t begin, end;  // in the range
 };
 
-/// Bytes from the start of frame `c` that should be in large pages while `rows` rows are in use and `ready_rows` rows
-/// may be used.
+/// The number of bytes from the start of frame `c` that should be in large pages while `rows` rows are in use and
+/// `ready_rows` rows may be used.
 std::size_t wanted_large_bytes(std::size_t c, std::uint32_t element_bytes, std::uint32_t rows,
                                std::uint32_t ready_rows) {
     const std::size_t used = std::size_t(rows) * element_bytes;
@@ -72,8 +72,7 @@ std::size_t block_bytes(const Columns& columns, std::uint32_t rows) {
     return bytes;
 }
 
-/// Blocks are an odd number of granules, so that many consecutive blocks of one size begin in all cache sets, instead
-/// of always in the same few.
+/// Blocks are an odd number of granules, so that consecutive blocks of the same size begin in different cache sets.
 std::size_t round_up_to_odd_granules(std::size_t bytes) {
     return (round_up(bytes, PagePool::kGranuleBytes) / PagePool::kGranuleBytes | 1) * PagePool::kGranuleBytes;
 }
@@ -272,7 +271,7 @@ Status ColumnStorage::grow(std::uint32_t rows) {
     return move_to_range(rows);
 }
 
-/// Moves the rows of a small table to a block for `rows` rows, and as many more as fit into `spare_bytes`.
+/// Moves the rows of a small table to a block for `rows` rows plus as many more as fit into `spare_bytes`.
 Status ColumnStorage::move_to_block(std::uint32_t rows, std::size_t spare_bytes) {
     const std::size_t wanted = round_up_to_odd_granules(block_bytes(columns_, rows) + spare_bytes);
     const std::size_t bytes =
@@ -286,7 +285,7 @@ Status ColumnStorage::move_to_block(std::uint32_t rows, std::size_t spare_bytes)
     return {};
 }
 
-/// Moves the rows to a block for `rows` rows in large pages that tables share. Returns false if none is available.
+/// Moves the rows to a block for `rows` rows in large pages that tables share. Returns false if no block is available.
 bool ColumnStorage::move_to_shared(std::uint32_t rows) {
     const std::size_t bytes = round_up(block_bytes(columns_, rows), PagePool::kGranuleBytes);
     if (bytes <= kPromotionBytes || bytes > PagePool::kMaxSharedBytes) return false;
@@ -314,7 +313,8 @@ void ColumnStorage::free_block() {
     slab_bytes_ = 0;
 }
 
-/// Moves the rows to their own range. If address space is short, halves the reservation, down to what is needed.
+/// Moves the rows to their own range. If address space is short, halves the reservation repeatedly, down to what is
+/// needed.
 Status ColumnStorage::move_to_range(std::uint32_t rows) {
     std::size_t touched_hint = 0;
     std::uint32_t room = max_rows_, spare = std::min(rows / 2, max_rows_ - rows);
@@ -385,8 +385,8 @@ void ColumnStorage::release() {
     free_block();
     const std::uint32_t touched = std::max(touched_rows_, num_rows_);
     if (range_.data != nullptr) {
-        // The next owner knows only `touched` pages: large pages beyond these, which were made ready but never used,
-        // must be discarded.
+        // The next owner knows about only `touched` pages, so large pages beyond these, which were made ready but never
+        // used, must be discarded.
         if (has_large_pages_beyond(columns_, touched)) discard_beyond(touched);
         pool_->give_range(range_, shape_ + capacity_, committed_bytes(touched), touched);
     }
@@ -396,7 +396,7 @@ void ColumnStorage::release() {
     note_addresses();
 }
 
-/// Bytes of the range that are backed by memory after `rows` rows were written.
+/// The number of bytes in the range that are backed by memory after `rows` rows have been written.
 std::size_t ColumnStorage::committed_bytes(std::uint32_t rows) const {
     std::size_t bytes = 0;
     for (std::size_t c = 0; rows > 0 && c < columns_.size(); ++c) {
@@ -420,7 +420,7 @@ MemoryUse ColumnStorage::memory_use() const {
     return use;
 }
 
-/// Whether more is committed than the rows need, plus 5 % and a page per column.
+/// Whether the committed memory exceeds what the rows need by more than 5 % and a page per column.
 bool ColumnStorage::is_wasteful() const {
     if (num_rows_ == 0) return capacity_ > 0;
     if (slab_bytes_ == 0 && range_.data == nullptr) return false;  // the rows are in foreign memory

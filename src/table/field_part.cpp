@@ -51,7 +51,7 @@ private:
         return type.array_length == 0 && type.type == FieldType::kMatrix3x4;
     }
 
-    /// The part of the name that was understood so far, as in "body.position".
+    /// The part of the name that has been understood so far, as in "body.position".
     std::string so_far(std::string_view rest) const {
         return quoted(concat(schema_.name(), '.', name_.substr(0, name_.size() - rest.size())));
     }
@@ -116,8 +116,7 @@ private:
         return {};
     }
 
-    /// Narrows a matrix to the last column of its rows; `length` is the length of the name that was used for that
-    /// column.
+    /// Narrows a matrix to its last column, the w of each row. `length` is the length of the name used for that column.
     void enter_position(std::string_view& rest, std::size_t length) {
         narrow({FieldType::kVec3, FieldType(0), 0, sizeof(Vec3), {}}, offsetof(Vec4, w));
         part_.lane_stride = sizeof(Vec4);
@@ -141,8 +140,7 @@ private:
     FieldPart part_;
 };
 
-/// Calls copy(offset from the start of the part, offset in the value, bytes): only once if the bytes of the part are
-/// contiguous.
+/// Calls copy(offset from the start of the part, offset in the value, bytes) for each contiguous piece of a part.
 template <class Copy>
 void for_each_run(const FieldPart& part, std::size_t bytes, Copy&& copy) {
     if (part.lane_stride == 0) return copy(0, 0, bytes);

@@ -15,12 +15,12 @@ constexpr std::size_t kNumIndices = static_cast<std::size_t>(kMaxEntities) + 1;
 constexpr std::size_t kMaxClearedBytes = std::size_t(64) << 20;  // more memory than this is freed rather than zeroed
 
 constexpr std::size_t kLeastBlockBytes = std::size_t(256) << 10;  // smaller blocks are not worth a page of 2 MiB
-constexpr std::size_t kDenseShare = 8;  // a block is used if at least 1 in kDenseShare indices is reserved at once
+constexpr std::size_t kDenseShare = 8;  // a block is used if at least 1 in kDenseShare indices is reserved in one call
 
 constexpr std::size_t kMaxSpread = 4;  // the most indices per entity for which one loop over all indices is used
 constexpr std::uint32_t kIndexStep = 1023;
 
-/// Empties the first `num_used` entries of a flat index in its own address space.
+/// Empties the first `num_used` entries of a flat index that has its own address space.
 template <class T>
 void clear_flat(PageArray<T>& entries, std::size_t num_used, bool release) {
     if (entries.capacity() == 0) return;
@@ -45,8 +45,8 @@ std::size_t RowIndex::slot_of(std::uint32_t entity_index) const {
 
 IndexRange index_range(std::span<const Entity> entities) {
     IndexRange range;
-    // These are two loops, because g++ does not vectorise them as one. They run over few entities at a time, so that
-    // the second loop finds these in the cache.
+    // These are two loops, because g++ does not vectorise them as one. They process few entities at a time, so that the
+    // second loop finds them in the cache.
     while (!entities.empty()) {
         const std::span<const Entity> some = entities.first(std::min<std::size_t>(entities.size(), 1024));
         std::uint32_t lowest = 0xFFFFFFFF, highest = 0;

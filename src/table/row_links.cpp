@@ -90,7 +90,7 @@ void RowLinks::move(std::uint32_t from, std::uint32_t to) {
 }
 
 /// The rows may be linked to each other. Therefore, every link to `a` first becomes the mark, and every link to `b`
-/// becomes `a`; then the caller swaps the rows; then every mark becomes `b`.
+/// becomes `a`. After the caller has swapped the rows, every mark becomes `b`.
 void RowLinks::begin_swap(std::uint32_t a, std::uint32_t b) {
     for_each_link_to(a, kNilRow, [&](std::uint32_t& link) {
         if (link == a) link = kSwapMark;

@@ -23,7 +23,7 @@ Table::Table(const Schema& schema, PagePool& pool, const TableOptions& options)
     note_kind();
 }
 
-/// Determines which fast paths apply. Also makes other code look up kept addresses again.
+/// Determines which fast paths apply. Also invalidates the addresses that other code keeps.
 void Table::note_kind() {
     is_plain_ = !schema().has_opaque() && !links_.has_any();
     is_packed_ = is_plain_ && index_ != nullptr && index_->kind() == RowIndexKind::kPaged;
@@ -115,7 +115,7 @@ std::uint32_t Table::take(Table& from, RowList rows, const TakePlan& plan) {
     return taken.begin;
 }
 
-/// The same for one row, element by element.
+/// Takes one row, element by element.
 std::uint32_t Table::take_packed(Table& from, std::uint32_t row, const TakePlan& plan) {
     SHOAL_ASSERT(index_ == from.index_, "rows are taken between tables that share an index");
     const Entity owner = from.storage_.owners()[row];
@@ -147,8 +147,7 @@ void Table::occupy(Entity owner) {
 
 // --- removing ----------------------------------------------------------------------------------------------------
 
-/// Removes a row from the links and the index: the entry of its owner becomes the next row of the chain, if there is
-/// one.
+/// Removes a row from the links and the index. If the chain has a next row, the owner's entry refers to it from now on.
 void Table::forget(std::uint32_t row) {
     const Entity owner = storage_.owners()[row];
     const std::uint32_t next = links_.has_any() ? links_.leave(row) : kNilRow;
@@ -277,7 +276,7 @@ std::uint32_t Table::remove_dead(const EntityManager& entities) {
 
 namespace {
 
-/// Returns which of the rows from `first` to `end` - 1 are removed, as bits from 0 on.
+/// Returns a bit for each row from `first` to `end` - 1, which is set if the row is removed.
 BitSet removed_from_tail(std::span<const std::uint32_t> removed, std::uint32_t first, std::uint32_t end) {
     BitSet tail{Owner("table")};
     tail.clear(end - first);

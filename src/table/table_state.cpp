@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-/// The rows of a block whose owners were placed at `since` or later.
+/// Returns the rows in a block that got their owners at `since` or later.
 SnapshotMarks placed_in_table(const void* table, std::uint32_t, std::uint32_t block, std::uint64_t since) {
     return static_cast<const Table*>(table)->placed_since(block, since);
 }
@@ -23,8 +23,7 @@ struct BadRow {
     std::uint32_t row;
     const char* problem;
 };
-/// Finds the first of some rows that has an owner and an invalid value, or returns their end. A hole contains
-/// garbage.
+/// Finds the first row that has an owner and an invalid value, or returns the end of the rows. A hole contains garbage.
 BadRow find_bad_row(const Field& field, const FieldRows& all, RowRange rows, std::span<const Entity> owners) {
     while (rows.begin != rows.end) {
         const BadValue bad = find_bad_value(
@@ -151,8 +150,8 @@ Status Table::load(SnapshotReader& from) {
     return status;
 }
 
-/// Reads the data of the rows. `source` identifies the old columns if they are still in this memory, or is 0. Errors:
-/// data is missing or does not fit; rows then hold arbitrary bytes.
+/// Reads the data of the rows. If the old columns are still in this memory, `source` identifies them; otherwise it is
+/// 0. Errors: data is missing or does not fit; rows then hold arbitrary bytes.
 Status Table::load_rows(SnapshotReader& from, std::uint64_t source) {
     from.gather_columns();
     if (Status status = from.column("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows(), source);
@@ -183,7 +182,7 @@ Status Table::load_rows(SnapshotReader& from, std::uint64_t source) {
     return stamps_.load(from, num_rows());
 }
 
-/// Errors: some bytes are not a valid value of their field.
+/// Checks all values. Errors: some bytes are not a valid value of their field.
 Status Table::check_values(SnapshotReader& from) const {
     for (const Field& field : schema().fields()) {
         if (field.opaque != nullptr || field.num_columns != 1 || num_rows() == 0) continue;

@@ -16,7 +16,7 @@ bool is_fixed_string(const std::byte* value, std::uint32_t capacity) {
     return length < capacity && is_utf8({text, length});  // bytes after the first zero are ignored
 }
 
-/// The numbers of an enum as stored in values, ascending, each once.
+/// Returns the numbers of an enum as stored in values, in ascending order and without duplicates.
 Array<std::int64_t> numbers_of(const Field& field) {
     Array<std::int64_t> numbers{Owner("value check")};
     for (const EnumeratorDefinition& enumerator : field.enumerators) {

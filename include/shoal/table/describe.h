@@ -8,23 +8,22 @@
 //     SHOAL_COMPONENT(Body, (mass, unit("kg"), range(0, 1e9)), (position, unit("m"), split), velocity, acceleration)
 //
 // A field is listed alone or with attributes in parentheses: unit(text), range(least, greatest), split, relation. The
-// struct can have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), enableable, many), mass). An
+// struct can also have attributes: SHOAL_COMPONENT((Body, whole, version(2), name("body"), enableable, many), mass). An
 // enableable component may be disabled: Disabled{Body{}}. Defaults are the values of a default-constructed struct. A
 // component has up to 64 fields. Nothing is registered globally: the description is a function found by
 // argument-dependent look-up. `&Body::mass` names a field, and `all_fields<Body>` names all fields.
 //
-// A declaration that omits a member does not compile: tables would lose its value. If that is intended, list the member
-// as (scratch, ignored), so that it is not a field. Structs with constructors, base classes or private members are not
-// checked.
+// A declaration that omits a member does not compile, because tables would lose the member's value. To omit a member on
+// purpose, list it as (scratch, ignored). Structs with constructors, base classes or private members are not checked.
 //
-// A member whose type was declared in the same way is described field by field: `volume.aabbox.min` in text, and
-// nested<&Volume::aabbox, &Aabbox::min> in code.
+// A member whose type was declared in the same way becomes several fields: one of them is `volume.aabbox.min` in text,
+// and nested<&Volume::aabbox, &Aabbox::min> in code.
 //
 //     template <class Of>
 //     struct Stock {
 //         float amount = 0;
 //     };
-//     SHOAL_COMPONENT_TEMPLATE((class Of), (Stock<Of>, name(Of::kStockName)), amount)  // each has a name of its own
+//     SHOAL_COMPONENT_TEMPLATE((class Of), (Stock<Of>, name(Of::kStockName)), amount)  // each has its own name
 //
 //     enum class Shape : std::uint8_t { kBox, kSphere };
 //     SHOAL_ENUM(Shape, (kBox, "box"), (kSphere, "sphere"))  // or plain: SHOAL_ENUM(Shape, kBox, kSphere)
@@ -45,7 +44,7 @@ struct MemberTraits<T C::*> {
     using Component = C;
     using Value = T;
 };
-/// Names a member of a struct within a component; `kInner` may be nested again.
+/// Names a member of a struct within a component; `kInner` may itself be nested.
 template <auto kOuter, auto kInner>
 struct NestedMember {};
 template <auto kOuter, auto kInner>
@@ -104,8 +103,8 @@ inline constexpr bool kIsIgnored<IgnoredMember<Value>> = true;
 /// How many initialisers a member needs: one, or one for each element of a C array.
 template <class Value>
 inline constexpr std::size_t kNumInitialisers = sizeof(Value) / sizeof(std::remove_all_extents_t<Value>);
-/// The same for a declared member. For a struct within a component, the first field has the number for the whole
-/// struct.
+/// How many initialisers a declared member needs. For a struct within a component, the first field has the number for
+/// the whole struct, and the other fields have 0.
 template <class Member>
 inline constexpr std::size_t kNumInitialisersOf = kNumInitialisers<typename MemberTraits<Member>::Value>;
 template <class Described>
@@ -120,8 +119,8 @@ struct AnyMemberOf {
         requires(!std::is_base_of_v<Value, T>)
     operator Value() const noexcept;
 };
-/// Whether `kNumInitialisers` initialisers cover all members of T: one more would not compile. Also true for structs
-/// with constructors or base classes, which cannot be checked.
+/// Whether `kNumInitialisers` initialisers cover all members of T, so that one more would not compile. Also true for
+/// structs with constructors or base classes, which cannot be checked.
 template <class T, std::size_t kNumInitialisers>
 constexpr bool has_no_more_members() {
     if constexpr (!std::is_aggregate_v<T> || kNumInitialisers > 256) {
@@ -148,7 +147,7 @@ struct HeadWithIgnored : Head {
 };
 template <class T>
 concept DescribedComponent = requires { shoal_describe(ComponentTag<T>{}); };
-/// The same as a constant for static_assert: if a concept fails there, compilers explain the concept at length.
+/// The value of DescribedComponent<T>, for static_assert, because compilers explain a failed concept at length.
 template <class T>
 inline constexpr bool kIsDescribed = DescribedComponent<T>;
 template <DescribedComponent T>
@@ -235,7 +234,7 @@ struct Description {
     static constexpr std::uint32_t kNumColumns = kNumFields == 0 ? 0 : kWhole ? 1 : (0 + ... + Fields::kNumColumns);
     /// Whether no field is opaque, so that all values are plain bytes.
     static constexpr bool kIsPlain = ((FieldTraits<ValueOf<Fields::kMember>>::type != FieldType::kOpaque) && ...);
-    /// Bytes of an element of column `column`. Requires: the component is not kept whole.
+    /// The size of an element in column `column`, in bytes. Requires: the component is not kept whole.
     static constexpr std::size_t column_bytes(std::uint32_t column) {
         std::size_t bytes = 0;
         std::uint32_t first = 0;
@@ -304,7 +303,8 @@ constexpr auto describe(Head head, Fields... fields) {
         return Description<T, Head, Fields...>{head.note, {fields.note...}};
 }
 
-/// The same for an instance of a template. The instance needs a name, because all instances share the template's name.
+/// Describes an instance of a component template. The instance needs its own name, because all instances share the
+/// template's name.
 template <class T, class Head, class... Fields>
 constexpr auto describe_instance(Head head, Fields... fields) {
     static_assert(Head::kNamed, "a component template says how its instances are named: name(text)");
@@ -349,7 +349,7 @@ using ComponentOfGiven = typename GivenTraits<Given>::Component;
 /// A component type T, or Disabled<T>.
 template <class Given>
 concept GivenComponent = DescribedComponent<detail::ComponentOfGiven<Given>>;
-/// Whether a component type is declared `singleton`: a world has only one component of it.
+/// Whether a component type is declared `singleton`, so that a world has only one component of the type.
 template <class T>
 inline constexpr bool kIsSingleton = false;
 template <DescribedComponent T>
@@ -372,7 +372,7 @@ struct DescribedDefaults {
     std::size_t num_fields;
 };
 SHOAL_API ComponentDefinition make_described_definition(const DescribedDefaults& described);
-/// Requires: the declaration is valid (a name, sizes that fit).
+/// Requires: the declaration is valid (it has a name, and its sizes fit).
 SHOAL_API Schema make_described_schema(const DescribedDefaults& described);
 
 /// Calls `make`, one of the functions above, with the declaration of T and a value-initialised T for the defaults.
@@ -395,7 +395,7 @@ ComponentDefinition make_definition() {
     return make_of<T, ComponentDefinition>(make_described_definition);
 }
 
-/// Returns the schema of T, which the first call creates. Requires: as above.
+/// Returns the schema of T, which the first call creates. Requires: the declaration is valid.
 template <DescribedComponent T>
 const Schema& schema_of() {
     static const Schema schema = make_of<T, Schema>(make_described_schema);
@@ -413,7 +413,7 @@ const Schema& schema_of() {
 #define SHOAL_PP_ENUMERATOR_(value, ...) \
     ::shoal::Enumerator { SHOAL_PP_FIRST(__VA_OPT__(__VA_ARGS__, ) #value), static_cast<std::int64_t>(Self::value) }
 
-/// A using-declaration for each attribute hides names of the program such as `split` or `range`.
+/// A using-declaration for each attribute hides the program's own names, such as `split` or `range`.
 #define SHOAL_USE_ATTRIBUTES               \
     using ::shoal::attributes::unit;       \
     using ::shoal::attributes::range;      \
@@ -447,8 +447,8 @@ const Schema& schema_of() {
                   "SHOAL_COMPONENT leaves out a member of the struct (list it, or write (member, ignored) if " \
                   "that is meant)");
 
-/// For a struct template. `parameters` are the template's, in parentheses; a type with a comma also needs parentheses:
-/// ((Pair<A, B>), name(...)).
+/// Declares the instances of a struct template. `parameters` are the template's parameters, in parentheses. A type with
+/// a comma also needs parentheses: ((Pair<A, B>), name(...)).
 #define SHOAL_COMPONENT_TEMPLATE(parameters, head, ...)                                                          \
     template <SHOAL_PP_SPREAD(SHOAL_PP_ALL, parameters)>                                                         \
     SHOAL_PP_DESCRIBE(describe_instance, SHOAL_PP_ALL(SHOAL_PP_SPREAD(SHOAL_PP_ALL, SHOAL_PP_TYPE(head))), head, \

@@ -1,8 +1,8 @@
 #pragma once
-// Finds undeclared reads and writes of a pass, in checked builds. A table asks the calling thread's guard, if any,
-// before it marks a column as written. Managers, databases, fields by name and other objects that passes share ask it
-// before they read.
-// Thread: each thread has its own guard; several threads may use a guard at once.
+// In checked builds, finds reads and writes that a pass has not declared. A table asks the calling thread's guard, if
+// any, before it marks a column as written. Managers, databases, fields by name and other objects that passes share ask
+// the guard before they are read.
+// Thread: each thread has its own guard; several threads may use the same guard.
 
 #include "shoal/base/detail/config.h"
 
@@ -16,9 +16,9 @@ class AccessGuard {
 public:
     /// Ends the program if the column may not be written now.
     virtual void require_write(const Table& table, std::uint32_t column) const = 0;
-    /// The same for an object that is not a store; `what` names it in the message.
+    /// Ends the program if an object that is not a store may not be written now; `what` names it in the message.
     virtual void require_write(const void* object, const char* what) const = 0;
-    /// The same for reading.
+    /// Ends the program if the column or the object may not be read now.
     virtual void require_read(const Table& table, std::uint32_t column) const = 0;
     virtual void require_read(const void* object, const char* what) const = 0;
 
@@ -26,7 +26,7 @@ protected:
     ~AccessGuard() = default;
 };
 
-/// Sets the calling thread's guard, or removes it with nullptr, and returns the previous one.
+/// Sets the calling thread's guard, or removes it if `guard` is null. Returns the previous guard.
 SHOAL_API const AccessGuard* set_access_guard(const AccessGuard* guard);
 
 /// Asks the calling thread's guard, if there is one.

@@ -2,8 +2,8 @@
 // A value of any field type, for code that learns the type at run time: scripts, consoles, inspectors, tests.
 //
 //     AnyValue speed = 2.5f;                                           // a float
-//     if (Result<float> number = speed.as<float>()) total += *number;  // as any other type it is an error
-//     AnyValue shape = "box";                                          // text; it may name an enumerator or a string id
+//     if (Result<float> number = speed.as<float>()) total += *number;  // any other type is an error
+//     AnyValue shape = "box";                                          // a string, enumerator or string id
 //     std::string line = AnyValue(Vec3{1, 2, 3}).to_text();            // [1.0 2.0 3.0]
 //
 // A value is a copy of the bytes; up to 48 bytes need no allocation. The names of enumerators come from the schema with
@@ -27,7 +27,7 @@ public:
     template <class T>
         requires(!std::is_same_v<T, AnyValue> && PlainValue<T>)
     AnyValue(const T& value) : AnyValue(value_type_of<T>(), reinterpret_cast<const std::byte*>(&value)) {}  // NOLINT
-    /// Holds the text as a fixed string of its length.
+    /// Holds the text as a fixed string of the same length.
     SHOAL_API AnyValue(std::string_view text);                               // NOLINT
     AnyValue(const char* text) : AnyValue(std::string_view(text)) {}         // NOLINT
     AnyValue(const std::string& text) : AnyValue(std::string_view(text)) {}  // NOLINT
@@ -50,7 +50,7 @@ public:
     bool is() const {
         return type_ == value_type_of<T>();
     }
-    /// Errors: the value has another type; the message names both types.
+    /// Errors: the value has a different type; the message names both types.
     template <PlainValue T>
     Result<T> as() const {
         if (!is<T>()) return type_error(value_type_of<T>());
@@ -60,20 +60,21 @@ public:
     }
     /// The text of a fixed string; empty for other types.
     SHOAL_API std::string_view text() const;
-    /// Whether it is a text.
+    /// Whether the value is a string.
     bool is_text() const { return type_.type == FieldType::kFixedString && type_.array_length == 0; }
 
-    /// Converts the value to another type: a whole number to a number of another type if the result is exact, a double
-    /// to a float, a text to an enumerator, an id or a fixed string. Any other value must already have the type.
+    /// Converts the value to `type`. A whole number becomes a number of any type if the result is exact. A double
+    /// becomes a float. A string becomes an enumerator, an id or a fixed string. Any other value must already have the
+    /// type.
     /// Errors: the conversion does not exist, or the value does not fit. The message calls the target `name`.
     SHOAL_API Result<AnyValue> convert(const ValueType& type, std::string_view name) const;
 
-    /// Returns the value on one line: see value_text.h.
+    /// Returns the value as one line of text: see value_text.h.
     SHOAL_API std::string to_text(const ValueNames& names) const;
-    /// The same; ids without a text in `texts` are written as hashes.
+    /// Returns the value as one line; ids that are not in `texts` are written as hashes.
     std::string to_text(const StringTable* texts = nullptr) const { return to_text(PlainNames(texts)); }
 
-    /// Whether both have the same type and the same bytes.
+    /// Whether both values have the same type and the same bytes.
     friend bool operator==(const AnyValue& a, const AnyValue& b) { return a.equals(b); }
 
 private:

@@ -72,7 +72,7 @@ constexpr Name name(const char* text) { return {text}; }
 /// The attributes of one field.
 struct FieldNote {
     const char *name = nullptr, *unit = "", *keys = "";
-    const char* groups[3] = {};  ///< for a field of a struct within the component, the names of the members, outermost
+    const char* groups[3] = {};  ///< for a field of a struct within the component, the enclosing members, outermost
                                  ///< first
     bool split = false, shorthand = false;
     Relation relation = Relation::kNone;
@@ -97,7 +97,7 @@ struct ComponentNote {
     const char* name = nullptr;
     std::uint32_t version = 1;
     bool whole = false, enableable = false, many = false, singleton = false;
-    bool computed = false;  ///< its store computes the values: queries can read them; writing them does not compile
+    bool computed = false;  ///< its store computes the values; queries can only read them
 
     constexpr void add(attributes::Name value) { name = value.text; }
     constexpr void add(attributes::Version value) { version = value.number; }

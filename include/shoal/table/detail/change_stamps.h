@@ -7,7 +7,7 @@
 //     rows             m    m     m               rows added and moved in, which writes all columns
 //
 //     block            0    1    2
-//     column 0 ...     s    s    s                when many rows were written at once, and marks from before base
+//     column 0 ...     s    s    s                writes of many rows, and marks older than base
 //     rows             s    s    s
 //
 // A block was last written at the latest of its stamps and marks. When the current stamp does not fit into a mark, base
@@ -48,39 +48,39 @@ public:
     }
     std::size_t num_blocks() const { return num_blocks_; }
 
-    /// Marks a column as written in one row or several. Requires: stamps are kept for the rows.
+    /// Marks one or several rows of a column as written. Requires: stamps are kept for the rows.
     SHOAL_INLINE void mark(std::uint32_t column, std::uint32_t row) {
         const std::size_t place = column * num_marks_ + row / kRowsPerChangeMark;
         SHOAL_ASSERT(place < num_column_marks_, "the column or the row does not exist");
         marks_[place] = mark_;
     }
     SHOAL_API void mark(std::uint32_t column, RowRange rows);
-    /// The same for several rows that begin at the start of a block and end within it, as in a loop over a small table.
-    /// For other rows, or if the column does not exist, returns false and marks nothing.
+    /// Like mark(), but only for several rows that begin at the start of a block and end within it, as in a loop over a
+    /// small table. For other rows, or if the column does not exist, returns false and marks nothing.
     SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
         if (rows.begin % kRowsPerStampBlock != 0 || rows.end - rows.begin - 2 >= kRowsPerStampBlock - 1) return false;
         if (SHOAL_UNLIKELY(column >= num_columns_)) return false;
         stamps_[column * num_blocks_ + rows.begin / kRowsPerStampBlock] = now_;
         return true;
     }
-    /// The same for all `num_rows` rows of a table, in columns that exist; `columns_end` points past the last column.
-    /// If there are fewer than two rows, or more than one block, returns false and marks nothing.
+    /// Like mark(), but for all `num_rows` rows of a table, in several existing columns; `columns_end` points past the
+    /// last of these columns. If there are fewer than two rows or more than one block, returns false and marks nothing.
     SHOAL_INLINE bool mark_only_block(const std::uint16_t* columns_end, std::size_t num_columns,
                                       std::uint32_t num_rows) {
         if (num_rows - 2 >= kRowsPerStampBlock - 1) return false;
         for (; num_columns != 0; --num_columns) stamps_[*--columns_end * num_blocks_] = now_;
         return true;
     }
-    /// mark() without testing that the column and the row exist.
+    /// Like mark(), but does not test whether the column and the row exist.
     SHOAL_INLINE void mark_existing(std::uint32_t column, std::uint32_t row) {
         marks_[column * num_marks_ + row / kRowsPerChangeMark] = mark_;
     }
     /// See Table::mark_shared().
     SHOAL_API void mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen);
-    /// Marks all columns. Requires: as above.
+    /// Marks one or several rows as written in all columns. Requires: stamps are kept for the rows.
     SHOAL_INLINE void mark_row(std::uint32_t row) { row_marks_[row / kRowsPerChangeMark] = mark_; }
     SHOAL_API void mark_rows(RowRange rows);
-    /// The marks by row / kRowsPerChangeMark, for loops over many rows that write mark_of_now() themselves.
+    /// The marks, indexed by row / kRowsPerChangeMark, for loops over many rows that write mark_of_now() themselves.
     ChangeMark* row_marks() { return row_marks_; }
     ChangeMark mark_of_now() const { return mark_; }
 
@@ -88,8 +88,8 @@ public:
     SHOAL_API std::uint64_t written(std::uint32_t column, std::uint32_t block) const;
     /// Returns the stamp at which rows were last added to a block or moved into it.
     SHOAL_API std::uint64_t placed(std::uint32_t block) const;
-    /// Returns which rows of a block of a snapshot were, or may have been, written at `since` or later. A snapshot
-    /// block covers several blocks of the table. placed_since() does the same for rows that were added or moved.
+    /// Returns the rows of a snapshot block that were written, or may have been written, at `since` or later. A
+    /// snapshot block covers several blocks of the table. placed_since() returns the rows that were added or moved.
     SHOAL_API SnapshotMarks written_since(std::uint32_t column, std::uint32_t snapshot_block,
                                           std::uint64_t since) const;
     SHOAL_API SnapshotMarks placed_since(std::uint32_t snapshot_block, std::uint64_t since) const;

@@ -1,6 +1,6 @@
 #pragma once
-// Typed views of the columns of one field. The component's declaration decides which view a field has; code that uses a
-// view does not depend on it:
+// Typed views of the columns of one field. The component's declaration decides which view a field has, but all views
+// are used in the same way:
 //
 //     apart   Column<T, kApart>    T[]                      operator[], begin(), end(), span()
 //     split   Column<T, kSplit>    float[] per lane         operator[], begin(), end(), x() y() z() w()
@@ -8,7 +8,7 @@
 //
 // Reading views have a const T: their operator[] returns a `const T&`, or a const T if the field is split. Writing
 // views return a `T&`, or a SplitReference, which is used like a reference: it has x, y, z and w, converts to T, and
-// can be assigned and changed with the operators of T. Code that works with both uses `auto&&`:
+// can be assigned and changed with T's operators. Code that works with both kinds of view uses `auto&&`:
 //
 //     for (auto&& velocity : bodies.write_column<&Body::velocity>()) {
 //         velocity.z -= 9.81f * dt;
@@ -16,13 +16,13 @@
 //     }
 //
 // Code that needs a T in memory, such as a `T&`, a template that deduces T, or a member function of T, first makes a
-// copy: `T value = velocity;`. A SplitReference cannot be copied, because the copy would refer to the row, whereas
-// `auto old = velocity;` copies the value of a `T&`.
+// copy: `T value = velocity;`. A SplitReference cannot be copied, because the copy would still refer to the row,
+// whereas `auto old = velocity;` copies the value of a `T&`.
 //
 // `all_fields<T>` stands for the component T itself. A component that is kept whole is viewed like a field; other
 // components are assembled:
 //
-//     in columns    Column<T, kInColumns>    the fields of T, each in a column or lanes    operator[], begin(), end()
+//     in columns    Column<T, kInColumns>    each field in its own column or lanes    operator[], begin(), end()
 //
 // A reading view returns a const T; a writing view returns a ComponentReference that can be read and assigned.
 // Lifetime: until the table's next structural call. Checked builds end the program if a view is used after rows were
@@ -36,7 +36,7 @@ namespace shoal {
 
 enum class ColumnLayout : std::uint8_t { kApart, kSplit, kWhole, kInColumns };
 
-/// Assigns a value of a field, element by element if it is an array.
+/// Assigns a value to a field, element by element if the field is an array.
 template <class To, class From>
 SHOAL_INLINE void assign_value(To&& to, From&& from) {
     using Value = std::remove_cvref_t<From>;
@@ -46,8 +46,8 @@ SHOAL_INLINE void assign_value(To&& to, From&& from) {
         to = std::forward<From>(from);
 }
 
-/// Copies the value of a field one number at a time, so that the compiler can remove the copies of unused numbers,
-/// which it does not do for struct copies.
+/// Copies a field's value one number at a time. The compiler can then remove the copies of unused numbers, which it
+/// cannot do in a struct copy.
 template <class T>
 SHOAL_INLINE void copy_numbers(T& to, const T& from) {
     const auto copy_each = [](auto* out, const auto* in, auto... indices)
@@ -145,7 +145,7 @@ private:
         : Lanes{lanes[kLanes][row]...} {}
 };
 
-/// Iterates over the rows of a view whose values are not contiguous; `*i` is what operator[] of the view returns.
+/// Iterates over the rows of a view whose values are not contiguous; `*i` returns what the view's operator[] returns.
 template <class View>
 class RowIterator {
 public:
@@ -159,7 +159,7 @@ public:
     SHOAL_INLINE decltype(auto) operator*() const { return view_[row_]; }
     RowIterator& operator++() { return ++row_, *this; }
     RowIterator operator++(int) { return {view_, row_++}; }
-    /// Requires: both iterators are of the same view.
+    /// Requires: both iterators belong to the same view.
     bool operator==(const RowIterator& other) const { return row_ == other.row_; }
 
 private:
@@ -234,7 +234,7 @@ public:
     }
 
     std::size_t size() const { return size_; }
-    /// Reading returns a const value, so that assigning to it, which would not change the row, does not compile.
+    /// For reading, returns a const value. Assigning to it, which would not change the row, does not compile.
     SHOAL_INLINE auto operator[](std::size_t row) const
         -> std::conditional_t<std::is_const_v<T>, T, SplitReference<Value>> {
         require_current();
@@ -287,7 +287,8 @@ public:
     static constexpr std::uint32_t kNumColumns = DescriptionOf<Value>::kNumColumns;
 
     Column() = default;
-    /// Without a loop, the compiler sees early that the columns are distinct, and vectorises loops over rows.
+    /// There is no loop here, so that the compiler sees early that the columns are distinct, and vectorises loops over
+    /// rows.
     template <class Columns, std::size_t... kIndices>
     SHOAL_INLINE Column(Columns&& columns, std::index_sequence<kIndices...>, std::size_t size)
         : columns_{columns(static_cast<std::uint32_t>(kIndices))...}, size_(size) {}
@@ -308,7 +309,7 @@ public:
     SHOAL_INLINE Value get(std::size_t row) const;
     SHOAL_INLINE void set(std::size_t row, const Value& value) const
         requires(!std::is_const_v<T>);
-    /// The element of one column.
+    /// Returns the row's element in one column.
     Bytes* element(std::uint32_t column, std::size_t row) const {
         return columns_[column] + row * DescriptionOf<Value>::column_bytes(column);
     }
@@ -395,7 +396,7 @@ SHOAL_INLINE Column<T, FieldLayout<kMember>::kLayout> make_column(Columns&& colu
     if constexpr (Layout::kLayout == ColumnLayout::kApart) {
         return {reinterpret_cast<T*>(columns(Layout::kFirstColumn)), num_rows};
     } else if constexpr (Layout::kLayout == ColumnLayout::kWhole) {
-        auto* const first = columns(0);  // nullptr in a table that never held a row
+        auto* const first = columns(0);  // nullptr in a table that has never held a row
         return {first == nullptr ? first : first + struct_offset, sizeof(ComponentOf<kMember>), num_rows};
     } else if constexpr (Layout::kLayout == ColumnLayout::kInColumns) {
         return {columns, std::make_index_sequence<Layout::kNumColumns>(), num_rows};
@@ -408,7 +409,7 @@ SHOAL_INLINE Column<T, FieldLayout<kMember>::kLayout> make_column(Columns&& colu
     }
 }
 
-/// The same for views that programs receive, which checked builds watch. The component's columns begin at `first`.
+/// Makes a view that a program receives, which checked builds watch. The component's columns begin at `first`.
 template <auto kMember, class T, class Columns>
 SHOAL_INLINE auto make_column(Columns&& columns, std::size_t struct_offset, std::size_t num_rows, const auto& table,
                               std::uint32_t first) {

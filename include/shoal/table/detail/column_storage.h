@@ -3,10 +3,10 @@
 //
 //     rows in use   num_rows() <= rows that may be written without a call <= rows that the memory has room for
 //
-// A small table is in a block of a slab that it shares with others. At 64 KiB of rows it is promoted to its own range
-// of address space; from then on, columns grow in place. An empty table that reserves 256 KiB to 16 MiB of rows at once
-// gets a block in 2 MiB pages, and is promoted when it outgrows that block. The room of a column is a multiple of 64
-// bytes, so a vector loop may run past the last row to the end of the room.
+// A small table uses a block in a slab that several tables share. At 64 KiB of rows it is promoted to its own range of
+// address space; from then on, columns grow in place. An empty table that reserves 256 KiB to 16 MiB of rows in one
+// call gets a block in 2 MiB pages, and is promoted when it outgrows that block. The size of a column's memory is a
+// multiple of 64 bytes, so a vector loop may run past the last row to the next multiple.
 // Here, a row is only its elements; callers that move rows update the index, links and stamps.
 // Thread: as for the table.
 
@@ -49,7 +49,7 @@ public:
         return columns_[column].data + std::size_t(row) * columns_[column].element_bytes;
     }
     Entity* owners() const { return owners_; }
-    /// Whether `address` is in the memory of the columns.
+    /// Whether `address` is in the columns' memory.
     bool contains(const void* address) const {
         const std::byte* const begin = slab_bytes_ != 0 ? block_ : range_.data;
         const std::size_t num_bytes = slab_bytes_ != 0 ? slab_bytes_ : range_.num_bytes;
@@ -73,7 +73,7 @@ public:
 
     // --- the number of rows --------------------------------------------------------------------------------------
 
-    /// Makes room for `count` more rows. Errors: capacity or memory is short; nothing has changed.
+    /// Makes room for `count` more rows. Errors: not enough capacity or memory; nothing has changed.
     SHOAL_API Status reserve(std::uint32_t count);
     /// Adds rows of arbitrary bytes and returns the first. Requires: has_room_for(count).
     SHOAL_INLINE std::uint32_t extend(std::uint32_t count) {
@@ -81,11 +81,11 @@ public:
         num_rows_ += count;
         return first;
     }
-    /// Shows rows in foreign memory instead of the rows that were shown before. Requires: this storage never held its
-    /// own rows; nothing is opaque.
+    /// Shows rows in foreign memory instead of the previously shown rows. Requires: this storage has never held its own
+    /// rows, and no column is opaque.
     SHOAL_API void show(std::uint32_t num_rows, Entity* owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
-    /// Drops the last rows. Requires: their opaque elements were destroyed.
+    /// Drops all rows after the first `num_rows`. Requires: their opaque elements have been destroyed.
     SHOAL_INLINE void cut(std::uint32_t num_rows) {
         if (touched_rows_ < num_rows_) touched_rows_ = num_rows_;
         if (num_rows != num_rows_) rows_changed();
@@ -94,21 +94,21 @@ public:
 
     // --- elements ------------------------------------------------------------------------------------------------
 
-    /// Copies the elements of the schema columns that are not opaque.
+    /// Copies the elements of a row, except opaque elements.
     SHOAL_INLINE void copy_elements_of_row(std::uint32_t from, std::uint32_t to) const {
         by_size_.for_each(addresses_.data(), ends_,
                           [&]<std::size_t kBytes>(std::byte* data, std::size_t bytes)
                               SHOAL_INLINED { copy_element<kBytes>(data + to * bytes, data + from * bytes, bytes); });
     }
-    /// Moves a row, owner and links included, to a free row.
+    /// Moves a row, including its owner and links, to a free row.
     SHOAL_API void move_row(std::uint32_t from, std::uint32_t to);
-    /// Copies rows, owners and links included. Requires: nothing is opaque; no row is both read and written, unless
-    /// both lists are consecutive.
+    /// Copies rows, including their owners and links. Requires: no column is opaque; no row is both read and written,
+    /// unless both lists are consecutive.
     SHOAL_API void copy_rows(RowList from, RowList to);
-    /// Swaps the elements of two rows, owners and links included.
+    /// Swaps two rows, including their owners and links.
     SHOAL_API void swap_rows(std::uint32_t a, std::uint32_t b);
-    /// Moves row from[i] to rows.begin + i, owners and links included. Shape: `copy` has room for as many
-    /// elements of any column as there are rows. Requires: nothing is opaque; `from` lists each of `rows` once.
+    /// Moves row from[i] to row rows.begin + i, including its owner and links. Shape: `copy` has room for rows.size()
+    /// elements of any column. Requires: no column is opaque, and `from` lists each row in `rows` once.
     SHOAL_API void permute(RowRange rows, std::span<const std::uint32_t> from, std::byte* copy);
     std::size_t most_element_bytes() const { return most_element_bytes_; }
 
@@ -119,7 +119,7 @@ public:
 
     // --- memory and health ---------------------------------------------------------------------------------------
 
-    /// Must be called once per frame. Frees pages that were not needed for several calls, and returns whether it freed
+    /// Must be called once per frame. Frees pages that have been unused for several calls, and returns whether it freed
     /// any.
     SHOAL_API bool settle();
     /// Immediately frees all memory that is not needed.
@@ -128,7 +128,7 @@ public:
     /// How often the rows were copied to their own range, or to a larger range after a reservation was reduced.
     std::uint32_t num_promotions() const { return num_promotions_; }
     bool in_slab() const { return slab_bytes_ != 0; }
-    /// Checks that the columns are inside their memory, aligned, and do not overlap.
+    /// Checks that the columns are inside their memory, are aligned, and do not overlap.
     SHOAL_API Status validate() const;
 
 private:
@@ -150,14 +150,14 @@ private:
     bool is_wasteful() const;
     void move_opaque(std::uint32_t from, std::uint32_t to);
 
-    std::uint32_t num_rows_ = 0;      // the members that loops and single rows need come first, side by side
+    std::uint32_t num_rows_ = 0;      // the members used by loops and single-row calls come first
     std::uint32_t ready_rows_ = 0;    // rows that may be written without requesting memory
     std::uint32_t touched_rows_ = 0;  // at least this many rows of the range have committed pages
     std::uint32_t capacity_ = 0;      // rows that the memory has room for
     Entity* owners_ = nullptr;
     std::uint64_t placement_ = 1;
-    Array<PhysicalColumn> columns_{Owner("table")};  // schema columns, owners, links
-    Array<std::byte*> addresses_{Owner("table")};    // of the columns of by_size_
+    Array<PhysicalColumn> columns_{Owner("table")};  // the schema's columns, owners, links
+    Array<std::byte*> addresses_{Owner("table")};    // of the columns in by_size_
     ColumnsBySize by_size_{"table"};                 // the schema columns that are not opaque
     ColumnsBySize::Ends<std::byte*> ends_;           // in addresses_
     const Schema* schema_;
@@ -172,7 +172,7 @@ private:
     [[no_unique_address]] detail::RowVersions versions_;
 };
 
-/// The opaque elements of one row, taken out of it. The elements are destroyed with this object, so that their
+/// The opaque elements that were taken out of one row. The elements are destroyed with this object, so that their
 /// destructors find a consistent table.
 class ColumnStorage::OpaqueRow {
 public:

@@ -1,12 +1,12 @@
 #pragma once
 // Copies elements of columns. The size of an element is known only at run time, but it is usually one of a few sizes,
-// and the compiler generates separate code for each of these. No other code in the library branches on the size of an
+// and the compiler generates separate code for each of them. No other code in the library branches on the size of an
 // element.
 //
 //     copy_element      one element
 //     swap_elements     two
 //     copy_elements     many elements of one column: consecutive ones, listed ones, or one out of each struct
-//     copy_strided      many elements, from one distance to another
+//     copy_strided      many elements, from one stride to another
 //     fill_elements     copies of one element
 //     ColumnsBySize     one element of each of several columns
 //
@@ -112,7 +112,7 @@ struct ElementSource {
     std::size_t stride;  ///< bytes from one element to the next; 0: one element for all rows
 };
 
-/// Copies the element of from_rows[i] to to_rows[i]. Shape: both lists are equally long. Requires: no element
+/// Copies the element of from_rows[i] to to_rows[i]. Shape: both lists have the same length. Requires: no element
 /// is both read and written, unless the rows of both lists are consecutive.
 SHOAL_API void copy_elements(std::byte* to, RowList to_rows, ElementSource from, RowList from_rows, std::size_t bytes);
 
@@ -128,7 +128,7 @@ SHOAL_API void fill_elements(std::byte* to, const std::byte* element, std::size_
 class ColumnsBySize {
 public:
     struct Column {
-        std::uint16_t from, to;  ///< the number of the column in each of two tables
+        std::uint16_t from, to;  ///< the column's number in each of two tables
         std::uint32_t bytes;
     };
 
@@ -139,7 +139,7 @@ public:
     const Column* end() const { return all_.data() + all_.size(); }
     std::size_t size() const { return all_.size(); }
 
-    /// The end of the columns of each size in an array of their addresses.
+    /// For each element size, where its columns end in an array of column addresses.
     template <class Address>
     struct Ends {
         const Address *of_4 = nullptr, *of_8 = nullptr, *of_12 = nullptr, *of_16 = nullptr, *all = nullptr;
@@ -151,7 +151,7 @@ public:
     }
 
     /// Calls copy.operator()<kBytes>(addresses[i], bytes) for each column i; kBytes is 0 for an unusual size. `ends`
-    /// are the ends of the sizes in the array, because computing them here would cost three instructions for each size.
+    /// tells where each size ends in the array; computing this here would cost three instructions per size.
     template <class Address, class Copy>
     SHOAL_INLINE void for_each(const Address* addresses, const Ends<Address>& ends, Copy&& copy) const {
         const Address* address = addresses;
@@ -165,7 +165,7 @@ public:
 
 private:
     Array<Column> all_;
-    std::uint32_t ends_[4] = {};  // the ends of the columns of 4, 8, 12 and 16 bytes
+    std::uint32_t ends_[4] = {};  // where the columns of 4, 8, 12 and 16 bytes end
 };
 
 }  // namespace shoal

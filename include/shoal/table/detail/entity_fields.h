@@ -1,5 +1,5 @@
 #pragma once
-// Visits the references to entities in rows and structs of a component type, to translate them when ids change.
+// Visits the entity references in rows and structs of a component type, to translate them when ids change.
 // Thread: as for the memory that holds the rows.
 
 #include "shoal/base/detail/bytes.h"
@@ -10,7 +10,7 @@
 
 namespace shoal {
 
-/// Calls visit(entity) with each reference of a field, and stores the value that visit() assigns to its argument. The
+/// Calls visit(entity) with each reference in a field, and stores the value that visit() assigns to its argument. The
 /// values are `stride` bytes apart, from `first` on.
 template <class Visit>
 void for_each_entity(const Field& field, std::byte* first, std::size_t stride, std::size_t num_rows, Visit&& visit) {
@@ -21,7 +21,7 @@ void for_each_entity(const Field& field, std::byte* first, std::size_t stride, s
             std::memcpy(first + i * sizeof entity, &entity, sizeof entity);
         }
 }
-/// The same for all fields of consecutive struct images.
+/// Like for_each_entity() above, but for all fields of consecutive struct images.
 template <class Visit>
 void for_each_entity(const Schema& schema, std::byte* images, std::size_t num_images, Visit&& visit) {
     if (!schema.has(FieldType::kEntity)) return;

@@ -1,15 +1,15 @@
 #pragma once
 // The types that fields can have, and the C++ types to which they correspond.
 //
-//     bool, 8 to 64 bit integers, float, double        as they are
+//     bool, 8- to 64-bit integers, float, double       stored as they are
 //     Vec2, Vec3, Vec4, Quaternion, Matrix3x4          floats; the first four can be split into lanes
 //     an enum described with SHOAL_ENUM                stored as its integer, written by name
-//     StringId, ResourceId                             the hash of a text
+//     StringId, ResourceId                             the hash of a string
 //     Entity                                           a reference, translated when a blob is spawned
 //     std::array<T, N>, T[N] of any of these           N values side by side
 //     FixedString<N>                                   up to N - 1 bytes of UTF-8, in place
 //     BlobArray<T>                                     a read-only array that stays in its blob
-//     anything else                                    opaque: moved and destroyed by its own operations, not for blobs
+//     anything else                                    opaque: moved and destroyed by its own functions, never in blobs
 //
 // For a program's own type with the same bytes as one of these, specialise FieldTraits:
 //
@@ -57,10 +57,10 @@ inline constexpr int kNumFieldTypes = static_cast<int>(FieldType::kOpaque) + 1;
 
 /// Returns the name used in schema files and messages: "float", "vec3", "entity".
 SHOAL_API std::string_view field_type_name(FieldType type);
-/// Returns the type called `name`, or FieldType(0) if there is none. Text cannot name the type "opaque".
+/// Returns the type called `name`, or FieldType(0) if there is none. The type "opaque" cannot be named.
 SHOAL_API FieldType field_type_from_name(std::string_view name);
 
-/// Bytes of one value; 0 for types whose size varies (enum, fixed string, opaque).
+/// The size of one value in bytes; 0 for types whose size varies (enum, fixed string, opaque).
 constexpr std::uint32_t field_type_bytes(FieldType type) {
     constexpr std::uint8_t kBytes[kNumFieldTypes] = {
         0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 12, 16, 16, 48, 0, 8, 8, sizeof(Entity), 0, 24, 0};
@@ -81,7 +81,7 @@ struct OpaqueOperations {
     std::uint32_t size;
     std::uint32_t alignment;
     void (*construct)(void* value);
-    void (*move_construct)(void* to, void* from);        ///< leaves `from` to be destroyed
+    void (*move_construct)(void* to, void* from);        ///< `from` must still be destroyed
     void (*copy_construct)(void* to, const void* from);  ///< nullptr if values cannot be copied
     void (*destroy)(void* value);
 };

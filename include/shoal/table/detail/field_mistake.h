@@ -42,7 +42,7 @@ constexpr FieldMistake find_set_mistake() {
         return FieldMistake::kNone;
 }
 
-/// For the conditions of static_assert: compilers print this name.
+/// For static_assert conditions, because compilers print this name.
 template <FieldMistake kFound, FieldMistake kOne>
 inline constexpr bool kDiffersFrom = kFound != kOne;
 

@@ -10,7 +10,8 @@
 
 namespace shoal {
 
-/// A field and its component. The fields of a component are side by side in a table, in the order of its own schema.
+/// A field and its component. The fields of a component are side by side in a table, in the order of the component's
+/// own schema.
 struct FieldOfComponent {
     std::string_view component;
     std::string_view name;

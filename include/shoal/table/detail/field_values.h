@@ -1,5 +1,5 @@
 #pragma once
-// Types of field values that C++ lacks: inline text, and arrays that stay in their blob.
+// Field types that C++ lacks: inline strings, and arrays that stay in their blob.
 
 #include "shoal/base/detail/bytes.h"
 #include "shoal/base/string_id.h"
@@ -8,7 +8,7 @@
 
 namespace shoal {
 
-/// Up to kCapacity - 1 bytes of text, zero-terminated and zero-filled, so that equal texts have equal bytes.
+/// Up to kCapacity - 1 bytes of text, zero-terminated and zero-filled, so that equal strings have equal bytes.
 template <std::uint32_t kCapacity>
 struct FixedString {
     static_assert(kCapacity >= 2 && kCapacity <= 4096);
@@ -31,7 +31,7 @@ struct FixedString {
 };
 
 /// A read-only array of `count` values at `offset` bytes from the start of the blob of `resource`. The elements are
-/// never copied: a row with the array pins the blob. See ResourceLibrary::view.
+/// never copied; a row that holds the array pins the blob. See ResourceLibrary::view.
 struct BlobArrayBase {
     ResourceId resource;
     std::uint64_t offset = 0;

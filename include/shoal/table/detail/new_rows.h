@@ -1,6 +1,6 @@
 #pragma once
-// The rows that a call has just created, passed to the function that writes their values. The function writes straight
-// to the columns, so no structs have to be made and copied.
+// The rows that a call has just created, passed to the function that writes their values. The function writes directly
+// to the columns, so no structs are created and copied.
 //
 //     const auto swim_apart = [&](const NewRows& rows) {
 //         const Column position = rows.column<&Position::value>();
@@ -12,13 +12,13 @@
 //     };
 //     const Status made = sea.create_in_place<Position, Velocity, Disabled<Asleep>>(fish, near, swim_apart);
 //
-// Values that the function does not write are the defaults of the component type. The function is called once for each
+// Values that the function does not write keep the defaults of the component type. The function is called once for each
 // run of rows whose entities are consecutive in the call, so usually only once:
 //
 //     entities of the call    e0 e1 e2 e3 e4
 //     rows of the table       .. e0 e1 e2 .. e3 e4       first() is 0 and size() is 3; then 3 and 2
 //
-// A function that makes, removes or moves rows of the store ends the program.
+// If the function adds, removes or moves rows of the store, the program ends.
 // Lifetime: rows and columns are valid until the function returns. Thread: the calling thread.
 
 #include "shoal/table/detail/column.h"
@@ -34,16 +34,16 @@ public:
         std::uint32_t first_column;
     };
 
-    /// `first`: the number, in the call, of the entity that has the first row.
+    /// `first` is the position of the first row's entity in the call.
     NewRows(Table& table, RowRange rows, std::size_t first, std::span<const Component> components)
         : table_(&table), rows_(rows), first_(first), components_(components) {}
 
     std::size_t size() const { return rows_.size(); }
-    /// The number, in the call, of the entity that has the first of these rows; the entities of the other rows follow
-    /// it.
+    /// The position of the first row's entity in the call; the entities of the other rows follow it.
     std::size_t first() const { return first_; }
     std::span<const Entity> entities() const { return table_->entities().subspan(rows_.begin, rows_.size()); }
-    /// The view to write a field of these rows. Shape: size(). Requires: the call names the field's component.
+    /// Returns the view for writing a field of these rows. Shape: size(). Requires: the call names the field's
+    /// component.
     template <auto kMember>
     WriteColumn<kMember> column() const {
         const std::uint32_t first = first_column(schema_of<ComponentOf<kMember>>());
@@ -71,8 +71,8 @@ private:
     std::span<const Component> components_;
 };
 
-/// Calls fill(rows) for the rows of some entities of a call, run by run. row_of(entity) returns kNilRow if an entity
-/// has none.
+/// Calls fill(rows) for each run of rows that belong to the entities of a call. row_of(entity) returns the row of an
+/// entity, or kNilRow if it has none.
 template <class RowOf, class Fill>
 void fill_new_rows(Table& table, std::span<const Entity> entities, std::span<const NewRows::Component> components,
                    RowOf&& row_of, Fill&& fill) {

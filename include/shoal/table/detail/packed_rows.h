@@ -1,6 +1,6 @@
 #pragma once
 // Removes rows one by one from a table of plain rows with a paged index. A PackedRows is a local copy of the data that
-// this needs, which the compiler keeps in registers.
+// is needed, so that the compiler keeps the data in registers.
 //
 //     entries   [ .. e:3 .. m:9 .. ]      e is removed: the last row moves into its place
 //     owners    [ .. .. .. e .. .. m ]    -> [ .. .. .. m .. .. ]
@@ -32,7 +32,7 @@ struct PackedRows {
         close(row);
         return true;
     }
-    /// The same for a row whose index entry and elements the caller has already handled. Requires: row < num_rows.
+    /// Removes a row whose index entry and elements the caller has already handled. Requires: row < num_rows.
     SHOAL_INLINE void close(std::uint32_t row) {
         const std::uint32_t last = --num_rows;
         if (SHOAL_UNLIKELY(row == last)) return;

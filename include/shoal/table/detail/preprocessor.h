@@ -5,9 +5,9 @@
 //     SHOAL_PP_SPREAD(F, a)               ->  F(a)
 //     SHOAL_PP_SPREAD(F, (b, 1))          ->  F(b, 1)
 //
-// Source: the loop is the __VA_OPT__ technique of D. Mazières, "Recursive macros with C++20 __VA_OPT__", 2021.
+// Source: the loop is the __VA_OPT__ technique from D. Mazières, "Recursive macros with C++20 __VA_OPT__", 2021.
 
-// Makes compilers report an error in a declaration once, instead of again for each of a hundred nested macros.
+// Makes compilers report an error in a declaration only once, instead of once for each of a hundred nested macros.
 #pragma GCC system_header
 
 #define SHOAL_PP_PARENS ()

@@ -1,15 +1,16 @@
 #pragma once
 // Finds the row of an entity. There are three kinds of index, chosen by how common a component is:
 //
-//     paged     one flat array over all entity indices, in reserved address space: pages that were never written cost
-//               nothing. The default. 4 bytes per index in a touched page. An index made for many entities at
-//               once is in shared 2 MiB pages, and moves to address space of its own when it outgrows them.
-//     hash      open addressing: for rare components. 8 bytes per slot (16 with 64-bit ids), at most 3/4 full.
-//     identity  row = entity index, holes included: for components of nearly every entity. A generation per index.
+//     paged     the default: one flat array over all entity indices, in reserved address space. Untouched pages cost
+//               nothing; touched pages cost 4 bytes per index. An index that is created for many entities starts in
+//               shared 2 MiB pages, and moves to its own address space when it outgrows them.
+//     hash      open addressing, for rare components: 8 bytes per slot (16 with 64-bit ids), at most 3/4 full.
+//     identity  the row is the entity index, so some rows are holes. For components that nearly every entity has: keeps
+//               one generation per index.
 //
 // An entry has the generation of its entity, so a stale, null or foreign id finds kNilRow. An index holds at most one
 // generation per entity index.
-// Thread: find from any thread between structural calls.
+// Thread: find() from any thread between structural calls.
 
 #include "shoal/base/detail/page_memory.h"
 #include "shoal/entity/entity.h"
@@ -41,13 +42,13 @@ public:
         if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged)) return find_in(entries(), entity);
         return find_other(entity);
     }
-    /// The same, given the entries of a paged index, so that a loop keeps their address in a register.
+    /// Like find(), but is given the entries of a paged index, so that a loop keeps their address in a register.
     SHOAL_INLINE static std::uint32_t find_in(std::span<const EntityBits> entries, Entity entity) {
         if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return kNilRow;
         return row_in(entries[entity.index()], entity);
     }
 
-    /// Returns the row that is kept for the entity index of `entity`, whatever its generation, or kNilRow.
+    /// Returns the row that is stored for the index of `entity`, whatever the generation, or kNilRow.
     std::uint32_t find_any_generation(Entity entity) const {
         if (SHOAL_UNLIKELY(kind_ != RowIndexKind::kPaged)) return find_any_other(entity);
         if (SHOAL_UNLIKELY(entity.index() >= num_flat_)) return kNilRow;
@@ -55,10 +56,11 @@ public:
         return entry != 0 ? static_cast<std::uint32_t>(entry & kIndexMask) : kNilRow;
     }
 
-    /// The entry in a paged index for a living entity in `row`.
+    /// Returns the entry in a paged index for a living entity whose row is `row`.
     static constexpr EntityBits entry_of(Entity entity, std::uint32_t row) { return (entity.id & ~kIndexMask) | row; }
-    /// Returns the row in `entry`, or kNilRow if the entry is another entity's. The difference is the row if the
-    /// generations are equal, and larger than any row if not; an empty entry has generation 0, which no entity has.
+    /// Returns the row in `entry`, or kNilRow if the entry is another entity's. If the entry has the entity's
+    /// generation, subtracting that generation leaves the row; otherwise, the difference is larger than any row. An
+    /// empty entry has generation 0, which no entity has.
     SHOAL_INLINE static constexpr std::uint32_t row_in(EntityBits entry, Entity entity) {
         const EntityBits generation = entity.id & ~kIndexMask;
         if (SHOAL_UNLIKELY(generation == 0)) return kNilRow;
@@ -67,23 +69,23 @@ public:
     }
     /// The highest entity index that may be set.
     std::uint32_t max_index() const { return max_index_; }
-    /// The entries of a paged index, for loops over many entities. Shape: by entity index, 0 for none; empty with other
-    /// kinds. Lifetime: until the next reserve().
+    /// The entries of a paged index, for loops over many entities. Shape: indexed by entity index, 0 for no entry;
+    /// empty for other kinds. Lifetime: until the next reserve().
     std::span<EntityBits> entries() { return {flat_, num_flat_}; }
     std::span<const EntityBits> entries() const { return {flat_, num_flat_}; }
     /// Requires: index < entries().size().
     EntityBits& entry(std::uint32_t index) { return flat_[index]; }
 
-    /// Whether no index in `range` has an entry. Returns false if the range is too long for one loop over all of its
-    /// indices; entities that are created together usually have close indices. Requires: the index is paged.
+    /// Whether no index in `range` has an entry. Returns false if the range is too long for one loop over all its
+    /// indices; but entities that are created together usually have close indices. Requires: the index is paged.
     SHOAL_API bool is_free(IndexRange range, std::size_t num_entities) const;
-    /// Whether no entity index from `lowest` to `highest` has an entry. Requires: a paged index. Cost: a vectorised
-    /// loop, whereas a look-up per entity takes as long as copying its component.
+    /// Whether no entity index from `lowest` to `highest` has an entry. Requires: the index is paged. Cost: a
+    /// vectorised loop, whereas a look-up for each entity would take as long as copying its component.
     SHOAL_API bool is_free(std::uint32_t lowest, std::uint32_t highest) const;
-    /// Gives consecutive rows from `first_row` on to the leading entities, up to the first entity that is dead
-    /// according to `living`, an EntityManager, or whose index has an entry. Calls note(span, are_run) for the entities
-    /// in order; with `are_run`, the ids in the span are consecutive. Returns how many entities got a row. Requires:
-    /// room is reserved, and the index is paged.
+    /// Gives consecutive rows, starting at `first_row`, to the leading entities. Stops at the first entity that is dead
+    /// according to `living` (an EntityManager), or whose index already has an entry. Calls note(span, are_run) for the
+    /// entities in order; if `are_run`, the ids in the span are consecutive. Returns how many entities got a row.
+    /// Requires: room is reserved, and the index is paged.
     template <class Living, class Note>
     std::uint32_t set_leading(std::span<const Entity> entities, const Living& living, std::uint32_t first_row,
                               Note&& note);
@@ -91,9 +93,9 @@ public:
     /// Whether a paged index has an entry, used or empty, for each of `entities`.
     SHOAL_API bool covers(std::span<const Entity> entities) const;
 
-    /// Calls visit(i, row) for each of `entities` in order; the row is kNilRow if there is none. With `far`, entries
-    /// are prefetched that many entities ahead, and fetch(row) is called for the row that visit() will probably get
-    /// half as many entities later.
+    /// Calls visit(i, row) for each of `entities` in order; `row` is kNilRow if there is none. If `far` is not 0,
+    /// entries are prefetched `far` entities ahead, and fetch(row) is called `far` / 2 entities before visit() probably
+    /// gets the same row.
     template <class Visit, class Fetch>
     SHOAL_INLINE void find_each(std::span<const Entity> entities, std::size_t far, Visit&& visit, Fetch&& fetch) const;
 
@@ -102,15 +104,15 @@ public:
         if (entity.index() < num_flat_) __builtin_prefetch(flat_ + entity.index());
     }
 
-    /// Makes sure that `num_more` further entities with indices up to `max_index` can be set. Errors: no memory;
-    /// nothing has changed.
+    /// Makes room for the rows of `num_more` more entities with indices up to `max_index`. Errors: no memory; nothing
+    /// has changed.
     Status reserve(std::uint32_t num_more, std::uint32_t max_index) {
         if (SHOAL_LIKELY(kind_ != RowIndexKind::kHash && max_index <= max_index_ && max_index < capacity())) return {};
         return reserve_more(num_more, max_index);
     }
 
-    /// Sets the row of `entity`, replacing any generation at its index. Requires: room is reserved; the entity is not
-    /// null; with identity, row == entity.index().
+    /// Sets the row of `entity`, replacing an entry of any generation at its index. Requires: room is reserved; the
+    /// entity is not null; with an identity index, row == entity.index().
     void set(Entity entity, std::uint32_t row) {
         SHOAL_ASSERT(entity && (kind_ != RowIndexKind::kPaged || entity.index() < num_flat_),
                      "the row index has reserved no room for the entity");
@@ -128,10 +130,11 @@ public:
         return SHOAL_LIKELY(*entry == 0) ? entry : nullptr;
     }
 
-    /// Removes the entry of `entity` if its row is `row`. An entry of a newer entity with the same index stays.
+    /// Removes the entry of `entity` if the entry's row is `row`. If a newer entity has the same index, its entry
+    /// stays.
     SHOAL_API void erase(Entity entity, std::uint32_t row);
 
-    /// Removes all entries; keeps memory unless `release`.
+    /// Removes all entries, but keeps the memory unless `release` is true.
     SHOAL_API void clear(bool release = false);
 
     /// Units: bytes; `used` counts entries in use, and `committed` counts touched pages, as far as known.
@@ -149,7 +152,7 @@ private:
         bool is_used() const { return static_cast<bool>(entity); }
     };
 
-    static constexpr std::size_t kRunLength = 512;  // entities processed together: their entries stay in the cache
+    static constexpr std::size_t kRunLength = 512;  // entities per run; their entries stay in the cache
 
     SHOAL_API bool set_run(std::span<const Entity> entities, std::uint32_t first_row);
     /// Pure, so that loops need not reload what they read before the call.
@@ -169,7 +172,7 @@ private:
     std::uint32_t max_index_ = 0;    // highest entity index that may be set
     std::uint32_t num_entries_ = 0;  // hash only
     std::size_t num_slots_ = 0;      // hash only, a power of two
-    EntityBits* flat_ = nullptr;     // paged: by entity index: generation above row, 0 is empty
+    EntityBits* flat_ = nullptr;     // paged: by entity index, generation above row; 0 is empty
     std::size_t num_flat_ = 0;       // entries that flat_ has address space for
     PagePool* pool_;
     std::size_t block_bytes_ = 0;  // the size of flat_ if it is a block of pool_; 0: flat_ is in paged_
@@ -208,8 +211,8 @@ SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::siz
         const auto row_of = [&](std::size_t k) { return row_in(flat[entities[k].index()], entities[k]); };
         for (; far != 0 && i + far < entities.size(); ++i) {
             __builtin_prefetch(flat.data() + entities[i + far].index());
-            // This prefetches the current row of the index for a stale id, and row 0 for an id without an entry, which
-            // is cheaper than a test.
+            // For a stale id, this prefetches the row of a newer entity, and for an id without an entry, row 0. This is
+            // cheaper than a test.
             fetch(static_cast<std::uint32_t>(flat[entities[i + far / 2].index()] & kIndexMask));
             visit(i, row_of(i));
         }

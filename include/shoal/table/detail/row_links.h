@@ -1,8 +1,8 @@
 #pragma once
-// Links between the rows of a table, in columns beside its elements. A table may have either group of links, or both.
+// Links between the rows of a table, in columns of their own. A table may have one group of links, both or none.
 //
-//     chain   {next, previous}                        the rows of one entity; the owner of the chain knows its head
-//     tree    {parent, first child, next, previous}   siblings are a list, headed by their parent
+//     chain   {next, previous}                        the rows of one entity; the caller keeps the head of the chain
+//     tree    {parent, first child, next, previous}   siblings form a list; their parent links to the first
 //
 // A link is a row, or kNilRow. Every link has a link back (a child's parent, the next row's previous row), so that the
 // links to a row are found without a search. Links are valid before and after each call; between begin_swap() and
@@ -34,16 +34,18 @@ public:
     bool has_tree() const { return has_tree_; }
     bool has_any() const { return has_chain_ || has_tree_; }
     std::uint32_t num_columns() const { return (has_chain_ ? 2 : 0) + (has_tree_ ? 4 : 0); }
-    /// Sets the addresses of the columns. Shape: num_columns(), the chain's first; nullptr while there are none.
+    /// Sets the addresses of the columns. Shape: num_columns() addresses, first those for chains; nullptr while there
+    /// are no columns.
     SHOAL_API void place(std::span<std::uint32_t* const> columns);
     const std::uint32_t* column(LinkColumn link) const { return links_[static_cast<int>(link)]; }
 
     /// Clears the links of added rows.
     SHOAL_API void clear(RowRange rows);
-    /// Unlinks a row that will be removed: its children become roots, and its neighbours in the chain are linked.
-    /// Returns the next row of its chain.
+    /// Unlinks a row that will be removed. Its children become roots, and its neighbours in the chain are linked to
+    /// each other. Returns the next row of the chain.
     SHOAL_API std::uint32_t leave(std::uint32_t row);
-    /// Redirects all links to `from` to `to`, where the caller then copies the row. Requires: no link leads to `to`.
+    /// Makes all links that lead to `from` lead to `to`, where the caller then copies the row. Requires: no link leads
+    /// to `to`.
     SHOAL_API void move(std::uint32_t from, std::uint32_t to);
     SHOAL_API void begin_swap(std::uint32_t a, std::uint32_t b);
     SHOAL_API void end_swap(std::uint32_t a, std::uint32_t b);
@@ -52,10 +54,11 @@ public:
 
     /// Puts an unlinked row before the head of a chain, or makes it a new chain if `head` is kNilRow.
     SHOAL_API void push_chain(std::uint32_t row, std::uint32_t head);
-    /// Makes `child` the first child of `parent`, or a root with kNilRow. Requires: `parent` is not a descendant.
+    /// Makes `child` the first child of `parent`, or a root if `parent` is kNilRow. Requires: `parent` does not descend
+    /// from `child`.
     SHOAL_API void link_tree(std::uint32_t child, std::uint32_t parent);
-    /// Links childless roots: row first + i to parent first + parents[i], or to no parent (kNilRow). Requires:
-    /// parents[i] < i.
+    /// Gives parents to childless roots: row first + i gets the parent first + parents[i], or none if parents[i] is
+    /// kNilRow. Requires: parents[i] < i or kNilRow.
     SHOAL_API void link_trees(std::uint32_t first, std::span<const std::uint32_t> parents);
 
     /// Checks that every link leads to a row that links back. `table` names the table in the message. Cost: O(rows).

@@ -1,6 +1,7 @@
 #pragma once
-// Moves single rows from one table to another by a plan. A path keeps the addresses of all columns, which Table::take()
-// looks up for every row. They are valid until the columns of either table move. For plain rows only.
+// Moves single rows from one table to another according to a plan. A path keeps the addresses of all columns, whereas
+// Table::take() looks them up for every row. The addresses are valid until the columns of either table move. All rows
+// must be plain.
 //
 //     plan       kept columns           dropped columns
 //     columns    {from, to} ...         {from, nullptr} ...
@@ -28,7 +29,7 @@ public:
 
     /// Follows a plan from now on; addresses are not known yet. Requires: the plan outlives its use here.
     void follow(const TakePlan& plan) { plan_ = &plan, placements_ = 0; }
-    /// Looks the addresses up. If the rows of a table are not plain, returns false and keeps no addresses.
+    /// Looks up the addresses. If the rows of either table are not plain, returns false and keeps no addresses.
     SHOAL_API bool look_up(Table& from, Table& to);
     /// Whether the addresses are valid. Placements never decrease, so the sum is the same only if neither has changed.
     SHOAL_INLINE bool is_known(const Table& from, const Table& to) const {
@@ -36,15 +37,15 @@ public:
     }
 
     /// Moves a row as Table::take() does and returns its new row. The caller writes the index entry of its owner.
-    /// Requires: is_known(), to.has_room(); `owner` owns the row; without kDrops, the plan drops no columns.
+    /// Requires: is_known() and to.has_room(); `owner` owns the row; if kDrops is false, the plan drops no columns.
     template <bool kDrops>
     SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner) const {
         return take(from, to, row, owner, [this](std::size_t at, std::size_t last, std::size_t to_row) SHOAL_INLINED {
             copy<kDrops>(at, last, to_row);
         });
     }
-    /// The same, but copy(row, last, to_row) copies the elements of the row, and then moves the last row's elements
-    /// into its place.
+    /// Like take() above, but copy(row, last, to_row) copies the elements of the row, and then moves the last row's
+    /// elements into the row's place.
     template <class Copy>
     SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner, Copy&& copy) const {
         const std::uint32_t to_row = to.append_one(owner);
@@ -70,7 +71,7 @@ private:
     }
 
     const TakePlan* plan_ = nullptr;
-    std::uint64_t placements_ = 0;  // the sum of both tables' placements when the addresses were looked up; 0: not yet
+    std::uint64_t placements_ = 0;  // the sum of both tables' placements at the look-up; 0: not looked up yet
     Array<Column> columns_{Owner("row path")};  // in the order of the plan: kept, then dropped
     ColumnsBySize::Ends<Column> kept_ends_, dropped_ends_;
 };

@@ -1,9 +1,9 @@
 #pragma once
-// In checked builds, finds rows and views that are used after the rows of their table were removed or moved. In other
-// builds all of this is empty and costs nothing.
+// In checked builds, detects the use of row numbers and views after rows of their table were removed or moved. In other
+// builds, all of this is empty and costs nothing.
 //
 //     a table    rows     grows when rows are removed or moved: a row number may then mean another row
-//                views    grows then too, and when columns move in memory: an address may then be of something else
+//                views    grows then and when columns move in memory: an address may then be invalid
 //
 // Adding rows changes neither number while the columns stay in place, so earlier rows and views remain valid.
 // Thread: as for the table.
@@ -21,7 +21,7 @@ struct FieldLayout;
 
 namespace shoal::detail {
 #if SHOAL_CHECKED
-/// Ends the program because a view of a field (-1: of a component) is older than the last change of the rows.
+/// Ends the program because a view is older than the last change to the rows. `field`: -1 for a view of all fields.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_stale_view(const Schema& component, int field);
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_stale_batch();
 template <auto kMember>
@@ -56,15 +56,17 @@ private:
     std::uint64_t version_ = 0;
 };
 
-/// The base of views of rows. A view that watches a table ends the program if it is used after the rows have changed.
+/// The base class of views of rows. A view that watches a table ends the program if it is used after the rows have
+/// changed.
 class WatchedView {
 public:
-    /// The message names the field.
+    /// Watches a table; the message names the field.
     template <auto kMember, class T, class Table>
     void watch(const Table& table) {
         watch(table.row_versions(), &refuse_stale_view_of<kMember>);
     }
-    /// The same for the columns of a component from `first` on. A const T means that the columns are only read.
+    /// Like watch() above, but for a component whose columns begin at `first`. If T is const, asks the read guard about
+    /// the columns.
     template <auto kMember, class T, class Table>
     void watch(const Table& table, std::uint32_t first) {
         using Layout = FieldLayout<kMember>;

@@ -6,7 +6,7 @@
 //     field/NAME.x           a lane of a split field
 //     field/NAME...          a component that is kept whole, named after its first field
 //     links/next ...         if the table has links
-//     stamp, stamps          of the last writes: the rows, then each column; an element for each block of rows
+//     stamp, stamps          of the last writes: for the rows, then for each column; an element per block
 //
 // Thread: any.
 
@@ -17,14 +17,14 @@
 
 namespace shoal {
 
-/// Returns the name of a column in a snapshot. It is the name of the field, so that tables with other columns find the
-/// column too.
+/// Returns the name of a column in a snapshot. It is the name of the field, so that tables with different columns also
+/// find the column.
 SHOAL_API std::string saved_column_name(const Schema& schema, std::uint32_t column);
 
 /// Returns the bytes of a column's elements that belong to no field.
 SHOAL_API Array<SnapshotGap> gaps_in_column(const Schema& schema, std::uint32_t column);
 
-/// Returns "x", "y", "z" or "w"; sources and field paths use these names for lanes too. Requires: lane < 4.
+/// Returns "x", "y", "z" or "w"; sources and field paths also use these names for lanes. Requires: lane < 4.
 constexpr std::string_view lane_name(std::uint32_t lane) { return std::string_view("xyzw").substr(lane, 1); }
 /// Returns "links/next" and so on, in the order of LinkColumn.
 SHOAL_API std::string_view saved_link_name(int link);

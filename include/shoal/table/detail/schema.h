@@ -1,5 +1,5 @@
 #pragma once
-// A schema lists a component's fields once: name, type, default, unit, range, layout. It drives the columns of a
+// A schema lists a component's fields once: name, type, default, unit, range and layout. It drives the columns of a
 // table, growth, row moves, the blob, the text compiler and every report; nothing else lists the fields.
 //
 // The same fields can be laid out in three ways (position is a Vec3, mass a float; rows 0, 1, 2 ...):
@@ -63,7 +63,7 @@ struct ComponentDefinition {
     std::string name{};
     std::uint32_t version = 1;
     bool whole = false;              ///< all fields in one column
-    bool enableable = false;         ///< added and removed often: a bit per row instead of a move
+    bool enableable = false;         ///< added and removed often, with a bit per row instead of a move
     bool many = false;               ///< an entity may have several components of the type
     bool singleton = false;          ///< a world has only one; it is kept whole
     std::uint32_t struct_bytes = 0;  ///< 0: laid out as in C
@@ -96,7 +96,7 @@ class Schema {
 public:
     /// Errors: a missing or bad name, more than 64 fields, two fields with the same name, a size that does not fit the
     /// type, an enum without names or with duplicate names, an opaque field in a whole component, a default outside the
-    /// range or of the wrong size, fields that overlap or are outside the struct, more than 64 bytes of alignment; the
+    /// range or of the wrong size, fields that overlap or are outside the struct, or an alignment above 64 bytes. The
     /// message names the component and the field.
     SHOAL_API static Result<Schema> make(ComponentDefinition definition);
     /// Returns the schema of a table whose rows hold several components: concatenates their columns and struct images,
@@ -115,7 +115,7 @@ public:
     bool enableable() const { return enableable_; }
     bool many() const { return many_; }
     bool singleton() const { return singleton_; }
-    /// Whether combine() made this schema. If so, names of fields begin with the name of their component.
+    /// Whether combine() made this schema. If so, each field's name begins with the name of its component.
     bool combined() const { return combined_; }
 
     SHOAL_API std::span<const Field> fields() const;
@@ -135,15 +135,15 @@ public:
     std::uint32_t struct_alignment() const { return struct_alignment_; }
     SHOAL_API std::span<const std::byte> default_image() const;
 
-    /// Bytes of one row over all columns.
+    /// The bytes of one row in all columns.
     std::uint32_t row_bytes() const { return row_bytes_; }
     bool has_opaque() const { return has_opaque_; }
-    /// Whether a field has this type, such as FieldType::kEntity.
+    /// Whether any field has this type, such as FieldType::kEntity.
     bool has(FieldType type) const { return type_mask_ >> static_cast<int>(type) & 1; }
 
     /// Equal for schemas whose columns have the same names, types and positions, so that whole columns can be copied.
     std::uint64_t layout_hash() const { return layout_hash_; }
-    /// Returns a text such as "point_mass v1 {mass float, position vec3 split}" for messages.
+    /// Returns a string such as "point_mass v1 {mass float, position vec3 split}" for messages.
     SHOAL_API std::string to_text() const;
 
 private:

@@ -7,11 +7,11 @@
 //     links          ..   ..   ..                  |           chain {next, previous}, tree {parent, first child, ...}
 //
 // Rows are packed: when one is removed, the last row moves into its place. A table consists of parts: the storage of
-// the columns, the links between rows, the stamps of the last writes, and the row index that is attached to it. A table
-// moves a row in all of these parts at once. Code that writes to a column marks the rows that it has written:
-// per column and block of 1,024 rows, the table keeps the stamp of the last write. The destructor of an opaque value
-// runs after its row was removed, when the table is consistent, so it may remove other rows. Destructors of moved-from
-// values and assignments of values must not change tables.
+// the columns, the links between rows, the stamps of the last writes, and the row index that is attached to it. When a
+// table moves a row, it updates all of these parts. Code that writes to a column marks the rows that it has written.
+// For each column and block of 1,024 rows, the table keeps the stamp of the last write. The destructor of an opaque
+// value runs after its row has been removed, when the table is consistent, so it may remove other rows. Destructors of
+// moved-from values and assignments of values must not change tables.
 // Thread: structural calls from one thread at a time; between them columns may be read from any thread, and written by
 // several threads if no two of them write to the same cache line.
 
@@ -53,49 +53,51 @@ public:
     std::span<const Entity> entities() const { return {storage_.owners(), num_rows()}; }
     /// Shape: num_rows() elements of schema().column(column).element_bytes.
     const std::byte* column(std::uint32_t column) const { return storage_.column(column); }
-    /// Marks the rows of a column (by default all) as written and returns its first element.
+    /// Marks the rows of a column (by default all) as written and returns the column's first element.
     std::byte* write_column(std::uint32_t column) { return write_column(column, {0, num_rows()}); }
     std::byte* write_column(std::uint32_t column, RowRange rows) {
         mark_written(column, rows);
         return storage_.column(column);
     }
-    /// Marks one row as written and returns its element.
+    /// Marks one row of a column as written and returns its element.
     std::byte* write_element(std::uint32_t column, std::uint32_t row) {
         SHOAL_ASSERT(row < num_rows(), "the column or the row does not exist");
         if constexpr (SHOAL_CHECKED != 0) ask_write_guard(*this, column);
         stamps_.mark(column, row);
         return storage_.element(column, row);
     }
-    /// Marks one row as written. Requires: the column and the row exist.
+    /// Marks one row of a column as written. Requires: the column and the row exist.
     SHOAL_INLINE void mark_existing(std::uint32_t column, std::uint32_t row) {
         SHOAL_CHECK(row < num_rows() && column < schema().num_columns(), "the column or the row does not exist");
         if constexpr (SHOAL_CHECKED != 0) ask_write_guard(*this, column);
         stamps_.mark_existing(column, row);
     }
-    /// The same; returns its element.
+    /// Like mark_existing(), but returns the row's element.
     SHOAL_INLINE std::byte* write_existing(std::uint32_t column, std::uint32_t row) {
         mark_existing(column, row);
         return storage_.element(column, row);
     }
-    /// Marks rows[i] as written where bit i is set. Other threads may mark rows of the column at the same time.
+    /// Marks rows[i] as written if bit i of `chosen` is set. Other threads may mark rows of the column at the same
+    /// time.
     SHOAL_API void mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen);
     /// Marks rows as written, for a pass that has written to an unmarked_column().
     SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
-    /// The same for several existing rows that begin at the start of a block and end within it. For other rows, returns
-    /// false and marks nothing.
+    /// Like mark_written(), but only for several existing rows that begin at the start of a block and end within it.
+    /// For other rows, returns false and marks nothing.
     SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
         return SHOAL_CHECKED == 0 && rows.end <= num_rows() && stamps_.mark_block(column, rows);
     }
-    /// The same for all rows, in columns that exist. Returns false if there are fewer than two rows, or more than one
-    /// block.
+    /// Marks all rows as written in several existing columns. If there are fewer than two rows or more than one block,
+    /// returns false and marks nothing.
     SHOAL_INLINE bool mark_only_block(const std::uint16_t* columns_end, std::size_t num_columns) {
         return SHOAL_CHECKED == 0 && stamps_.mark_only_block(columns_end, num_columns, num_rows());
     }
     SHOAL_API void stamp_rows(RowRange rows);  ///< marks all columns of some rows as written
     void stamp_row(std::uint32_t row) { stamps_.mark_row(row); }
-    /// Returns a column for a pass that calls mark_written() itself when it ends.
+    /// Returns a column without marking it, for a pass that calls mark_written() when it ends.
     std::byte* unmarked_column(std::uint32_t column) { return storage_.column(column); }
-    /// The address of a column, kept up to date when the column moves; the columns of a component are side by side.
+    /// The address of a column, which stays up to date when the column moves; the columns of a component are side by
+    /// side.
     /// Lifetime: the table.
     const PhysicalColumn& physical_column(std::uint32_t column) const { return storage_.physical_column(column); }
     /// Whether `address` is in the memory of the columns, which any structural call may change.
@@ -116,7 +118,7 @@ public:
     /// Appends rows owned by `owners` and returns the first. Elements hold arbitrary bytes (opaque ones are
     /// default-constructed) until the caller fills them; the index is not updated. Requires: room is reserved.
     SHOAL_API std::uint32_t append(std::span<const Entity> owners);
-    /// The same for one row. Requires: has_room().
+    /// Like append(), but for one row. Requires: has_room().
     std::uint32_t append_one(Entity owner) {
         SHOAL_ASSERT(has_room(), "a row was appended that was not reserved");
         const std::uint32_t row = storage_.extend(1);
@@ -125,43 +127,45 @@ public:
         stamps_.mark_row(row);
         return row;
     }
-    /// Appends rows and returns a span for their owners, which the caller fills at once. Requires: room is reserved.
+    /// Appends rows and returns a span for their owners, which the caller fills immediately. Requires: room is
+    /// reserved.
     SHOAL_API std::span<Entity> append_unowned(std::uint32_t count);
-    /// Moves rows of another table to the end of this one, updates the index, and returns the first. Elements that
-    /// `from` lacks hold arbitrary bytes (opaque ones are default-constructed). Requires: room is reserved; `plan` fits
-    /// the schemas; both tables share one paged index, or have no index; neither has links; for several rows, both are
-    /// plain.
+    /// Moves rows of another table to the end of this one, updates the index, and returns the first new row. Columns
+    /// that `from` lacks hold arbitrary bytes (opaque ones are default-constructed). Requires: room is reserved; `plan`
+    /// fits the schemas; both tables share one paged index, or have no index; neither table has links; if there are
+    /// several rows, both tables are plain.
     SHOAL_API std::uint32_t take(Table& from, RowList rows, const TakePlan& plan);
-    /// The same for one row.
+    /// Like take() above, but for one row.
     std::uint32_t take(Table& from, std::uint32_t row, const TakePlan& plan) {
         if (SHOAL_LIKELY(is_packed_ && from.is_packed_)) return take_packed(from, row, plan);
         return take(from, RowRange{row, row + 1}, plan);
     }
-    /// With an identity index: sets the owner of row owner.index(). Earlier rows without an owner are holes: their
-    /// owner is null, and their fields keep harmless values. The elements of the new row hold arbitrary bytes (opaque
-    /// ones are default-constructed) until the caller fills them. Requires: room is reserved, also in the index; the
-    /// row is a hole, or past the last row.
+    /// For tables with an identity index: sets the owner of row owner.index(). Earlier rows without an owner are holes,
+    /// whose owner is null and whose fields keep harmless values. The elements of the new row hold arbitrary bytes
+    /// (opaque ones are default-constructed) until the caller fills them. Requires: room is reserved in the table and
+    /// in the index; the row is a hole or is past the last row.
     SHOAL_API void occupy(Entity owner);
     std::uint32_t num_holes() const { return num_holes_; }
 
-    /// Shows rows in the caller's memory instead of the rows that were shown before. For stores that keep their rows
-    /// themselves. Index, links and stamps are not updated: the caller maintains them.
-    /// Shape: owners: by row; columns: one per Schema::columns(), aligned to 64 bytes, with room up to the next 64
-    /// bytes; links: next and previous of each row if the table has chains. Requires: this table never had its own
-    /// rows; the memory stays valid until the next call.
+    /// Shows rows in the caller's memory instead of the previously shown rows. For stores that keep their rows
+    /// themselves. The index, links and stamps are not updated; the caller maintains them.
+    /// Shape: `owners` is indexed by row. `columns` has an address for each of Schema::columns(), which is aligned to
+    /// 64 bytes and has room up to the next multiple of 64 bytes. `links` has the next and previous row of each row if
+    /// the table has chains. Requires: this table has never had its own rows, and the memory stays valid until the next
+    /// show().
     SHOAL_API void show(std::span<Entity> owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
 
     // --- removing and moving rows --------------------------------------------------------------------------------
 
-    /// Whether rows are only bytes: no opaque columns and no links.
+    /// Whether rows are only bytes, without opaque columns and without links.
     bool is_plain() const { return is_plain_; }
     /// Whether rows are plain and found by a paged index.
     bool is_packed() const { return is_packed_; }
 
-    /// Removes a row; the last row moves into its place, or, with an identity index, a hole stays (trailing holes are
-    /// removed). Its links and its index entry are removed: its children become roots, and its neighbours in the chain
-    /// are linked.
+    /// Removes a row with its links and its index entry. The last row moves into its place; with an identity index, a
+    /// hole stays instead, and trailing holes are removed. The children of the removed row become roots, and its
+    /// neighbours in the chain are linked to each other.
     SHOAL_INLINE void remove(std::uint32_t row) {
         if (SHOAL_UNLIKELY(!is_packed_)) return remove_unpacked(row);
         SHOAL_ASSERT(row < num_rows(), "the row does not exist");
@@ -174,7 +178,8 @@ public:
     /// Removes the rows that these entities own, except the rows of entities that are alive in `spared`, and returns
     /// how many rows were removed. Requires: the table has an index; `owners` is not in this table.
     SHOAL_API std::uint32_t remove_owned(std::span<const Entity> owners, const EntityManager* spared = nullptr);
-    /// The same for one owner; copy_row(to, from) copies the elements of a row. Requires: is_packed().
+    /// Like remove_owned() above, but for one owner; copy_row(to, from) copies the elements of a row. Requires:
+    /// is_packed().
     template <class CopyRow>
     SHOAL_INLINE bool remove_owned(Entity owner, CopyRow&& copy_row) {
         PackedRows rows = packed_rows();
@@ -182,49 +187,50 @@ public:
         storage_.cut(rows.num_rows);
         return true;
     }
-    /// Removes all rows of dead entities and returns how many rows were removed; if rows are packed, the others keep
-    /// their order. Requires: the table has an index.
+    /// Removes all rows of dead entities and returns how many rows were removed. If rows are packed, the remaining rows
+    /// keep their order. Requires: the table has an index.
     SHOAL_API std::uint32_t remove_dead(const EntityManager& entities);
-    /// Removes rows, each listed once; the last remaining rows move into their places. The index is updated for moved
-    /// rows only: the caller removes the entries of the removed owners. Requires: is_plain(); the index is paged, or
-    /// there is none.
+    /// Removes rows, each of which is listed once. The last remaining rows move into their places. The index is updated
+    /// only for moved rows; the caller removes the entries of the removed owners. Requires: is_plain(); the index is
+    /// paged, or there is none.
     SHOAL_API void remove_rows(RowList rows);
-    /// The same for one row that already holds the elements of the last row. Requires: is_packed().
+    /// Removes one row, which already holds the elements of the last row. Requires: is_packed().
     SHOAL_INLINE void close_row(std::uint32_t row) {
         SHOAL_ASSERT(row < num_rows(), "the row does not exist");
         PackedRows rows = packed_rows();
         rows.close(row);
         storage_.cut(rows.num_rows);
     }
-    /// Removes all rows and keeps memory. The index is cleared.
+    /// Removes all rows, but keeps the memory. Clears the index.
     SHOAL_API void clear();
-    /// Swaps two rows, links and index included.
+    /// Swaps two rows, including their links and index entries.
     SHOAL_API void swap(std::uint32_t a, std::uint32_t b);
-    /// Moves row from[i] to rows.begin + i. Requires: there is no chain, nothing is opaque, and no link leads out of
-    /// `rows`.
+    /// Moves row from[i] to row rows.begin + i. Requires: the table has no chains, no column is opaque, and no link
+    /// leads out of `rows`.
     SHOAL_API void permute(RowRange rows, std::span<const std::uint32_t> from);
 
     // --- filling existing rows -----------------------------------------------------------------------------------
 
-    /// Copies one struct image to every row of `rows`. Requires: no opaque fields.
+    /// Copies one struct image to every row in `rows`. Requires: no field is opaque.
     void fill(RowRange rows, const std::byte* image) { scatter(rows, image, 0); }
-    /// Copies images[i] to row rows.begin + i. Shape: images are `stride` bytes apart; 0: one image for all rows.
-    /// Requires: as above.
+    /// Copies images[i] to row rows.begin + i. Shape: images are `stride` bytes apart, or there is one image for all
+    /// rows if `stride` is 0. Requires: no field is opaque.
     SHOAL_API void scatter(RowRange rows, const std::byte* images, std::size_t stride);
-    /// Copies whole columns into `rows`. Shape: one pointer for each of the first schema columns, rows.size() elements
-    /// each.
+    /// Copies whole columns into `rows`. Shape: a pointer to rows.size() elements for each of the first schema columns.
     SHOAL_API void copy_columns(RowRange rows, std::span<const std::byte* const> columns);
 
     // --- index and links -----------------------------------------------------------------------------------------
 
-    /// Attaches a row index that outlives the table and that the table keeps up to date; nullptr detaches the index.
+    /// Attaches a row index, which the table then keeps up to date; nullptr detaches the index. Requires: the index
+    /// outlives the table.
     SHOAL_API void attach_index(RowIndex* index);
     RowIndex* index() const { return index_; }
 
     /// Whether several rows may belong to an entity, and whether rows have parents.
     bool has_chain() const { return links_.has_chain(); }
     bool has_tree() const { return links_.has_tree(); }
-    /// Shape: num_rows() rows, kNilRow for none. Requires: the table has the group.
+    /// Returns the link of each row, or kNilRow for none. Shape: num_rows(). Requires: the table has this group of
+    /// links.
     std::span<const std::uint32_t> links(LinkColumn link) const { return {links_.column(link), num_rows()}; }
     /// Makes the last appended row the head of its entity's chain, or its only member. Requires: the table has chains
     /// and an index.
@@ -232,8 +238,8 @@ public:
     /// Makes `child` the first child of `parent`, or a root if `parent` is kNilRow. Requires: the table has trees;
     /// `parent` does not descend from `child`.
     SHOAL_API void link_tree(std::uint32_t child, std::uint32_t parent);
-    /// Links childless roots: row first + i to parent first + parents[i], or to no parent (kNilRow). Requires:
-    /// parents[i] < i.
+    /// Gives parents to childless roots: row first + i gets the parent first + parents[i], or none if parents[i] is
+    /// kNilRow. Requires: parents[i] < i or kNilRow.
     SHOAL_API void link_trees(std::uint32_t first, std::span<const std::uint32_t> parents);
 
     // --- stamps --------------------------------------------------------------------------------------
@@ -241,16 +247,17 @@ public:
     /// Sets the stamp of writes from now on. Requires: the stamp never decreases.
     void set_stamp(std::uint64_t stamp) { stamps_.set_now(stamp); }
     std::uint64_t stamp() const { return stamps_.now(); }
-    /// Returns the stamp of the last write to a block of 1,024 rows of a column, added and moved rows included.
+    /// Returns the stamp of the last write to a block of 1,024 rows in a column. Adding and moving rows counts as a
+    /// write.
     std::uint64_t written_stamp(std::uint32_t column, std::uint32_t block) const {
         return stamps_.written(column, block);
     }
     /// Returns the stamp at which rows were last added to a block or moved into it. Removing rows at the end does not
     /// change this stamp.
     std::uint64_t placed_stamp(std::uint32_t block) const { return stamps_.placed(block); }
-    /// Returns which rows of a block of a column in a snapshot were written at `since` or later, added and moved
-    /// rows included; placed_since() returns which rows were added or moved. Marks of about 128 stamps are kept: for
-    /// earlier writes, all rows of a block of 1,024 rows are returned.
+    /// Returns the rows of a column's snapshot block that were written, added or moved at `since` or later.
+    /// placed_since() returns only the rows that were added or moved. Marks are kept for about 128 stamps; for earlier
+    /// writes, all rows of a block of 1,024 rows are returned.
     SnapshotMarks written_since(std::uint32_t column, std::uint32_t snapshot_block, std::uint64_t since) const;
     SnapshotMarks placed_since(std::uint32_t snapshot_block, std::uint64_t since) const;
 
@@ -259,7 +266,7 @@ public:
     /// Writes all rows: owners, columns (named after their fields), links and stamps. Refuses opaque fields. If the
     /// writer checks values, also refuses values that load() would not accept.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Refuses values that save() would refuse, in the column that the writer has written last.
+    /// In the column that the writer has just written, refuses the values that save() would refuse.
     SHOAL_API void refuse_bad_values(SnapshotWriter& to, std::uint32_t column) const;
     /// Replaces all rows with the rows that save() wrote. The caller updates the index. Errors: no memory, or the data
     /// does not fit this table; the table is then empty.
@@ -278,8 +285,8 @@ public:
     std::uint32_t num_promotions() const { return storage_.num_promotions(); }
     bool in_slab() const { return storage_.in_slab(); }
 
-    /// Checks all invariants of the table: addresses, alignment, index, links, stamps. Cost: O(rows).
-    /// Errors: an invariant is broken; the message names it and the row.
+    /// Checks all invariants of the table: addresses, alignment, index, links and stamps. Cost: O(rows).
+    /// Errors: an invariant is broken; the message names the invariant and the row.
     SHOAL_API Status validate() const;
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
-// The columns that rows keep when they move from tables of one schema to tables of another schema. A plan is made once
-// for two schemas and serves all tables of these schemas; see Table::take().
+// The columns that rows keep when they move from tables with one schema to tables with another schema. One plan serves
+// all tables with these two schemas; see Table::take().
 //
 //     from    position  velocity  food             kept     position -> position, velocity -> velocity
 //     to      position  velocity  mass             dropped  food;  mass is new: the caller fills it
@@ -16,10 +16,10 @@ class TakePlan {
 public:
     using Column = ColumnsBySize::Column;
 
-    /// Keeps the columns that begin at `from`; in the other schema, they begin at `to`. Shape: `columns` describes
+    /// Keeps the columns that begin at `from`; in the target schema, they begin at `to`. Shape: `columns` describes
     /// them.
     SHOAL_API void keep(std::uint32_t from, std::uint32_t to, std::span<const ColumnDefinition> columns);
-    /// Drops the columns that begin at `from`, which the other schema lacks.
+    /// Drops the columns that begin at `from`, which the target schema lacks.
     SHOAL_API void drop(std::uint32_t from, std::span<const ColumnDefinition> columns);
 
     const ColumnsBySize& kept() const { return kept_; }        ///< without opaque columns

@@ -1,5 +1,5 @@
 #pragma once
-// Finds invalid values: bytes from a file that are not a valid bool, enum or text.
+// Finds invalid values: bytes from a file that are not a valid bool, enum or string.
 // Thread: any.
 
 #include "shoal/entity/entity.h"
@@ -25,7 +25,7 @@ std::uint64_t find_invalid(const std::byte* first, std::uint64_t stride, std::ui
     return count;
 }
 
-/// Rows of one field. Shape: `count` rows, `stride` bytes apart, with num_values() of the field each.
+/// Rows of one field. Shape: `count` rows, `stride` bytes apart, each with the field's num_values() values.
 struct FieldRows {
     const std::byte* first = nullptr;
     std::uint64_t stride = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Writes the values of fields as text, for dumps of blobs, descriptions of entities and messages: enums by
-// name, string ids by their text, or as `#` and the hash if the text is unknown, vectors and arrays as lists.
+// Writes field values as text, for blob dumps, entity descriptions and messages. Enums are written by name, vectors and
+// arrays as lists, and string ids by their text, or as `#` and the hash if the text is unknown.
 //
 //     DocumentBuilder builder;
 //     write_value(builder, value_type_of(field), bytes, names);
@@ -15,7 +15,7 @@ namespace shoal {
 
 class StringTable;
 
-/// The type of a value that a field, or a part of one, holds.
+/// The type of the value in a field or in part of a field.
 struct ValueType {
     FieldType type = FieldType(0);          ///< 0: none
     FieldType element_type = FieldType(0);  ///< of a blob array
@@ -26,9 +26,9 @@ struct ValueType {
 
     std::uint32_t num_values() const { return array_length == 0 ? 1 : array_length; }
     std::uint32_t num_bytes() const { return value_bytes * num_values(); }
-    /// Compares the types, except the names of enumerators.
+    /// Compares the types, but not the names of enumerators.
     SHOAL_API bool operator==(const ValueType& other) const;
-    /// Returns a text with an article for messages: "a vec3", "an int32", "an array of 4 floats".
+    /// Returns the name of the type with an article, for messages: "a vec3", "an int32", "an array of 4 floats".
     SHOAL_API std::string to_text() const;
 };
 SHOAL_API ValueType value_type_of(const FieldDefinition& field);
@@ -41,18 +41,19 @@ ValueType value_type_of() {
 /// The names that are needed to write a value as text.
 class SHOAL_API ValueNames {
 public:
-    /// Returns the text of a string id or a resource id, or an empty text. Lifetime: the object that has the text.
+    /// Returns the text of a string id or a resource id, or an empty string if it is unknown. Lifetime: the object that
+    /// has the text.
     virtual std::string_view text(StringId id) const = 0;
-    /// Writes an entity: as `12:3`, or null.
+    /// Writes an entity as `12:3`, or as null.
     SHOAL_API virtual void write_entity(DocumentBuilder& builder, Entity entity) const;
-    /// Writes an array that stays in its blob: as its resource and its length.
+    /// Writes the resource and the length of an array that stays in its blob.
     SHOAL_API virtual void write_array(DocumentBuilder& builder, const BlobArrayBase& array, FieldType element) const;
 
 protected:
     ~ValueNames() = default;
 };
 
-/// Takes texts from a string table, which outlives this object. Without a table, no text is known.
+/// Looks up texts in a string table, which outlives this object. Without a table, no text is known.
 class SHOAL_API PlainNames final : public ValueNames {
 public:
     explicit PlainNames(const StringTable* texts = nullptr) : texts_(texts) {}
@@ -67,9 +68,9 @@ SHOAL_API void write_value(DocumentBuilder& builder, const ValueType& type, cons
                            const ValueNames& names);
 /// Adds `#` and the digits of a hash.
 SHOAL_API void write_hash(DocumentBuilder& builder, std::uint64_t hash);
-/// Adds a number, or the text "nan", "inf" or "-inf": no text format has a number for these.
+/// Adds a number, or the string "nan", "inf" or "-inf", because no text format has numbers for these.
 SHOAL_API void write_number(DocumentBuilder& builder, double number);
-/// The same for a float: adds the double that has the same shortest text, so that 0.1f is printed as 0.1.
+/// Adds a float as the double that has the same shortest text, so that 0.1f is printed as 0.1.
 SHOAL_API void write_number(DocumentBuilder& builder, float number);
 
 /// Returns a hint for a message: which of `names` was probably meant by `name`, or else all names, as in "it has x, y,

@@ -7,8 +7,8 @@
 
 namespace shoal {
 
-/// Calls visit(value) for one value of a type whose size is fixed. Requires: the type is not an enum, a fixed string or
-/// opaque.
+/// Calls visit(value) with one value of a type whose size is fixed. Requires: the type is not an enum, a fixed string
+/// or opaque.
 template <class Visit>
 void visit_value(FieldType type, const std::byte* bytes, Visit&& visit) {
     switch (type) {
