@@ -1,5 +1,5 @@
 #pragma once
-// Parts of snapshots that had other paths in older programs.
+// Snapshot parts that had different paths in older programs.
 
 #include <string_view>
 

@@ -17,27 +17,27 @@ constexpr const char* kSnapshotOwner = "snapshot";
 constexpr std::size_t kBytesPerBlock = std::size_t(16) << 10;   // in parts that are not columns
 constexpr std::size_t kFirstSlabBytes = std::size_t(64) << 10;  // malloc maps larger blocks separately
 constexpr std::size_t kMaxSlabBytes = 8 * kLargePageBytes;
-constexpr std::size_t kStepBytes = 1024;  // blocks that are kept for reuse are multiples of this
+constexpr std::size_t kStepBytes = 1024;  // the sizes of blocks kept for reuse are multiples of this
 constexpr std::size_t kMaxSteps = 256;    // longer blocks are allocated one by one
 static_assert(kMaxSteps * kStepBytes <= kMaxSlabBytes);
 constexpr std::size_t kWithoutMemory = 0, kHeadersAtOnce = 128;
-constexpr std::size_t kFetchDistance = 16;  // how many blocks ahead headers are prefetched
+constexpr std::size_t kFetchDistance = 16;  // headers are prefetched this many blocks ahead
 constexpr std::uint32_t kMostLayers = 16;   // the most layers of pieces over one block
 constexpr std::size_t kMaxLayeredBytes = std::size_t(1) << 30;
-constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // of one step of a loop, which takes a few microseconds
+constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // per step of a loop, which takes a few microseconds
 constexpr std::size_t kPlanBytes = 128;                      // the weight of a block in a loop that only looks at marks
 
 std::uint64_t hash_path(std::string_view path) { return hash_text(path); }
 
-/// The elements in a block of a part that is not a column.
+/// Returns the number of elements per block in a part that is not a column.
 std::uint32_t per_block_of(std::uint32_t element_bytes) {
     return static_cast<std::uint32_t>(std::max<std::size_t>(kBytesPerBlock / element_bytes, 1));
 }
 
 }  // namespace
 
-/// Bytes that several states may share: a whole block, or packed pieces over another block. The headers of blocks are
-/// in one array, apart from the bytes of the blocks, because each state visits all headers.
+/// Bytes that several states may share: a whole block, or packed pieces over another block. The headers are in one
+/// array, separate from the bytes of the blocks, because each state visits all headers.
 struct alignas(64) SnapshotBlock {
     std::byte* memory;
     SnapshotBlock* under;     // the block below the pieces; nullptr: the block is whole
@@ -57,7 +57,7 @@ static_assert(offsetof(SnapshotBlock, marks) <= 64 && sizeof(SnapshotBlock) == 1
 
 namespace {
 
-/// Calls visit(begin, num_bytes) for the bytes of each run of marked pieces of a block.
+/// Calls visit(begin, num_bytes) for each run of marked pieces in a block.
 template <class Visit>
 void for_each_run(const SnapshotMarks& marks, std::size_t piece_bytes, std::size_t whole_bytes, Visit&& visit) {
     for (std::size_t word = 0; word < std::size(marks.words); ++word) {
@@ -104,7 +104,7 @@ void copy_pieces(const SnapshotBlock& block, const SnapshotMarks& marks, std::si
         });
 }
 
-/// Packs the marked pieces of the whole block at `data`.
+/// Packs the marked pieces of the whole block at `data` into `to`.
 void pack_pieces(const SnapshotMarks& marks, std::size_t piece_bytes, std::size_t whole_bytes, const std::byte* data,
                  std::byte* to) {
     for_each_run(marks, piece_bytes, whole_bytes, [&](std::size_t begin, std::size_t bytes) {
@@ -113,7 +113,7 @@ void pack_pieces(const SnapshotMarks& marks, std::size_t piece_bytes, std::size_
     });
 }
 
-/// Adds the pieces in which `block` may differ from `base`. Returns whether `base` is below `block`.
+/// Adds the pieces in which `block` may differ from `base` to `marks`. Returns whether `base` is below `block`.
 bool add_layers(const SnapshotBlock& block, const SnapshotBlock& base, SnapshotMarks& marks) {
     const SnapshotBlock* at = &block;
     for (; at != &base; at = at->under) {
@@ -134,8 +134,8 @@ void clear_gaps(std::byte* data, std::size_t num_bytes, std::span<const Snapshot
         for (const SnapshotGap& gap : gaps) std::memset(data + element + gap.begin, 0, gap.num_bytes);
 }
 
-/// Calls function(begin, end) for ranges of 0 to `count`, whose bytes together are `num_bytes`. A small amount takes
-/// one call.
+/// Calls function(begin, end) for ranges of blocks that together cover 0 to `count` - 1. `num_bytes` is the size of all
+/// blocks; if it is small, makes only one call.
 template <class Function>
 void for_blocks(const SnapshotLoop& loop, std::size_t count, std::size_t num_bytes, Function&& function) {
     if (count == 0) return;
@@ -148,9 +148,9 @@ void for_blocks(const SnapshotLoop& loop, std::size_t count, std::size_t num_byt
 
 }  // namespace
 
-/// Adds the blocks of columns to a state. All columns are added together, because one alone may be too small for
-/// several threads. A loop plans each block, then memory is allocated for all the new blocks, and a second loop fills
-/// these blocks.
+/// Adds the blocks of columns to a state. All columns are added together, because a single column may be too small for
+/// several threads. One loop plans each block. Then memory is allocated for all new blocks, and a second loop fills
+/// them.
 class SnapshotColumns {
 public:
     struct Column {
@@ -243,8 +243,8 @@ public:
         block.is_lent = true;
         return block;
     }
-    /// Releases one use of each block, and reuses the array for the blocks below them. This is done layer by layer, so
-    /// that headers are prefetched while others are released; following each chain downwards would wait for every
+    /// Releases one use of each block, and reuses the array for the blocks below them. Works layer by layer, so that
+    /// some headers are prefetched while others are released. Following each chain downwards would wait for every
     /// header.
     void give_back(std::span<SnapshotBlock*> blocks) {
         while (!blocks.empty()) {
@@ -341,7 +341,8 @@ private:
         return memory;
     }
 
-    /// Large slabs use large pages: filling 4 KiB pages for the first time takes three times as long as the copy.
+    /// Large slabs use large pages, because filling 4 KiB pages for the first time takes three times as long as the
+    /// copy.
     static Slab make_slab(std::size_t num_bytes) {
         num_bytes = std::min(num_bytes, kMaxSlabBytes);
         if (num_bytes >= kLargePageBytes)
@@ -585,8 +586,8 @@ void SnapshotColumns::finish(const SnapshotLoop& loop) {
     added_.clear(), gaps_.clear(), plans_.clear(), new_.clear();
 }
 
-/// No other state is written at the same time, and each block is visited once, so threads may count the users of a
-/// block without atomics.
+/// No other state is written at the same time, and each block is visited once, so threads may count a block's users
+/// without atomics.
 void SnapshotColumns::make_plans(const SnapshotLoop& loop) {
     std::size_t num_bytes = 0;
     for (const Added& added : added_)
@@ -618,8 +619,8 @@ void SnapshotColumns::make_plan(const Added& added, std::size_t number, Array<st
     if (is_equal(known, data, gaps_of(added), column.element_bytes, room)) plan.made = Made::kShared;
 }
 
-/// Plans a block of the marked pieces over an earlier block, unless a whole block is better, because reading goes
-/// through all layers. Each state flattens a few blocks, which spreads the cost.
+/// Plans a block that consists of the marked pieces over an earlier block. Plans a whole block if there would be too
+/// many layers to read. Each state flattens a few blocks, which spreads the cost.
 void SnapshotColumns::plan_written(const Column& column, std::size_t number, SnapshotBlock& known, Plan& plan) const {
     SnapshotMarks marks = column.written(static_cast<std::uint32_t>(number), column.since);
     plan.made = Made::kShared;
@@ -843,7 +844,7 @@ Result<std::uint64_t> SnapshotReader::count(std::string_view name, std::uint32_t
     return error(name, concat("its elements have ", part.element_bytes, " bytes, not ", element_bytes));
 }
 
-/// Errors: the number of elements differs.
+/// Errors: as for count(); the number of elements differs.
 Status SnapshotReader::check(std::string_view name, std::uint32_t element_bytes, std::uint64_t num_elements) {
     const Result<std::uint64_t> count = this->count(name, element_bytes);
     if (!count) return count.status();

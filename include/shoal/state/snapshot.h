@@ -1,7 +1,8 @@
 #pragma once
-// A snapshot: the state of a world, or of a part of one, at one moment. Saves, kept frames and rewinding use it.
+// A snapshot is the state of a world, or of part of a world, at one moment. Saves, kept frames and rewinding use
+// snapshots.
 //
-//     part                              element    elements    blocks, each in memory of its own
+//     part                              element    elements    blocks, each in its own memory
 //     "entities/generations"            1 byte     1,000,001   [ a ][ b ][ c ] ...
 //     "body/rows/field/position"        12 bytes   20,000      [ d ][ e ] ...         4,096 elements each
 //
@@ -11,10 +12,10 @@
 //     void Clock::save(SnapshotWriter& to) const { to.value("ticks", ticks_); }
 //     Status Clock::load(SnapshotReader& from) { return from.value("ticks", ticks_); }
 //
-// A Snapshot may share blocks with the previous snapshot: blocks of columns that were not written since then, according
-// to their marks, and equal blocks of other parts. If only a few elements of a block were written, the new block
-// consists of pieces of 8 elements over the earlier block. So a second state uses memory only for its differences from
-// the first.
+// A Snapshot may share blocks with the previous snapshot. It shares the blocks of columns whose marks show no write
+// since then, and the blocks of other parts whose bytes are equal. If only a few elements of a block were written, the
+// new block consists of pieces of 8 elements over the earlier block. So a second state uses memory only for its
+// differences from the first.
 //
 //     first state     [ a a a a a a a a ]
 //     second state          [b]     [b]       two pieces over the first block
@@ -37,16 +38,16 @@ class SnapshotColumns;
 struct SnapshotBlock;
 class TextLease;
 
-/// The number of elements of a part that are kept together.
+/// The number of elements of a column that are kept together in a block.
 inline constexpr std::uint32_t kElementsPerSnapshotBlock = 4096;
-/// The number of elements of a block that share one mark and are copied together.
+/// The number of elements in a block that share one mark and are copied together.
 inline constexpr std::uint32_t kElementsPerSnapshotMark = 8;
 
 /// Larger elements are rejected when they are written or read.
 inline constexpr std::uint32_t kMaxSnapshotElementBytes = 1u << 20;
 inline constexpr std::size_t kMaxSnapshotPathBytes = 4096;
 
-/// The default limit on the memory that loading a state may take. `num_bytes`: the size of the state in a file or in
+/// The default limit on the memory that loading a state may take. `num_bytes` is the size of the state in a file or in
 /// memory.
 SHOAL_API std::uint64_t max_snapshot_bytes(std::uint64_t num_bytes);
 
@@ -82,8 +83,8 @@ struct SnapshotMarks {
     void add(const SnapshotMarks& other) {
         for (std::size_t i = 0; i < kCount / 64; ++i) words[i] |= other.words[i];
     }
-    /// Adds marks from `first` on: one for each byte that is 1 rather than 0. Requires: `first` and the number of bytes
-    /// are multiples of 8.
+    /// Adds a mark for each byte that is 1 rather than 0, starting at mark number `first`. Requires: `first` and the
+    /// number of bytes are multiples of 8.
     SHOAL_API void add(std::size_t first, std::span<const std::uint8_t> is_marked);
 };
 
@@ -102,35 +103,35 @@ public:
     SHOAL_API std::size_t find(std::string_view path) const;
     /// Returns the path, or the beginning of a path, that a part had in older programs; empty if the path is the same.
     SHOAL_API static std::string older_path(std::string_view path);
-    /// The bytes of one block of a part. If the block consists of pieces, they are assembled in `room`.
+    /// Returns the bytes of one block of a part. If the block consists of pieces, they are assembled in `room`.
     SHOAL_API std::span<const std::byte> block(const SnapshotPart& part, std::size_t number,
                                                Array<std::byte>& room) const;
     /// Returns the elements of a block that may differ from the block of another state: none if both states share the
     /// block, and all if the blocks are unrelated.
     SHOAL_API SnapshotMarks difference(const SnapshotPart& part, std::size_t number, const Snapshot& other,
                                        const SnapshotPart& other_part, std::size_t other_number) const;
-    /// Returns the bytes of a block.
+    /// Returns the size of a block in bytes.
     SHOAL_API std::size_t block_bytes(const SnapshotPart& part, std::size_t number) const;
-    /// Copies the marked elements of a block of a column to their positions in the block. Requires: `to` has room for
-    /// the block.
+    /// Copies the marked elements of a column's block to their positions in `to`. Requires: `to` has room for the
+    /// block.
     SHOAL_API void copy_marked(const SnapshotPart& part, std::size_t number, const SnapshotMarks& marks,
                                std::byte* to) const;
-    /// Copies elements of a part. Requires: the elements exist; `to` has room for them.
+    /// Copies elements of a part. Requires: the elements exist, and `to` has room for them.
     SHOAL_API void copy(const SnapshotPart& part, std::uint64_t first, std::uint64_t count, void* to) const;
-    /// The same for some of the part's bytes.
+    /// Like copy(), but for bytes of a part.
     SHOAL_API void copy_bytes(const SnapshotPart& part, std::uint64_t begin, std::uint64_t count, void* to) const;
 
-    /// The size of the elements of all parts.
+    /// The total size of the elements in all parts.
     std::uint64_t num_bytes() const { return num_bytes_; }
-    /// The size of the blocks and pieces that the state does not share with the state before it.
+    /// The size of the blocks and pieces that the state does not share with the previous state.
     std::uint64_t num_own_bytes() const { return num_own_bytes_; }
-    /// The limit on the memory of a state that is not trusted: see LoadOptions. By default, max_snapshot_bytes() of its
-    /// size.
+    /// The limit on the memory that loading an untrusted state may take: see LoadOptions. By default,
+    /// max_snapshot_bytes(num_bytes()).
     std::uint64_t max_bytes() const { return max_bytes_ != 0 ? max_bytes_ : max_snapshot_bytes(num_bytes_); }
     void set_max_bytes(std::uint64_t max_bytes) { max_bytes_ = max_bytes; }
     /// Makes a string table keep the texts of its current ids until the state is cleared or destroyed.
     SHOAL_API void take_lease(TextLease& lease);
-    /// Removes all parts. While another state shares blocks with this one, the memory is kept for these states.
+    /// Removes all parts. If other states share blocks with this one, the memory is kept for those states.
     SHOAL_API void clear();
 
 private:
@@ -162,7 +163,7 @@ private:
     std::uint64_t number_ = 0;  // the number of states before this one; each shares blocks with its predecessor
 };
 
-/// The path of the part that is written or read, outermost name first.
+/// The path of the part that is being written or read, outermost name first.
 class SnapshotPath {
 public:
     /// While the scope exists, names are relative to `name`. An empty `name` changes nothing.
@@ -190,14 +191,14 @@ private:
 /// Runs loops over the blocks of large columns, possibly on several threads. How loops run does not affect the data
 /// that is written or read.
 struct SnapshotLoop {
-    /// Calls some(job, begin, end) for ranges of about `at_once` that together cover 0 to `count`, in any order, and
-    /// returns when all calls have returned.
+    /// Calls some(job, begin, end), in any order, for ranges of about `at_once` blocks that together cover the blocks 0
+    /// to `count` - 1. Returns when all calls have returned.
     void (*run)(void* context, std::size_t count, std::size_t at_once,
                 void (*some)(void* job, std::size_t begin, std::size_t end), void* job) = nullptr;
     void* context = nullptr;
 };
 
-/// Finds the elements of a column's block that were, or may have been, written at the stamp `since` or later.
+/// Finds the elements of a column's block that were written, or may have been written, at the stamp `since` or later.
 struct WrittenSince {
     SnapshotMarks (*find)(const void* context, std::uint32_t column, std::uint32_t block,
                           std::uint64_t since) = nullptr;
@@ -212,8 +213,8 @@ struct WrittenSince {
 
 class SnapshotWriter {
 public:
-    /// Appends parts to `to`. `before` is an earlier state of the same object, or nullptr, written at the stamp
-    /// `since`: blocks of columns that have not changed since then are shared.
+    /// Appends parts to `to`. `before` is an earlier state of the same object, written at the stamp `since`, or
+    /// nullptr. Blocks of columns that have not changed since then are shared.
     SHOAL_API explicit SnapshotWriter(Snapshot& to, const Snapshot* before = nullptr, std::uint64_t since = 0);
     SnapshotWriter(const SnapshotWriter&) = delete;
     SnapshotWriter& operator=(const SnapshotWriter&) = delete;
@@ -224,22 +225,22 @@ public:
     /// Makes the state refer to columns that are written from now on, instead of copying them.
     /// Lifetime: the columns' bytes outlive the state. Requires: there is no earlier state.
     SHOAL_API void borrow_columns();
-    /// Compares and copies the blocks of large columns in a loop. Lifetime: the context of `loop` outlives the writer.
+    /// From now on, compares and copies the blocks of large columns with `loop`, whose context outlives the writer.
     void use_loop(const SnapshotLoop& loop) { loop_ = loop; }
     /// Makes finish_columns() compare and copy the columns that are written from now on, in one loop.
-    /// Lifetime: until then, the bytes of the columns and their WrittenSince stay valid and unchanged, and the state is
-    /// not read.
+    /// Lifetime: until that call, the bytes of the columns and their WrittenSince stay valid and unchanged, and the
+    /// state is not read.
     void gather_columns() { gathers_columns_ = true; }
     SHOAL_API void finish_columns();
     /// Makes objects refuse to save values that a load from a file would reject. For a state that another run of the
     /// program will load.
     void check_values() { checks_values_ = true; }
     bool checks_values() const { return checks_values_; }
-    /// Writes a part of plain elements. `source` is for share(); 0: none.
+    /// Writes a part of plain elements. `source` is for share(), or 0.
     SHOAL_API void elements(std::string_view name, const void* data, std::uint32_t element_bytes,
                             std::uint64_t num_elements, std::uint64_t source = 0);
-    /// Shares the part with the earlier state if it was written there with the same `source`. Returns whether it did;
-    /// the bytes are then not needed.
+    /// Shares a part with the earlier state if the part was written there with the same `source`. If this returns true,
+    /// the bytes of the part are not needed.
     SHOAL_API bool share(std::string_view name, std::uint64_t source);
     /// Writes the values of an Array, a vector or a span.
     template <class Values>
@@ -255,15 +256,15 @@ public:
     void text(std::string_view name, std::string_view text) { elements(name, text.data(), 1, text.size()); }
     SHOAL_API void copy(std::string_view name, const Snapshot& from, const SnapshotPart& part);  ///< copies a part of
                                                                                                  ///< another state
-    /// The same for a column. `source` names the array and its history. If an earlier block has another source, the
-    /// marks are ignored, and the blocks are compared.
+    /// Writes a part that is a column. `source` names the array and its history. If an earlier block has a different
+    /// source, the marks are ignored, and the blocks are compared.
     SHOAL_API void column(std::string_view name, const void* data, std::uint32_t element_bytes,
                           std::uint64_t num_elements, const WrittenSince& written, std::uint64_t source,
                           std::span<const SnapshotGap> gaps = {});
-    /// Whether a block of the last written column may have elements that differ from the earlier state.
+    /// Whether a block of the column written last may have elements that differ from the earlier state.
     SHOAL_API bool may_be_new(std::uint32_t block, const WrittenSince& written) const;
 
-    /// Reports that something cannot be saved; `why` names it and says what to do. The first report is kept.
+    /// Reports that something cannot be saved; `why` names it and says what to do. Only the first report is kept.
     SHOAL_API void refuse(std::string_view why);
     /// Errors: something was refused; the message names the path of the part.
     const Status& status() const { return status_; }
@@ -283,7 +284,7 @@ private:
     Status status_;
 };
 
-/// Fills a state with the bytes of all parts, one part after the other. The bytes may arrive in any order.
+/// Fills a state with the bytes of all parts, which may arrive in any order. Positions count through all parts in turn.
 /// Thread: one thread at a time, except for put().
 class SnapshotFiller {
 public:
@@ -296,28 +297,28 @@ public:
     /// declare.
     SHOAL_API void reserve(std::uint64_t end);
     /// Stores the bytes from position `begin` on. Requires: there is room.
-    /// Thread: any; several threads may store different bytes at once.
+    /// Thread: any; several threads may store different bytes at the same time.
     SHOAL_API void put(std::uint64_t begin, std::span<const std::byte> bytes);
 
 private:
     Snapshot& to_;
-    std::size_t part_ = 0;                            // the part that has the next block
+    std::size_t part_ = 0;                            // the part to which the next block belongs
     Array<std::uint64_t> begins_{Owner("snapshot")};  // where the existing blocks begin
     std::uint64_t end_ = 0;                           // where the last block ends
 };
 
 class SnapshotReader {
 public:
-    /// `from` outlives the reader. `is_trusted`: this program has written `from`, which has not been changed since.
-    /// `present`: nullptr, or a state of the object that was written just before the object is overwritten. column()
-    /// skips the blocks that `present` shares with `from`.
+    /// `from` outlives the reader. `is_trusted` means that this program wrote `from`, and that nothing has changed it
+    /// since. `present` is nullptr, or a state of the object that was written just before this load. column() skips the
+    /// blocks that `present` shares with `from`.
     explicit SnapshotReader(const Snapshot& from, bool is_trusted = true, const Snapshot* present = nullptr)
         : from_(from), present_(present), is_trusted_(is_trusted) {}
     SnapshotReader(const SnapshotReader&) = delete;
     SnapshotReader& operator=(const SnapshotReader&) = delete;
 
     bool is_trusted() const { return is_trusted_; }
-    /// Copies the blocks of large columns in a loop. Lifetime: the context of `loop` outlives the reader.
+    /// From now on, copies the blocks of large columns with `loop`, whose context outlives the reader.
     void use_loop(const SnapshotLoop& loop) { loop_ = loop; }
     /// Makes finish_columns() copy the columns that are read from now on, in one loop. Their destinations must not be
     /// read before that call.
@@ -327,21 +328,22 @@ public:
 
     /// Whether a part exists.
     SHOAL_API bool has(std::string_view name);
-    /// Returns the number of elements of a part. Errors: the part does not exist, or its elements have another size.
+    /// Returns the number of elements of a part. Errors: the part does not exist, or its elements have a different
+    /// size.
     SHOAL_API Result<std::uint64_t> count(std::string_view name, std::uint32_t element_bytes);
     /// Copies all elements of a part. Errors: as for count(); the number of elements differs.
     SHOAL_API Status elements(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements);
-    /// Reads into an array. Allocates only after the count is checked.
+    /// Reads a part into an array. Allocates memory only after it has checked the count.
     SHOAL_API Status bytes(std::string_view name, Array<std::byte>& to, std::uint32_t element_bytes,
                            std::uint64_t num_elements);
     /// Counts the memory of data that is built from a part. Errors: the state would take more than
     /// Snapshot::max_bytes().
     SHOAL_API Status take_memory(std::string_view name, std::uint64_t num_bytes);
-    /// Returns the bytes that are left for take_memory().
+    /// Returns how many bytes are left for take_memory().
     SHOAL_API std::uint64_t left_memory() const;
-    /// The same as elements() for a column of SnapshotWriter::column(). Blocks that the present state shares are not
-    /// copied if that state was written from `source`, because they are already in place. Requires: `to` is the array
-    /// that `source` names, and still has its bytes. A `source` of 0 means that `to` is another array.
+    /// Like elements(), but for a part that SnapshotWriter::column() wrote. If the present state was written from
+    /// `source`, the blocks that it shares are not copied, because they are already in place. Requires: `to` is the
+    /// array that `source` names and still has its bytes, or `source` is 0.
     SHOAL_API Status column(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements,
                             std::uint64_t source);
     template <class T>
