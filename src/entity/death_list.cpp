@@ -16,7 +16,7 @@ constexpr std::size_t kAlwaysKept = (std::size_t(64) << 10) / sizeof(Entity);
 }  // namespace
 
 Status DeathList::reserve(std::size_t max_entries) {
-    // Twice the size, so that kept entries move to the front only after at least the same number was appended.
+    // Twice the size, so that kept entries move to the front only after at least as many entries have been appended.
     constexpr std::size_t kMost = ~std::size_t(0);
     const std::size_t num_slots = max_entries > kMost / 2 ? kMost : 2 * max_entries;
     if (Status status = entries_.reserve(num_slots, num_slots); !status) return status;
@@ -87,7 +87,7 @@ void DeathList::forget_before(std::uint64_t floor) {
     if (begin_ == end_) rewind();
 }
 
-/// Moves an empty list back to the front of its memory, and frees pages that were not needed lately.
+/// Moves an empty list back to the front of its memory, and frees pages that have not been needed lately.
 void DeathList::rewind() {
     const auto length = static_cast<std::size_t>(end_ - base_);
     const std::size_t needed = std::max({length, last_length_, kAlwaysKept});

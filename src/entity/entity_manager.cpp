@@ -13,13 +13,13 @@
 namespace shoal {
 namespace {
 
-/// The program ends if there is address space only for fewer indices than this.
+/// If there is address space for fewer indices than this, the program ends.
 constexpr std::size_t kLeastIndices = std::size_t(1) << 16;
 
-/// How many settles pass before a warning about a reader that does not read deaths.
+/// The number of settles before a warning about a reader that does not read deaths.
 constexpr std::uint64_t kManySettles = 1000;
 
-/// The most batches of deaths that are nested within the callbacks of other batches.
+/// How deeply batches of deaths may be nested within the callbacks of other batches.
 constexpr std::uint32_t kMostNestedBatches = 1000;
 
 /// The number of ids that are processed together. Ids that died together are mostly reused together.
@@ -238,7 +238,7 @@ MemoryUse EntityManager::memory_use() const {
     return use;
 }
 
-/// While passes run, and on the first call after they ran, create() calls this even if there are fresh indices.
+/// While passes run, and on the first call after they have ended, create() calls this even if there are fresh indices.
 Entity EntityManager::take_one() {
     require_free("create()");
     const StructuralCall call(busy_);
@@ -263,7 +263,7 @@ Status EntityManager::exhausted(std::size_t num_asked) const {
                                 "SHOAL_WIDE_IDS"));
 }
 
-/// Returns how many indices can be reused, each while at least minimum_free_ids_ indices are free.
+/// Returns how many indices can be reused one by one, if each reuse requires at least minimum_free_ids_ free indices.
 std::size_t EntityManager::num_recyclable() const {
     return free_list_.size() < minimum_free_ids_ ? 0 : free_list_.size() - minimum_free_ids_ + 1;
 }
@@ -313,8 +313,8 @@ std::size_t EntityManager::retire(std::span<const Entity> entities) {
     return num_destroyed;
 }
 
-/// Removes the entities that have just died, which are in the free list from `first_free` on, from the inactive
-/// entities.
+/// Removes the entities that have just died from the inactive entities. Their ids are in the free list, from
+/// `first_free` on.
 void EntityManager::forget_inactive(std::size_t first_free) {
     for (std::size_t i = first_free; i < free_list_.size(); ++i) inactive_.forget(previous_life(free_list_[i]));
 }

@@ -67,7 +67,7 @@ Status EntityManager::load(SnapshotReader& from) {
     return {};
 }
 
-/// Errors: there are too many entities for this manager, or an index is both alive and free, or neither.
+/// Errors: there are too many entities for this manager, or an index is both alive and free, or is neither.
 Status EntityManager::check_loaded(SnapshotReader& from, std::span<const Generation> generations,
                                    std::span<const Entity> free_ids) const {
     if (generations.empty() || generations.size() > end_index_)

@@ -80,7 +80,7 @@ bool InactiveEntities::is_by_itself(std::size_t index) const {
                        [&](const Speaker& one) { return one.follow == nullptr && one.said.test(index); });
 }
 
-/// Updates the combined result of the speakers for one index.
+/// Updates the speakers' combined result for one index.
 void InactiveEntities::note(std::size_t index) {
     const bool is_inactive =
         std::any_of(speakers_.begin(), speakers_.end(), [&](const Speaker& one) { return one.said.test(index); });

@@ -6,14 +6,16 @@
 //                     ^null               ^next fresh index
 //     free list     [ 2:4, 5:2, ... ]                   freed indices with their next generation, oldest first
 //
-// An entity is alive while generations[index] is the generation in its id: one look-up in a byte per index (2 bytes for
-// generations of more than 8 bits, 4 with wide ids). Generations count from 1 to the largest, 255 in 8 bits, and start
-// again at 1. An index is reused only while at least `minimum_free_ids` indices are free, so the same id returns after
-// 255 x 1,029 pairs of create and destroy at the earliest.
+// An entity is alive while generations[index] is the generation in its id. Checking this takes one look-up in an array
+// with one byte per index (2 bytes if generations have more than 8 bits, 4 with wide ids). Generations count from 1 to
+// the largest, which is 255 with 8 bits, and then start at 1 again. An index is reused only while at least
+// `minimum_free_ids` indices are free, so the same id returns only after at least 255 x 1,029 pairs of create() and
+// destroy() calls.
 //
 // Thread: any thread may call alive() at any time. All other calls belong to one structural thread at a time (checked
 // builds assert it); other threads may make const calls between its calls. Callbacks run on the structural thread.
-// While the passes of a world run, only const calls are allowed; others end the program. Passes use Commands.
+// While the passes of a world run, only const calls are allowed; other calls end the program. Passes use Commands
+// instead.
 // Source: Frykholm, "Building a data-oriented entity system", part 1.
 
 #include "shoal/entity/detail/death_list.h"
@@ -24,7 +26,7 @@ namespace shoal {
 
 struct EntityManagerOptions {
     /// The number of indices that must be free before the oldest one is reused; at least 1. With the default, an id is
-    /// repeated after 255 x 1,029 pairs of create and destroy at the earliest, which is more than 256 x 1,024.
+    /// repeated only after at least 255 x 1,029 pairs of create() and destroy() calls, which is more than 256 x 1,024.
     std::uint32_t minimum_free_ids = 1029;
     /// The number of indices that may be used, 1 to kMaxEntities. When they run out, up to `minimum_free_ids` - 1 of
     /// them are still free.
@@ -37,7 +39,7 @@ struct EntityManagerOptions {
 /// dead. Lifetime: `destroyed` is valid until the function returns.
 using DestructionFunction = void (*)(void* context, std::span<const Entity> destroyed);
 
-/// A registered destruction callback. 0 is none.
+/// A registered destruction callback; 0 means none.
 struct DestructionCallback {
     std::uint64_t number = 0;
 };
@@ -51,8 +53,8 @@ public:
     EntityManager(const EntityManager&) = delete;
     EntityManager& operator=(const EntityManager&) = delete;
 
-    /// Fills `out` with new entities: first with indices that have been free long enough, oldest first, then with fresh
-    /// indices. Errors: too few indices are left. Nothing is created, and `out` is unchanged.
+    /// Fills `out` with new entities. Uses the indices that have been free long enough, oldest first, and then fresh
+    /// indices. Errors: too few indices are left; then nothing is created, and `out` is unchanged.
     SHOAL_API Status create(std::span<Entity> out);
     /// Cost: a few instructions while fewer than `minimum_free_ids` indices are free.
     SHOAL_INLINE Result<Entity> create() {
@@ -61,15 +63,15 @@ public:
         return entity;
     }
 
-    /// Destroys `entities`, calls each callback once, and returns how many died. An id that is dead, null, foreign or
-    /// repeated in the span is skipped and counted in num_ignored_destroys(). The span may be a store's own entities(),
-    /// which callbacks reorder.
+    /// Destroys `entities`, calls each callback once, and returns how many entities died. An id that is dead, null,
+    /// foreign or repeated in the span is skipped and counted in num_ignored_destroys(). The span may be a store's own
+    /// entities(), which callbacks reorder.
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
-    /// Returns whether the entity was alive.
+    /// Destroys one entity. Returns whether it was alive.
     SHOAL_API bool destroy(Entity entity);
     /// For callbacks that destroy further entities, such as the children of a dead parent. Destroys `entities` as a
     /// separate batch after all callbacks have run for the current one, and before the outermost destroy() returns.
-    /// Calls do not nest, however long the chain of deaths is. Outside of callbacks it is the same as destroy().
+    /// Calls do not nest, however long the chain of deaths is. Outside of callbacks, this is the same as destroy().
     SHOAL_API void destroy_next(std::span<const Entity> entities);
 
     /// Returns whether `entity` is alive. Any bits are allowed. Thread: any thread at any time. Cost: one look-up.
@@ -77,26 +79,28 @@ public:
         return is_of(entity,
                      [](const Generation* place) SHOAL_INLINED { return __atomic_load_n(place, __ATOMIC_RELAXED); });
     }
-    /// The same for loops without structural calls: the compiler may keep the manager's fields in registers.
+    /// Like alive(), but for loops without structural calls, so that the compiler may keep the manager's fields in
+    /// registers.
     SHOAL_INLINE bool alive_between_changes(Entity entity) const {
         return is_of(entity, [](const Generation* place) SHOAL_INLINED { return *place; });
     }
 
     /// Returns whether all of `entities` are alive and have consecutive ids, as entities from one create() call usually
-    /// do. True for an empty span. Thread: the structural thread. Cost: a fraction of calling alive() for each.
+    /// do. True for an empty span. Thread: the structural thread. Cost: a fraction of an alive() call for each entity.
     SHOAL_API bool is_living_run(std::span<const Entity> entities) const;
 
     /// Registers a function that is called with `context` for each batch of deaths from now on, after the callbacks
-    /// that were registered before it. It may create and destroy entities (all callbacks see the inner batch before the
-    /// outer one continues, up to a thousand batches deep), call destroy_next(), and register or remove callbacks,
-    /// including itself. A callback registered during a batch sees the next batch first. See docs/guarantees.md.
+    /// that were registered before it. The function may create and destroy entities, call destroy_next(), and register
+    /// or remove callbacks, including itself. If it destroys entities, all callbacks see the inner batch before the
+    /// outer batch continues, up to a thousand batches deep. A callback registered during a batch is called from the
+    /// next batch on. See docs/guarantees.md.
     SHOAL_API DestructionCallback add_destruction_callback(DestructionFunction function, void* context);
     /// Requires: the callback is registered.
     SHOAL_API void remove_destruction_callback(DestructionCallback callback);
     /// Whether a destruction runs callbacks, which may change any store.
     bool has_destruction_callbacks() const { return !callbacks_.empty(); }
 
-    /// The list of deaths, for stores that read them later; see death_list.h.
+    /// The list of deaths, for stores that process deaths later; see death_list.h.
     SHOAL_API DeathCursor open_death_cursor(std::string_view reader = "a store");
     SHOAL_API void close_death_cursor(DeathCursor cursor);
     DeathRange deaths(DeathCursor cursor) const { return deaths_.read(cursor); }
@@ -111,18 +115,18 @@ public:
     /// death.
     SHOAL_API Status set_death_position(DeathCursor cursor, std::uint64_t position);
 
-    /// Writes which entities are alive, the order in which ids will be reused, and the deaths that some cursor has not
-    /// passed.
+    /// Writes which entities are alive, the order in which ids will be reused, and the deaths that at least one cursor
+    /// has not passed.
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Replaces the state with what save() wrote. No callbacks are called. All entities count as active, and all
     /// cursors are at the end, until the stores restore their own state. Errors: there are too many entities for this
     /// manager, or the data is inconsistent; nothing has changed. Requires: no destruction is in progress.
     SHOAL_API Status load(SnapshotReader& from);
-    /// Errors: the ids in the snapshot have another width or layout than the ids of this program.
+    /// Checks the ids in a snapshot. Errors: they differ from this program's ids in width or layout.
     SHOAL_API static Status check_ids(SnapshotReader& from);
 
-    /// Worlds call these functions when they begin and stop using these entities. Only a world that is their sole user
-    /// may load them.
+    /// Worlds call these functions when they begin and stop using these entities. Only a world that is the sole user of
+    /// the entities may load them.
     SHOAL_API void add_world();
     SHOAL_API void remove_world();
     std::uint32_t num_worlds() const { return num_worlds_; }
@@ -130,7 +134,7 @@ public:
     /// Thread: any.
     SHOAL_API void hold(bool hold);
     bool is_held() const { return hold_.is_held(); }
-    /// Worlds call this after each settle in checked builds. It warns once if deaths stay unread for 1,000 calls.
+    /// In checked builds, worlds call this after each settle. It warns once if deaths stay unread for 1,000 calls.
     SHOAL_API void note_settle();
 
     /// The living entities that queries skip.
@@ -141,7 +145,7 @@ public:
 
     std::uint64_t num_alive() const { return next_index_ - 1 - free_list_.size(); }
     std::uint64_t num_free_ids() const { return free_list_.size(); }
-    /// The number of indices that were ever used. These are the indices 1 to num_indices_used().
+    /// The number of indices that have ever been used. These are the indices 1 to num_indices_used().
     std::uint64_t num_indices_used() const { return next_index_ - 1; }
     /// The generation of the living entity at each index, or 0. Lifetime: until an entity is created or destroyed.
     SHOAL_API std::span<const Generation> generations() const;
@@ -199,7 +203,7 @@ private:
     void announce(std::span<const Entity> entities, std::size_t num_destroyed);
     void destroy_asked_for();
     void tell_callbacks(std::span<const Entity> destroyed);
-    /// Whether the value that load() reads at the index of `entity` is its generation.
+    /// Whether the value that load() reads at the index of `entity` is the generation of `entity`.
     template <class Load>
     SHOAL_INLINE bool is_of(Entity entity, const Load& load) const {
         if constexpr (kMayLackIndices)

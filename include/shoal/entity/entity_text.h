@@ -10,7 +10,7 @@
 namespace shoal {
 
 SHOAL_API std::string entity_text(Entity entity);
-/// Reads the text that entity_text() writes, for a living or dead entity. Returns false for other texts.
+/// Reads the text that entity_text() writes, for a living or dead entity. Returns false for any other string.
 SHOAL_API bool read_entity(std::string_view text, Entity& entity);
 
 }  // namespace shoal

@@ -20,7 +20,8 @@ public:
     bool is_at_end() const { return entities_.death_position(cursor_) == entities_.deaths_end(); }
     /// Whether the list is incomplete because too many entities have died. Only alive() then shows which ones are dead.
     bool fell_behind() const { return entities_.deaths(cursor_).fell_behind; }
-    /// Returns the entities that have died since the last pass_all() and for which keeps(entity) is true, ascending.
+    /// Returns the entities that have died since the last pass_all() and for which keeps(entity) is true, in ascending
+    /// order.
     /// Requires: !fell_behind().
     template <class Keeps>
     Array<Entity> dead(Keeps&& keeps) const {

@@ -1,6 +1,6 @@
 #pragma once
-// The entities that died, in order, for readers that process them later. Each reader has a cursor. The list drops
-// entries that all cursors have passed, and keeps no entries while there are no cursors.
+// The entities that have died, in the order of their deaths, for readers that process them later. Each reader has a
+// cursor. The list drops entries that all cursors have passed, and keeps no entries while there are no cursors.
 //
 //     position   0 ........ begin ............... end       64 bits, never reused
 //                  forgotten |  kept, side by side |
@@ -8,8 +8,8 @@
 //                              cursors of three stores
 //
 // A cursor with more than `max_entries` unread entries falls behind: the list drops these entries, and the reader must
-// call alive() for each of its entities. After a burst of deaths, the list frees pages when it has stayed short for a
-// while.
+// call alive() for each of the reader's entities. After a burst of deaths, the list frees pages when it has stayed
+// short for a while.
 // Thread: the structural thread of the entity manager that owns the list.
 
 #include "shoal/base/detail/page_memory.h"
@@ -45,12 +45,12 @@ public:
     /// Reserves room for `max_entries`. Errors: no address space.
     SHOAL_API Status reserve(std::size_t max_entries);
 
-    /// Opens a cursor at the end, which sees the deaths from now on. `reader` is the name of the cursor's owner; it
-    /// outlives the cursor.
+    /// Opens a cursor at the end of the list. It sees all deaths from now on. `reader` names the cursor's owner; the
+    /// string outlives the cursor.
     SHOAL_API DeathCursor open(std::string_view reader = "a store");
     SHOAL_API void close(DeathCursor cursor);
 
-    /// Whether append() keeps entries: at least one cursor is open and has not fallen behind.
+    /// Whether append() keeps entries, because at least one cursor is open and has not fallen behind.
     bool is_followed() const { return is_followed_; }
     SHOAL_API void append(std::span<const Entity> dead);
 
@@ -68,7 +68,8 @@ public:
                      "this death cursor is not open");
         return positions_[cursor.number - 1];
     }
-    /// Puts a cursor at `position`, or marks it as behind if entries were dropped. Requires: position <= end().
+    /// Puts a cursor at `position`, or marks it as behind if entries from there on have been dropped. Requires:
+    /// position <= end().
     SHOAL_API void set_position(DeathCursor cursor, std::uint64_t position);
 
     /// Writes the entries that at least one cursor has not passed. After load(), all cursors are at the end, until

@@ -18,8 +18,8 @@ namespace shoal {
 
 class FreeList {
 public:
-    /// Reserves address space for `max_ids`, or for fewer if address space is short, but at least for `minimum`.
-    /// Errors: not even `minimum` fits.
+    /// Reserves address space for `max_ids` ids, or for fewer if address space is short, but at least for `minimum`
+    /// ids. Errors: there is no room for `minimum` ids.
     SHOAL_API Status reserve(std::size_t max_ids, std::size_t minimum);
 
     std::size_t size() const { return num_ids_; }

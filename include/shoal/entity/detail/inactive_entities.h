@@ -1,14 +1,14 @@
 #pragma once
-// The living entities that are inactive: queries skip their rows, in every store.
+// The living entities that are inactive. Queries skip their rows in all stores.
 //
 //     index                          1  2  3  4  5
 //     by itself, from a store        1  0  0  0  0     the entity has the component Inactive (components/activity.h)
-//     from above, from transforms    0  1  1  0  0     an entity above it in their tree is inactive
+//     from above, from transforms    0  1  1  0  0     an ancestor of the entity is inactive
 //     inactive                       1  1  1  0  0     at least one of them
 //
 // An entity manager has one InactiveEntities, and removes dead entities from it. Each store that reports inactive
 // entities is a speaker, so that several worlds may share the entities. Transforms are also followers: they are
-// notified of entities that became active or inactive by themselves, and report the entities below these.
+// notified of entities that have become active or inactive by themselves, and report the descendants of these entities.
 // Thread: the structural thread makes changes, which end the program while passes run; any thread may read between
 // changes.
 
@@ -21,35 +21,37 @@ namespace shoal {
 
 class InactiveEntities {
 public:
-    /// Called with living entities that became active or inactive by themselves, and with inactive entities that have
-    /// died.
+    /// Called with living entities that have become active or inactive by themselves, and with inactive entities that
+    /// have died.
     using FollowFunction = void (*)(void* speaker, std::span<const Entity> changed);
 
     explicit InactiveEntities(const PassHold& hold) : hold_(hold) {}
     bool empty() const { return num_inactive_ == 0; }
     std::uint64_t size() const { return num_inactive_; }
-    /// Requires: the entity lives, or is null.
+    /// Requires: the entity is alive or null.
     bool has(Entity entity) const { return inactive_.test(entity.index()); }
 
-    /// Adds a store that reports entities as inactive by themselves or, if a function is given, a follower.
+    /// Adds a store that reports entities as inactive by themselves. If `follow` is given, adds the store as a follower
+    /// instead.
     SHOAL_API void add_speaker(void* speaker, FollowFunction follow = nullptr);
     /// Removes a store and everything that it has reported. Requires: the store was added.
     SHOAL_API void remove_speaker(void* speaker);
 
     /// Records whether living entities are inactive by themselves, and notifies the followers. Requires: the speaker
-    /// was added.
+    /// has been added.
     SHOAL_API void set_by_itself(const void* speaker, std::span<const Entity> entities, bool is_inactive);
-    /// Records whether a living entity is inactive because an entity above it is. Returns whether is_inactive_for()
-    /// changed. Requires: the speaker was added as a follower.
+    /// Records whether a living entity is inactive because an ancestor is inactive. Returns whether is_inactive_for()
+    /// has changed. Requires: the speaker has been added as a follower.
     SHOAL_API bool set_from_above(const void* speaker, Entity entity, bool is_inactive);
-    /// Whether an entity is inactive by itself, or because of an entity above it in this store. Requires: as above.
+    /// Whether an entity is inactive by itself, or because of an ancestor in this store. Requires: the speaker has been
+    /// added as a follower.
     SHOAL_API bool is_inactive_for(const void* speaker, Entity entity) const;
     /// Removes an entity that has died, and notifies the followers if it was inactive.
     SHOAL_API void forget(Entity entity);
     /// Removes all entities, without notification.
     SHOAL_API void forget_all();
 
-    /// Calls visit(RowRange) for each run of rows without inactive owners. Shape: owners: by row.
+    /// Calls visit(RowRange) for each run of rows without inactive owners. Shape: `owners` is indexed by row.
     template <class Visit>
     void for_each_active(std::span<const Entity> owners, RowRange rows, Visit&& visit) const {
         for (std::uint32_t row = rows.begin; row < rows.end;) {

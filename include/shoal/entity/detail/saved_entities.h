@@ -1,5 +1,5 @@
 #pragma once
-// Reads ids of entities from a snapshot that may be corrupt. Ids that no entity manager can create are an error.
+// Reads entity ids from a snapshot that may be corrupt. Ids that no entity manager can create are an error.
 // Thread: the reader's.
 
 #include "shoal/entity/entity.h"
@@ -7,7 +7,8 @@
 
 namespace shoal {
 
-/// Errors: one of `entities` is not a valid id, or is null without `may_be_null`. A trusted state is not checked.
+/// Checks ids. Errors: one of `entities` is not a valid id, or is null although `may_be_null` is false. A trusted state
+/// is not checked.
 SHOAL_API Status check_entities(SnapshotReader& from, std::string_view name, std::span<const Entity> entities,
                                 bool may_be_null = false);
 /// Reads the array `name`. Errors: the same as check_entities() and SnapshotReader::array().
