@@ -52,9 +52,9 @@ void SerialExecutor::wait(Fence& fence) { fence.set_loop(nullptr); }
 namespace {
 
 constexpr const char* kOwner = "executor";
-constexpr int kSpinsToStay = 2000;  // a few tens of microseconds: longer than between two loops of a frame
+constexpr int kSpinsToStay = 2000;  // a few tens of microseconds: longer than the time between two loops
 
-/// The executor that this thread currently works for, and its worker number.
+/// The executor that this thread currently works for, and the thread's worker number.
 struct CurrentWorker {
     const void* executor = nullptr;
     std::uint32_t worker = 0;
@@ -62,9 +62,9 @@ struct CurrentWorker {
 thread_local CurrentWorker t_place;
 
 #if defined(SHOAL_THREAD_SANITIZER)
-/// oneTBB is packaged without instrumentation: the sanitizer sees how its headers reuse the memory of a task, but not
-/// how its library synchronizes. While this object exists, the sanitizer ignores the writes of the calling thread,
-/// which only calls enqueue().
+/// oneTBB is packaged without instrumentation, so the sanitizer sees how its headers reuse the memory of a task, but
+/// not how its library synchronizes. While this object exists, the sanitizer ignores the calling thread's writes; the
+/// thread only calls enqueue().
 struct UnseenByThreadSanitizer {
     UnseenByThreadSanitizer() { AnnotateIgnoreWritesBegin(__FILE__, __LINE__); }
     ~UnseenByThreadSanitizer() { AnnotateIgnoreWritesEnd(__FILE__, __LINE__); }
@@ -77,8 +77,8 @@ struct UnseenByThreadSanitizer {
 
 }  // namespace
 
-/// oneTBB provides the threads, and an arena in which each has a slot. Slot 0 is reserved for outside threads, so the
-/// slot is the worker number. A thread stays for a while after its last loop, because getting a thread takes
+/// oneTBB provides the threads, and an arena in which each thread has a slot. Slot 0 is reserved for outside threads,
+/// so the slot is the worker number. A thread stays for a while after its last loop, because getting a thread takes
 /// microseconds. Waiting is implemented here, because tbb::task_group would run chunks of any loop on top of the
 /// waiting chunk, with the same worker number.
 struct ThreadedExecutor::Threads {
@@ -97,7 +97,7 @@ struct ThreadedExecutor::Threads {
         while (num_inside.load(std::memory_order_acquire) != 0) std::this_thread::yield();
     }
 
-    /// Requests threads until `num_wanted` threads are idle or all have been requested.
+    /// Requests threads until `num_wanted` threads are idle, or until all threads have been requested.
     void call(std::uint32_t num_wanted) {
         while (called.num_idle() < num_wanted) {
             if (!called.enter()) return;
@@ -111,8 +111,8 @@ struct ThreadedExecutor::Threads {
         return has_arena() && succeeds([&] { arena.enqueue([executor = number] { come(executor); }); });
     }
 
-    /// Makes the arena, which takes a few megabytes, on first use. The lock is needed because oneTBB lets only one of
-    /// several threads initialize an arena, and if that fails, the others wait forever.
+    /// Makes the arena, which takes a few megabytes, on its first use. The lock is needed because oneTBB lets only one
+    /// of several threads initialize an arena, and if that fails, the others wait forever.
     bool has_arena() {
         if (!arena.is_active() && !lacks_threads.load(std::memory_order_relaxed)) {
             const std::lock_guard lock(arena_mutex);

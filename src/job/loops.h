@@ -51,7 +51,7 @@ public:
     void run(std::uint32_t worker);
     /// Returns when all chunks have finished.
     void wait_until_finished() const;
-    /// Removes a user. Returns whether it was the last one, after which the loop can be started again.
+    /// Removes a user. Returns whether it was the last user. After that, the loop can be started again.
     bool drop_user() { return num_users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
 private:
@@ -86,7 +86,7 @@ class OpenLoops {
 public:
     /// A slot for a running loop.
     struct Loop {
-        std::optional<ChunkLoop> chunks;  // made at first use
+        std::optional<ChunkLoop> chunks;  // created on first use
         std::atomic<bool> claimed{false};
         void* task = nullptr;  ///< the task that the loop belongs to; see CrewWork
         std::uint32_t index = 0;
@@ -99,15 +99,15 @@ public:
 
     /// Starts a loop. Returns nullptr if all slots are in use.
     Loop* open(std::uint32_t num_chunks, ChunkFunction function, void* context, void* task);
-    /// Frees the slot. The thread that opened the loop calls it when all chunks have finished.
+    /// Frees the slot. The thread that opened the loop calls this when all chunks have finished.
     void finish(Loop& loop);
 
     bool any_open() const { return open_->load(std::memory_order_seq_cst) != 0; }
-    /// Joins an open loop; call leave() after its run(). Returns nullptr if there is no open loop, or the loop has just
-    /// ended.
+    /// Joins an open loop; call leave() after its run(). Returns nullptr if there is no open loop, or if the loop has
+    /// just ended.
     Loop* join();
     void leave(Loop& loop);
-    /// Marks that no chunks are left. Requires: the caller has opened or joined the loop, and has not left it.
+    /// Marks that a loop has no chunks left. Requires: the caller has opened or joined the loop, and has not left it.
     void close(const Loop& loop);
 
     bool none_in_use() const;
@@ -124,8 +124,8 @@ private:
     std::atomic<std::uint64_t>* open_;  // read very often, so it has its own cache line; in memory_
 };
 
-/// Counts the threads that were requested to help with loops, and how many of them are idle. A loop that finds enough
-/// idle threads requests no others, so an idle thread may leave only if no loop relies on it.
+/// Counts the threads that have been requested to help with loops, and how many of these threads are idle. A loop that
+/// finds enough idle threads requests no more threads, so an idle thread may leave only if no loop relies on it.
 /// Thread: any.
 class CalledThreads {
 public:

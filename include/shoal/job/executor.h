@@ -1,21 +1,21 @@
 #pragma once
 // An executor runs loops of chunks on several threads. The interface is small, so that an engine can use its own job
-// system for shoal. There are two implementations: one on oneTBB, and a serial one.
+// system for shoal. There are two implementations: one that uses oneTBB, and a serial one.
 //
 //     start(n, function, context, fence)      function(context, 0, w) ... function(context, n - 1, w), in any order,
 //     wait(fence)                             each once; all have finished when wait() returns
 //
-// A fence belongs to one loop at a time, and wait() waits for that loop only. The waiting thread helps with that loop,
+// A fence belongs to one loop at a time, and wait() waits only for that loop. The waiting thread helps with that loop,
 // so a chunk may start another loop and wait for it, to any depth.
 //
 // Threads may join a loop late or never. The waiting thread runs all chunks that no other thread has begun, so a
 // missing thread only costs time: at worst, a schedule runs all passes on one thread. The waiting thread waits for
-// chunks that have begun, however long they take. In that time, the other chunks of the loop run, and free threads run
-// passes that do not depend on the loop. An executor does not begin chunks of a loop after wait() has returned.
+// chunks that have begun, however long they take. In the meantime, the other chunks of the loop run, and free threads
+// run passes that do not depend on the loop. An executor does not begin chunks of a loop after wait() has returned.
 //
-// Thread: start() and wait() may be called by one thread at a time outside of the executor, and by any chunk. The
-// thread that starts a loop waits for it. Chunk functions do not throw; loops of queries and for_rows() catch the
-// exceptions of their functions (see failure.h).
+// Thread: start() and wait() may be called by any chunk, and by one thread at a time that does not run a chunk. The
+// thread that starts a loop waits for it. Chunk functions must not throw; query loops and for_rows() catch the
+// exceptions that their functions throw (see failure.h).
 
 #include "shoal/base/assert.h"
 
@@ -33,10 +33,10 @@ public:
     Fence() = default;
     Fence(const Fence&) = delete;
     Fence& operator=(const Fence&) = delete;
-    /// Requires: the loop was waited for.
+    /// Requires: the loop has been waited for.
     ~Fence() { SHOAL_ASSERT(loop_ == nullptr, "a fence was destroyed before its loop was waited for; call wait()"); }
 
-    /// For executors: their own data between start() and wait(); otherwise nullptr.
+    /// For executors. The executor's own data between start() and wait(); otherwise nullptr.
     void* loop() const { return loop_; }
     void set_loop(void* loop) { loop_ = loop; }
 
@@ -77,17 +77,18 @@ public:
     void wait(Fence& fence) override;
 };
 
-/// Runs loops on the threads of oneTBB. Worker w runs the w-th share of the chunks in every frame, so that the rows of
-/// the share stay in the worker's cache; when its share is done, the worker steals from the ends of other shares.
+/// Runs loops on oneTBB's threads. Worker w runs the w-th share of the chunks in every frame, so that the share's rows
+/// stay in the worker's cache. When its share is done, the worker steals chunks from the ends of other shares.
 ///
-/// All executors share the threads of oneTBB. If an executor has more workers than the machine has hardware threads,
-/// oneTBB's limit is raised to the number of workers of the largest living executor; a lower limit of the program
-/// (tbb::global_control) takes precedence. An executor may be created and destroyed inside chunks of another executor.
+/// All executors share oneTBB's threads. If an executor has more workers than the machine has hardware threads,
+/// oneTBB's limit is raised to the number of workers of the largest living executor. A lower limit that the program
+/// sets with tbb::global_control takes precedence. An executor may be created and destroyed inside chunks of another
+/// executor.
 class SHOAL_API ThreadedExecutor final : public Executor {
 public:
-    /// 0: one worker per hardware thread. The calling thread is one of them.
+    /// With 0, there is one worker per hardware thread. The calling thread is one of the workers.
     explicit ThreadedExecutor(std::uint32_t num_workers = 0);
-    /// Requires: all of its loops were waited for.
+    /// Requires: all of its loops have been waited for.
     ~ThreadedExecutor() override;
 
     std::uint32_t num_workers() const override;

@@ -1,6 +1,6 @@
 #pragma once
-// A crew keeps the workers of an executor running for a whole frame, as the chunks of one long loop. The workers share
-// the loops that start during the frame, which is faster than waking threads for each loop.
+// A crew keeps an executor's workers running for a whole frame, as the chunks of one long loop. The workers share the
+// loops that start during the frame, which is faster than waking threads for each loop.
 //
 //     executor    |- wait ---------------------------------------------|      one loop, a chunk per worker
 //     worker 0     do_next ... its share of a loop ... do_next .........
@@ -15,16 +15,16 @@
 
 namespace shoal {
 
-/// The work of a crew. All functions are called from several threads at once.
+/// The work of a crew. All functions may be called from several threads at the same time.
 class CrewWork {
 public:
     /// Does a piece of work that is ready. Returns false if there is none.
     virtual bool do_next(std::uint32_t worker) = 0;
     virtual bool finished() const = 0;
 
-    /// Returns the task of the calling thread.
+    /// Returns the calling thread's task.
     virtual void* task() const = 0;
-    /// Sets the task of the calling thread (nullptr: the thread waits). Returns its previous task.
+    /// Sets the calling thread's task, or nullptr while the thread waits. Returns the previous task.
     virtual void* switch_to(void* task, std::uint32_t worker) = 0;
 
 protected:

@@ -1,11 +1,11 @@
 #pragma once
-// Why a loop or a pass failed: the exception of its function, or the error that it returned.
+// Why a loop or a pass failed: the exception that its function threw, or the error that it returned.
 //
-//     chunks    0  1  2  3      1 and 3 throw: all four are run, and the exception of 1 is kept, in any order
+//     chunks    0  1  2  3      1 and 3 throw: all four run, and the exception of 1 is kept, whatever the order
 //
 // The library is built without exceptions. Its loops call the program's functions from templates, which are compiled
 // with the program and can catch exceptions. The call that waits for a loop rethrows them. Thread: any thread may call
-// guard(). One thread may call the other functions, after all calls of guard() have returned.
+// guard(). One thread may call the other functions, after all calls to guard() have returned.
 
 #include "shoal/base/status.h"
 
@@ -24,7 +24,7 @@ public:
     }
 
     bool any() const { return exception_ != nullptr || !status_; }
-    /// Calls function(), and keeps an exception that it throws.
+    /// Calls function(). If it throws an exception, keeps the exception.
     template <class Function>
     SHOAL_INLINE void guard(std::uint64_t place, Function&& function) {
 #if defined(__cpp_exceptions)
@@ -39,7 +39,7 @@ public:
     }
     /// Keeps a status, which is a failure only if it is an error.
     void keep(Status status) { status_ = std::move(status); }
-    /// Replaces this failure with the other one, which becomes empty.
+    /// Replaces this failure with `other`, which becomes empty.
     SHOAL_API void take(Failure& other);
     /// Removes the failure.
     SHOAL_API void clear();

@@ -1,15 +1,15 @@
 #pragma once
 // The position of a thread's work in a frame: the pass, the loop in the pass, and the chunk of the loop. Commands and
-// events of passes are sorted by position, so their order does not depend on the number of workers.
+// events from passes are sorted by position, so their order does not depend on the number of workers.
 //
 //     pass 1      itself | loop 1: chunk 0, chunk 1, ... | itself | loop 2: chunk 0, ... | itself
 //                                   |
-//                                   itself | loop 1: chunk 0, ... | itself          a chunk may start loops, too
+//                                   itself | loop 1: chunk 0, ... | itself          a chunk may also start loops
 //     pass 2      ...
 //
 // This is the order in which a single thread would do the work. Work outside of schedules counts as pass 0, whose loops
-// are numbered across the whole program. Loops of queries and for_rows() set the position; loops that are started on an
-// executor directly do not.
+// are numbered across the whole program. Query loops and for_rows() set the position; loops that are started directly
+// on an executor do not.
 // Thread: a scope belongs to the thread that made it.
 
 #include "shoal/base/detail/config.h"
@@ -21,7 +21,7 @@ namespace shoal {
 class Executor;
 
 struct WorkPosition {
-    static constexpr std::uint32_t kMostSteps = 4;        ///< one per nested loop, and one for the work in the last
+    static constexpr std::uint32_t kMostSteps = 4;        ///< one per nested loop, and one for the innermost work
     static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< chunk number for work between loops
 
     struct Step {
@@ -58,33 +58,34 @@ protected:
 /// While a scope exists, the calling thread runs a pass or a chunk.
 class WorkScope {
 public:
-    /// A pass. Passes are numbered 1, 2, 3 ... in the order of the schedule. `executor` runs its loops.
+    /// Begins a pass. Passes are numbered 1, 2, 3 ... in the order of the schedule. `executor` runs the pass's loops.
     SHOAL_API explicit WorkScope(std::uint32_t pass, Executor* executor = nullptr);
-    /// A chunk of a loop that has a number from begin_loop(). Lifetime: `loop` outlives the scope.
+    /// Begins a chunk of a loop that begin_loop() has numbered. Lifetime: `loop` outlives the scope.
     SHOAL_API WorkScope(const WorkPosition& loop, std::uint32_t chunk);
     SHOAL_API ~WorkScope();
     WorkScope(const WorkScope&) = delete;
     WorkScope& operator=(const WorkScope&) = delete;
 
-    /// Returns the innermost scope of the calling thread; nullptr: the thread does not run a pass.
+    /// Returns the innermost scope of the calling thread, or nullptr if the thread is not running a pass.
     SHOAL_API static WorkScope* current();
     /// Numbers a loop that the calling thread starts, and returns its position.
     SHOAL_API static WorkPosition begin_loop();
-    /// Reserves numbers for `count` loops outside of passes, and returns the first.
+    /// Reserves numbers for `count` loops outside of passes, and returns the first number.
     SHOAL_API static std::uint64_t number_outer_loops(std::uint64_t count);
     /// Returns the position of the calling thread's current work.
     SHOAL_API static WorkPosition place();
 
-    /// Returns the executor of the pass's loops; nullptr: unknown, or this is a chunk.
+    /// Returns the executor of the pass's loops, or nullptr if it is unknown or this is a chunk.
     Executor* executor() const { return executor_; }
     std::uint32_t pass() const { return loop_ == nullptr ? pass_ : loop_->pass; }
-    /// Whether the thread runs the function of a loop, not the pass itself.
+    /// Whether the thread is running the function of a loop, not the pass itself.
     bool is_in_loop() const { return loop_ != nullptr || num_functions_ != 0; }
-    /// Called before and after a loop that the thread runs alone, because its functions do not open scopes.
+    /// Called before and after a loop that the thread runs alone, because the functions of such a loop do not open
+    /// scopes.
     void begin_function() { ++num_functions_; }
     void end_function() { --num_functions_; }
 
-    /// Closes `opened` when the scope ends, or when another scope begins within it.
+    /// Closes `opened` when this scope ends, or when another scope begins within this scope.
     SHOAL_API void keep_open(OpenInScope& opened);
     OpenInScope* first_open() const { return opened_; }
     void close_all() { close_all(false); }
