@@ -299,7 +299,7 @@ std::size_t EntityManager::retire(std::span<const Entity> entities) {
     const std::size_t num_free_ids = free_list_.size();
     free_list_.make_room(std::min<std::size_t>(entities.size(), num_alive()));
     for (std::span<const Entity> rest = entities; !rest.empty();) {
-        // If there is no room for more ids, no entity is left alive, so the rest are only counted.
+        // If there is no room for more ids, no entity is left alive, so the remaining ids are only counted.
         const std::span<Entity> next_lives = free_list_.free_run();
         const std::size_t length = next_lives.empty() ? rest.size() : std::min(rest.size(), next_lives.size());
         const std::span<const Entity> run = rest.first(length);

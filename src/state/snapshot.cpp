@@ -113,7 +113,7 @@ void pack_pieces(const SnapshotMarks& marks, std::size_t piece_bytes, std::size_
     });
 }
 
-/// Adds the pieces in which `block` may differ from `base` to `marks`. Returns whether `base` is below `block`.
+/// Adds to `marks` the pieces in which `block` may differ from `base`. Returns whether `base` is below `block`.
 bool add_layers(const SnapshotBlock& block, const SnapshotBlock& base, SnapshotMarks& marks) {
     const SnapshotBlock* at = &block;
     for (; at != &base; at = at->under) {

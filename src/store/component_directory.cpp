@@ -106,7 +106,7 @@ void ComponentDirectory::own(Store& store, void* object, void (*destroy)(void* o
     SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
 }
 
-/// Returns the index of a store among the owned stores, or the number of owned stores if it is not owned.
+/// Returns the index of a store among the owned stores, or the number of owned stores if the store is not owned.
 std::size_t ComponentDirectory::find_owned(const Store& store) const {
     std::size_t i = 0;
     while (i < owned_.size() && owned_[i].store != &store) ++i;

@@ -263,7 +263,7 @@ void ComponentMirror::compare_picture(std::uint32_t number) {
     if (picture.is_listed) picture.stamp = at.table->stamp();
 }
 
-/// Lists the rows that have a new owner. Requires: compare_values() was called for them.
+/// Lists the rows that have a new owner. Requires: compare_values() has been called for these rows.
 void ComponentMirror::compare_owners(std::uint32_t number, RowRange rows) {
     const Picture& picture = pictures_[number];
     const ComponentTable& at = picture.table;
@@ -279,7 +279,7 @@ void ComponentMirror::compare_owners(std::uint32_t number, RowRange rows) {
     }
 }
 
-/// For each row, adds the watched fields that differ in a column to `fields`. Returns whether any elements differ.
+/// For each row, adds to `fields` the watched fields that differ in a column. Returns whether any elements differ.
 bool ComponentMirror::compare_column(const Column& column, const std::byte* before, const std::byte* now,
                                      std::span<std::uint64_t> fields) const {
     const std::size_t bytes = component_.column(column.number).element_bytes;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kNeverBuilt = ~std::uint64_t(0);
 
-/// Returns the schema of a component without fields, of which an entity has at most one.
+/// Returns a schema without fields that allows at most one component per entity.
 Schema member_of(const Schema& component) {
     ComponentDefinition definition;
     definition.name = component.name();

@@ -13,7 +13,7 @@ namespace {
 static_assert(kElementsPerSnapshotBlock % kRowsPerStampBlock == 0 && kRowsPerChangeMark == kElementsPerSnapshotMark);
 constexpr std::size_t kMarksPerBlock = kRowsPerStampBlock / kRowsPerChangeMark;
 constexpr std::uint32_t kBlocksPerSnapshotBlock = kElementsPerSnapshotBlock / kRowsPerStampBlock;
-constexpr std::size_t kMarksAtOnce = 16;     // numbers of marks are multiples of this, so that loops need no remainder
+constexpr std::size_t kMarksAtOnce = 16;     // the number of marks is a multiple of this, so loops have no remainder
 constexpr std::uint64_t kStepsOfBase = 128;  // when base is increased, marks of the last 128 stamps stay
 
 std::size_t num_blocks_of(std::uint64_t num_rows) {
@@ -198,7 +198,7 @@ void ChangeStamps::save(SnapshotWriter& to, std::uint32_t num_rows) const {
     Array<std::uint64_t> used{Owner("table")};  // [rows, column 0, ...][block]
     used.reserve((num_columns_ + 1) * num_used);
     for (std::uint32_t block = 0; block < num_used; ++block) used.push_back(placed(block));
-    // A column stamp that is older than the block's rows means nothing. Blocks that were empty for a time have such
+    // A column stamp that is older than the block's rows is meaningless. Blocks that were empty for a time have such
     // stamps.
     for (std::uint32_t c = 0; c < num_columns_; ++c)
         for (std::uint32_t block = 0; block < num_used; ++block)

@@ -1,5 +1,5 @@
 // The memory of a table's columns: a block of a slab while the table is small, then its own range. A table that is
-// filled in one call, such as a spawn, uses a block of large pages that it shares with other tables. A page fault costs
+// filled by one call, such as a spawn, uses a block of large pages that it shares with other tables. A page fault costs
 // 1.4 us for 4 KiB and 0.1 ms for 2 MiB, which is seven times less for the same memory if all of it is used.
 //
 // In a range, each column has a frame that starts on a 2 MiB boundary, so that the column can use large pages from its

@@ -219,7 +219,7 @@ struct SchemaMaker {
         return {};
     }
 
-    /// Checks the field's offset against the size of the struct and the fields before it.
+    /// Checks the field's offset against the struct's size and the preceding fields.
     Status check_place(const Field& field) const {
         if (field.struct_offset > kMaxStructBytes || field.size > kMaxStructBytes - field.struct_offset)
             return fail(field,

@@ -150,8 +150,8 @@ Status Table::load(SnapshotReader& from) {
     return status;
 }
 
-/// Reads the data of the rows. If the old columns are still in this memory, `source` identifies them; otherwise it is
-/// 0. Errors: data is missing or does not fit; rows then hold arbitrary bytes.
+/// Reads the data of the rows. If the old columns are no longer in this memory, `source` is 0; otherwise, it identifies
+/// them. Errors: data is missing or does not fit; rows then hold arbitrary bytes.
 Status Table::load_rows(SnapshotReader& from, std::uint64_t source) {
     from.gather_columns();
     if (Status status = from.column("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows(), source);

@@ -35,8 +35,8 @@ struct EntityManagerOptions {
     std::size_t max_death_list = std::size_t(1) << 20;
 };
 
-/// Called with each batch of entities that were destroyed, in the order of their destruction. The entities are already
-/// dead. Lifetime: `destroyed` is valid until the function returns.
+/// Called with each batch of destroyed entities, in the order of their destruction. The entities are already dead.
+/// Lifetime: `destroyed` is valid until the function returns.
 using DestructionFunction = void (*)(void* context, std::span<const Entity> destroyed);
 
 /// A registered destruction callback; 0 means none.
@@ -70,7 +70,7 @@ public:
     /// Destroys one entity. Returns whether it was alive.
     SHOAL_API bool destroy(Entity entity);
     /// For callbacks that destroy further entities, such as the children of a dead parent. Destroys `entities` as a
-    /// separate batch after all callbacks have run for the current one, and before the outermost destroy() returns.
+    /// separate batch after all callbacks have run for the current batch, and before the outermost destroy() returns.
     /// Calls do not nest, however long the chain of deaths is. Outside of callbacks, this is the same as destroy().
     SHOAL_API void destroy_next(std::span<const Entity> entities);
 
@@ -109,7 +109,7 @@ public:
 
     /// Returns the least number of deaths between the death of an entity and the reuse of its id.
     std::uint64_t deaths_before_reuse() const { return minimum_free_ids_ * std::uint64_t(kGenerationMask); }
-    /// The position of a cursor in the list of deaths, for saves.
+    /// Returns a cursor's position in the list of deaths, for saves.
     std::uint64_t death_position(DeathCursor cursor) const { return deaths_.position(cursor); }
     /// Puts a cursor at a position that death_position() returned for a save. Errors: the position is past the last
     /// death.
@@ -208,7 +208,7 @@ private:
     SHOAL_INLINE bool is_of(Entity entity, const Load& load) const {
         if constexpr (kMayLackIndices)
             if (SHOAL_UNLIKELY(entity.index() >= generations_.capacity())) return false;
-        // Compares generation and spare bits as one number, because a number with a spare bit equals no stored
+        // Compares generation and spare bits as one number, because a number with a spare bit set equals no stored
         // generation. The branch is almost never taken, and is cheaper than arithmetic that excludes a stored 0.
         const EntityBits expected = entity.id >> kIndexBits;
         if (SHOAL_UNLIKELY(expected == 0)) return false;

@@ -118,7 +118,7 @@ public:
                                std::byte* to) const;
     /// Copies elements of a part. Requires: the elements exist, and `to` has room for them.
     SHOAL_API void copy(const SnapshotPart& part, std::uint64_t first, std::uint64_t count, void* to) const;
-    /// Like copy(), but for bytes of a part.
+    /// Like copy(), but counts bytes instead of elements.
     SHOAL_API void copy_bytes(const SnapshotPart& part, std::uint64_t begin, std::uint64_t count, void* to) const;
 
     /// The total size of the elements in all parts.
@@ -225,7 +225,8 @@ public:
     /// Makes the state refer to columns that are written from now on, instead of copying them.
     /// Lifetime: the columns' bytes outlive the state. Requires: there is no earlier state.
     SHOAL_API void borrow_columns();
-    /// From now on, compares and copies the blocks of large columns with `loop`, whose context outlives the writer.
+    /// From now on, compares and copies the blocks of large columns with `loop`. Lifetime: the context of `loop`
+    /// outlives the writer.
     void use_loop(const SnapshotLoop& loop) { loop_ = loop; }
     /// Makes finish_columns() compare and copy the columns that are written from now on, in one loop.
     /// Lifetime: until that call, the bytes of the columns and their WrittenSince stay valid and unchanged, and the
@@ -284,7 +285,8 @@ private:
     Status status_;
 };
 
-/// Fills a state with the bytes of all parts, which may arrive in any order. Positions count through all parts in turn.
+/// Fills a state with the bytes of all parts, which may arrive in any order. A position counts the bytes of all parts,
+/// one part after the other.
 /// Thread: one thread at a time, except for put().
 class SnapshotFiller {
 public:
@@ -318,7 +320,8 @@ public:
     SnapshotReader& operator=(const SnapshotReader&) = delete;
 
     bool is_trusted() const { return is_trusted_; }
-    /// From now on, copies the blocks of large columns with `loop`, whose context outlives the reader.
+    /// From now on, copies the blocks of large columns with `loop`. Lifetime: the context of `loop` outlives the
+    /// reader.
     void use_loop(const SnapshotLoop& loop) { loop_ = loop; }
     /// Makes finish_columns() copy the columns that are read from now on, in one loop. Their destinations must not be
     /// read before that call.
@@ -336,14 +339,14 @@ public:
     /// Reads a part into an array. Allocates memory only after it has checked the count.
     SHOAL_API Status bytes(std::string_view name, Array<std::byte>& to, std::uint32_t element_bytes,
                            std::uint64_t num_elements);
-    /// Counts the memory of data that is built from a part. Errors: the state would take more than
+    /// Counts the memory for data that is built from a part. Errors: the state would take more than
     /// Snapshot::max_bytes().
     SHOAL_API Status take_memory(std::string_view name, std::uint64_t num_bytes);
     /// Returns how many bytes are left for take_memory().
     SHOAL_API std::uint64_t left_memory() const;
     /// Like elements(), but for a part that SnapshotWriter::column() wrote. If the present state was written from
-    /// `source`, the blocks that it shares are not copied, because they are already in place. Requires: `to` is the
-    /// array that `source` names and still has its bytes, or `source` is 0.
+    /// `source`, the blocks that both states share are not copied, because they are already in place. Requires: `to` is
+    /// the array that `source` names and still has its bytes, or `source` is 0.
     SHOAL_API Status column(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements,
                             std::uint64_t source);
     template <class T>

@@ -1,5 +1,5 @@
 #pragma once
-// The typed face of a component manager.
+// The typed interface of a component manager.
 //
 //     Manager<PointMass>& masses = world.manager<PointMass>();
 //     if (auto added = masses.add(stones, {.mass = 2}); !added) return added.status();  // a span: the real operation
@@ -161,7 +161,7 @@ public:
     }
 
     /// Writes the field of each entity to `out`, or `missing` if the entity does not have the component. Returns how
-    /// many entities have it.
+    /// many entities have the component.
     /// Shape: as many values as entities. Cost: prefetches look-ups, which is three times as fast as single calls.
     template <auto kMember>
     std::size_t gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,

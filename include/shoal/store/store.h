@@ -1,5 +1,5 @@
 #pragma once
-// A store keeps components: it decides which table a row is in. A component manager is a store with one table and an
+// A store keeps components and decides which table each row is in. A component manager is a store with one table and an
 // index; the database is a store with many tables. All stores share this one small interface; the spawner, the world
 // and all reports use only this interface.
 //
@@ -51,8 +51,8 @@ struct SpawnBatch {
     /// An entity occurs more than once only if the schema is `many`.
     std::span<const std::uint32_t> entity_index;
     /// One column for each column of the store's schema, with the layout and the alignment that tables use. Shape:
-    /// entity_index.size() elements each. Entity fields hold a blob entity, or have all bits set if empty. The blob
-    /// entity is translated when the field is copied.
+    /// entity_index.size() elements each. Entity fields hold a blob entity, or have all bits set if they are empty. The
+    /// blob entity is translated when the field is copied.
     std::span<const std::byte* const> columns;
     /// The parent of each blob entity, or kNoBlobEntity; empty if no entity has a parent. Parents come before children.
     std::span<const std::uint32_t> parents;
@@ -325,7 +325,7 @@ public:
     /// Writes a field, or part of a field, in a row that find_row() returned, and marks the field as written. A store
     /// that derives data from its fields overrides this and calls its own setters.
     /// Shape: part.type.num_bytes(). Errors: the store does not accept the value; the message says why. On an error,
-    /// nothing has changed. Thread: as for the setters of the store, or as for writing to its table.
+    /// nothing has changed. Thread: as for the store's setters, or as for writing to its table.
     SHOAL_API virtual Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value);
 
     /// Writes everything that the store keeps: rows in their order, and any other state that affects later calls. See

@@ -18,7 +18,8 @@ public:
 
     /// Whether no entity has died since the last pass_all().
     bool is_at_end() const { return entities_.death_position(cursor_) == entities_.deaths_end(); }
-    /// Whether the list is incomplete because too many entities have died. Only alive() then shows which ones are dead.
+    /// Whether the list is incomplete because too many entities have died. In that case, only alive() shows which
+    /// entities are dead.
     bool fell_behind() const { return entities_.deaths(cursor_).fell_behind; }
     /// Returns the entities that have died since the last pass_all() and for which keeps(entity) is true, in ascending
     /// order.

@@ -56,7 +56,7 @@ public:
 
     /// The position of the next death. A cursor at this position has nothing to read.
     std::uint64_t end() const { return end_; }
-    /// Lifetime: until the next append, advance or close.
+    /// Lifetime: until the next append(), advance() or close().
     SHOAL_API DeathRange read(DeathCursor cursor) const;
     /// Moves a cursor to `position`. Requires: `position` is between the cursor's position and end(). If the cursor
     /// fell behind, `position` is at least the `end` of the range that reported this.
@@ -72,8 +72,8 @@ public:
     /// position <= end().
     SHOAL_API void set_position(DeathCursor cursor, std::uint64_t position);
 
-    /// Writes the entries that at least one cursor has not passed. After load(), all cursors are at the end, until
-    /// set_position().
+    /// Writes the entries that at least one cursor has not passed. After load(), all cursors are at the end until
+    /// set_position() moves them.
     SHOAL_API void save(SnapshotWriter& to) const;
     SHOAL_API Status load(SnapshotReader& from);
 
@@ -92,7 +92,7 @@ private:
     PageArray<Entity> entries_;  // the slot for a position is position - base_
     std::size_t max_entries_ = 0;
     std::uint64_t base_ = 0, begin_ = 0, end_ = 0;
-    Array<std::uint64_t> positions_{Owner("death list")};  // this and the next member: by cursor number - 1
+    Array<std::uint64_t> positions_{Owner("death list")};  // this and the next: indexed by cursor number - 1
     Array<std::string_view> readers_{Owner("death list")};
     bool is_followed_ = false;
     std::size_t num_touched_ = 0;  // slots whose pages may be committed

@@ -53,7 +53,7 @@ public:
         num_ids_ += num_ids;
     }
 
-    /// Adds one id. Requires: make_room() was called for this id.
+    /// Adds one id. Requires: make_room() has been called for this id.
     void add(Entity id) {
         free_run().front() = id;
         add_run(1);

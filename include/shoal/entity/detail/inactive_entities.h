@@ -6,11 +6,11 @@
 //     from above, from transforms    0  1  1  0  0     an ancestor of the entity is inactive
 //     inactive                       1  1  1  0  0     at least one of them
 //
-// An entity manager has one InactiveEntities, and removes dead entities from it. Each store that reports inactive
-// entities is a speaker, so that several worlds may share the entities. Transforms are also followers: they are
-// notified of entities that have become active or inactive by themselves, and report the descendants of these entities.
-// Thread: the structural thread makes changes, which end the program while passes run; any thread may read between
-// changes.
+// An entity manager has one InactiveEntities, and removes dead entities from it. Several worlds may share the entities,
+// so each store that reports inactive entities is a separate speaker. Transforms are also followers: they are notified
+// of entities that have become active or inactive by themselves, and report the descendants of these entities.
+// Thread: only the structural thread may make changes. Changes while passes run end the program. Any thread may read
+// between changes.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/row_range.h"
@@ -34,7 +34,7 @@ public:
     /// Adds a store that reports entities as inactive by themselves. If `follow` is given, adds the store as a follower
     /// instead.
     SHOAL_API void add_speaker(void* speaker, FollowFunction follow = nullptr);
-    /// Removes a store and everything that it has reported. Requires: the store was added.
+    /// Removes a store and everything that it has reported. Requires: the store has been added.
     SHOAL_API void remove_speaker(void* speaker);
 
     /// Records whether living entities are inactive by themselves, and notifies the followers. Requires: the speaker

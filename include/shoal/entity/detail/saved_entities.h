@@ -1,5 +1,5 @@
 #pragma once
-// Reads entity ids from a snapshot that may be corrupt. Ids that no entity manager can create are an error.
+// Reads entity ids from a snapshot that may be corrupt. An id that no entity manager can create is an error.
 // Thread: the reader's.
 
 #include "shoal/entity/entity.h"
@@ -11,7 +11,7 @@ namespace shoal {
 /// is not checked.
 SHOAL_API Status check_entities(SnapshotReader& from, std::string_view name, std::span<const Entity> entities,
                                 bool may_be_null = false);
-/// Reads the array `name`. Errors: the same as check_entities() and SnapshotReader::array().
+/// Reads the array `name`. Errors: as for check_entities() and SnapshotReader::array().
 SHOAL_API Status read_entities(SnapshotReader& from, std::string_view name, Array<Entity>& to,
                                bool may_be_null = false);
 

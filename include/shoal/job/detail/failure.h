@@ -4,8 +4,8 @@
 //     chunks    0  1  2  3      1 and 3 throw: all four run, and the exception of 1 is kept, whatever the order
 //
 // The library is built without exceptions. Its loops call the program's functions from templates, which are compiled
-// with the program and can catch exceptions. The call that waits for a loop rethrows them. Thread: any thread may call
-// guard(). One thread may call the other functions, after all calls to guard() have returned.
+// with the program and can catch exceptions. The call that waits for a loop rethrows the exceptions. Thread: any thread
+// may call guard(). One thread may call the other functions, after all calls to guard() have returned.
 
 #include "shoal/base/status.h"
 
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    /// Keeps the exception that is being handled, unless one with a lower place is already kept.
+    /// Keeps the exception that is being handled, unless an exception with a lower place is already kept.
     SHOAL_API SHOAL_NOINLINE void keep_exception(std::uint64_t place);
     SHOAL_API SHOAL_NOINLINE void drop();
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void throw_kept();

@@ -43,7 +43,7 @@ struct WorkPosition {
 /// Whether a single thread would do the work at `a` before the work at `b`.
 SHOAL_API bool comes_before(const WorkPosition& a, const WorkPosition& b);
 
-/// An object that a scope closes when it ends.
+/// An object that a scope closes when the scope ends.
 class OpenInScope {
 public:
     /// Called when the scope ends (`is_over`), or when another scope begins within it.

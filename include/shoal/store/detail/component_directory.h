@@ -1,5 +1,5 @@
 #pragma once
-// A component directory knows which store keeps each component type. Commands, the spawner, fields by name, plugins and
+// A component directory knows which store keeps each component type. Commands, the spawner, field paths, plugins and
 // scripts find stores through it. A world owns a directory; a directory also works without a world:
 //
 //     ComponentDirectory directory(entities);
@@ -9,9 +9,9 @@
 //
 //     component type --directory--> store --its tables--> rows
 //
-// Each component type is kept by one store. A store may also show other types to queries, such as computed types.
+// Each component type is kept by only one store. A store may also show other types to queries, such as computed types.
 //
-// Commands that passes record wait in the directory. A world carries them out when it settles. A program without a
+// Commands recorded by passes wait in the directory. A world carries them out when it settles. A program without a
 // world calls WaitingCommands::of_directory(directory).apply() before it settles the stores (see waiting_commands.h). A
 // database that is not in another directory has its own directory, and carries out the commands itself.
 // Thread: one structural thread; between its calls, const calls from any thread.
@@ -78,7 +78,7 @@ public:
     /// running.
     SHOAL_API Status add(Store& store);
     /// Adds a store and takes ownership of it: end_stores() and destroy() call destroy(object).
-    /// Requires: add() accepts it.
+    /// Requires: add() accepts the store.
     SHOAL_API void own(Store& store, void* object, void (*destroy)(void* object));
     /// Constructs S(entities, pool, arguments...) and owns it. A Manager<T> becomes the face() of its core. Requires:
     /// no store keeps any of its component types yet, no pass is running, and `pool` outlives the directory.
@@ -181,8 +181,8 @@ public:
 
     /// The waiting commands; nullptr until they are first used. Thread: any.
     WaitingCommands* commands() const { return __atomic_load_n(&commands_, __ATOMIC_ACQUIRE); }
-    /// Gives `made` to the directory, which calls release(made) when it is destroyed. If another thread has already set
-    /// an object, returns that object and does not take `made`. Thread: any.
+    /// Gives `made` to the directory, which calls release(made) when the directory is destroyed. If another thread has
+    /// already set an object, returns that object and does not take `made`. Thread: any.
     SHOAL_API WaitingCommands& set_commands(WaitingCommands& made, void (*release)(WaitingCommands&));
     /// Drops the waiting commands, and the commands that the destructors of their values record. The directory's
     /// destructor also does this.

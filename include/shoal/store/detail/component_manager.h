@@ -1,6 +1,6 @@
 #pragma once
 // A component manager is a store for one component type. It has one table, one index from entities to rows, and a
-// policy for dead entities. This is the type-erased core; manager.h adds a typed face.
+// policy for dead entities. This is the type-erased core; manager.h adds a typed interface.
 //
 //     entity --index--> row 0..n-1 --table--> columns
 //
@@ -57,8 +57,8 @@ public:
     /// Returns the (first) instance of `entity`, or the nil instance. Total: any id is fine.
     Instance instance(Entity entity) const { return rows_.instance(entity); }
     bool has(Entity entity) const { return rows_.has(entity); }
-    /// Returns the next instance of the same entity, or the nil instance. The newest comes first; spawned instances are
-    /// in source order.
+    /// Returns the next instance of the same entity, or the nil instance. The newest instance comes first; spawned
+    /// instances are in source order.
     Instance next(Instance instance) const {
         if (!schema().many()) return {};
         rows_.require(instance);

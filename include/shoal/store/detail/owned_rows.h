@@ -43,7 +43,7 @@ struct Instance {
 };
 inline constexpr Instance kNilInstance{};
 
-/// What add() did for the entities of a span.
+/// What add() did for the entities in a span.
 struct AddCounts {
     std::uint32_t num_added = 0;
     std::uint32_t num_set = 0;      ///< entities that already had a row, or occurred twice: their value was replaced
@@ -55,7 +55,7 @@ struct CollectCounts {
     std::uint32_t num_removed = 0;
 };
 
-/// Writes the values of rows: row rows.begin + k gets the value for entity number `first_source + k` of the span.
+/// Writes the values of rows: row rows.begin + k gets the value for entity number `first_source + k` in the span.
 using FillRows = void (*)(void* context, Table& table, RowRange rows, std::size_t first_source);
 
 /// Removes the rows of the dead entities among `entities`, and everything else that the store keeps for them. Some of
@@ -150,8 +150,8 @@ public:
     /// Otherwise returns false and changes nothing. Requires: room is reserved, the index is paged, and the schema is
     /// not `many`.
     SHOAL_API bool append_all(std::span<const Entity> entities);
-    /// Appends a row for an entity. Returns kNilRow if the entity is dead or already has a row, or if memory would be
-    /// needed.
+    /// Appends a row for an entity. Returns kNilRow if the entity is dead or already has a row, or if there is no
+    /// reserved room.
     SHOAL_INLINE std::uint32_t try_append(Entity entity) {
         require_unlocked("add()");
         if (SHOAL_UNLIKELY(!plain_index_ || !table_.has_room() || !entities_.alive(entity))) return kNilRow;
@@ -168,7 +168,8 @@ public:
     /// Adds a batch: see Store::spawn.
     SHOAL_API Status spawn(const SpawnBatch& batch);
     /// The first half of spawn(): asserts what Store::spawn requires, removes rows that older entities with the same
-    /// indices have left behind, and makes room. Errors: an owner already has a row; no memory.
+    /// indices have left behind, and makes room. Errors: an owner already has a row; no memory. On an error, no row is
+    /// added.
     SHOAL_API Status reserve_batch(const SpawnBatch& batch);
     /// The second half of spawn(): for each copy in turn, adds one row per component. A row gets its owner, its values,
     /// and references to the entities of its own copy. Requires: reserve_batch() has succeeded, and the index is not an
@@ -259,7 +260,7 @@ public:
 
     // --- reports -------------------------------------------------------------------------------------------------
 
-    /// Implementations of the functions of Store.
+    /// Implement the Store functions with the same names.
     SHOAL_API std::span<const Schema* const> schemas() const;
     SHOAL_API OwnedColumns find_columns(const Schema& component);
     SHOAL_API std::span<const Table* const> tables() const;

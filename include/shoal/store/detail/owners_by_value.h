@@ -57,7 +57,7 @@ private:
 
     OwnedRows& source_;
     PagePool& pool_;
-    Schema member_;  // the schema of the rows of one value
+    Schema member_;  // the schema of the rows that rows_of() returns
     DestructionCallback callback_;
     bool is_guarded_ = false;
     std::uint64_t num_deaths_ = 0;  // batches of entities destroyed since the first call to living()

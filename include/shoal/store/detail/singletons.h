@@ -28,8 +28,8 @@ public:
     explicit Singletons(ComponentDirectory& directory) : directory_(directory) {}
 
     /// Returns the manager of a singleton, which has one row. Creates the manager and the row if necessary. Requires:
-    /// the schema is `singleton`, and no store keeps the type in a different layout. If something must be created, no
-    /// pass is running.
+    /// the schema is `singleton`; no store keeps the type in a different layout; no pass is running if something must
+    /// be created.
     SHOAL_API ComponentManager& require(const Schema& component);
     /// Like require() above, but read-only. Requires: the singleton exists, because a call, a query or a blob has named
     /// it.

@@ -59,8 +59,8 @@ public:
     WaitingCommands(const WaitingCommands&) = delete;
     WaitingCommands& operator=(const WaitingCommands&) = delete;
 
-    /// Returns the commands of the pass that the calling thread runs. Outside of passes, returns the commands that
-    /// belong to no pass. Thread: any.
+    /// Returns the commands of the pass that the calling thread is running. Outside of passes, returns the commands
+    /// that belong to no pass. Thread: any.
     virtual Commands& here() = 0;
 
     /// From now on, commands that spawn, copy, name or tag use `host`, which outlives this object. If `host` is null,
@@ -75,7 +75,7 @@ public:
     /// Drops all commands.
     virtual void discard() = 0;
 
-    /// Returns how many commands wait.
+    /// Returns how many commands are waiting.
     std::uint64_t num_waiting() {
         std::uint64_t sum = 0;
         count([](void* context, std::uint32_t, std::string_view,

@@ -1,7 +1,7 @@
 #pragma once
 // In checked builds, finds reads and writes that a pass has not declared. A table asks the calling thread's guard, if
-// any, before it marks a column as written. Managers, databases, fields by name and other objects that passes share ask
-// the guard before they are read.
+// any, before it marks a column as written. Managers, databases, field paths and other objects shared by passes ask the
+// guard before they are read.
 // Thread: each thread has its own guard; several threads may use the same guard.
 
 #include "shoal/base/detail/config.h"

@@ -409,7 +409,7 @@ SHOAL_INLINE Column<T, FieldLayout<kMember>::kLayout> make_column(Columns&& colu
     }
 }
 
-/// Makes a view that a program receives, which checked builds watch. The component's columns begin at `first`.
+/// Makes a view for a program. In checked builds, the view watches its table. The component's columns begin at `first`.
 template <auto kMember, class T, class Columns>
 SHOAL_INLINE auto make_column(Columns&& columns, std::size_t struct_offset, std::size_t num_rows, const auto& table,
                               std::uint32_t first) {

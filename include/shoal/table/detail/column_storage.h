@@ -75,7 +75,7 @@ public:
 
     /// Makes room for `count` more rows. Errors: not enough capacity or memory; nothing has changed.
     SHOAL_API Status reserve(std::uint32_t count);
-    /// Adds rows of arbitrary bytes and returns the first. Requires: has_room_for(count).
+    /// Adds rows of arbitrary bytes and returns the first new row. Requires: has_room_for(count).
     SHOAL_INLINE std::uint32_t extend(std::uint32_t count) {
         const std::uint32_t first = num_rows_;
         num_rows_ += count;

@@ -21,7 +21,7 @@
 
 namespace shoal {
 
-/// Rows in the order of a call: consecutive rows, or the rows in a list. Lifetime: the list.
+/// The rows of a call, in order: consecutive rows, or the rows in a list. Lifetime: the list.
 class RowList {
 public:
     RowList(RowRange rows) : first_(rows.begin), size_(rows.size()) {}  // NOLINT: a range is a list

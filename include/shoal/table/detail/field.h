@@ -57,7 +57,7 @@ inline constexpr int kNumFieldTypes = static_cast<int>(FieldType::kOpaque) + 1;
 
 /// Returns the name used in schema files and messages: "float", "vec3", "entity".
 SHOAL_API std::string_view field_type_name(FieldType type);
-/// Returns the type called `name`, or FieldType(0) if there is none. The type "opaque" cannot be named.
+/// Returns the type called `name`, or FieldType(0) if there is none. "opaque" is not accepted.
 SHOAL_API FieldType field_type_from_name(std::string_view name);
 
 /// The size of one value in bytes; 0 for types whose size varies (enum, fixed string, opaque).

@@ -211,7 +211,7 @@ SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::siz
         const auto row_of = [&](std::size_t k) { return row_in(flat[entities[k].index()], entities[k]); };
         for (; far != 0 && i + far < entities.size(); ++i) {
             __builtin_prefetch(flat.data() + entities[i + far].index());
-            // For a stale id, this prefetches the row of a newer entity, and for an id without an entry, row 0. This is
+            // For a stale id, this prefetches another entity's row, and for an id without an entry, row 0. This is
             // cheaper than a test.
             fetch(static_cast<std::uint32_t>(flat[entities[i + far / 2].index()] & kIndexMask));
             visit(i, row_of(i));

@@ -21,7 +21,7 @@ struct FieldLayout;
 
 namespace shoal::detail {
 #if SHOAL_CHECKED
-/// Ends the program because a view is older than the last change to the rows. `field`: -1 for a view of all fields.
+/// Ends the program because a view is older than the last change to the rows. `field` is -1 for a view of all fields.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_stale_view(const Schema& component, int field);
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_stale_batch();
 template <auto kMember>

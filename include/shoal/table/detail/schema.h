@@ -1,6 +1,6 @@
 #pragma once
-// A schema lists a component's fields once: name, type, default, unit, range and layout. It drives the columns of a
-// table, growth, row moves, the blob, the text compiler and every report; nothing else lists the fields.
+// A schema lists a component's fields once: name, type, default, unit, range and layout. It drives table columns,
+// growth, row moves, blobs, the text compiler and every report; nothing else lists the fields.
 //
 // The same fields can be laid out in three ways (position is a Vec3, mass a float; rows 0, 1, 2 ...):
 //
@@ -22,7 +22,7 @@ namespace shoal {
 
 inline constexpr std::uint32_t kMaxFields = 64;
 
-/// Returns "kept", "cleared" or "dies_too", as in schema files; "none" for a field that is not a relation.
+/// Returns "kept", "cleared" or "dies_too", as in schema files, or "none" for a field that is not a relation.
 SHOAL_API std::string_view relation_name(Relation relation);
 
 /// A component's identity: the XXH3-64 hash of its name. It never depends on an address, RTTI or registration order.
@@ -135,13 +135,14 @@ public:
     std::uint32_t struct_alignment() const { return struct_alignment_; }
     SHOAL_API std::span<const std::byte> default_image() const;
 
-    /// The bytes of one row in all columns.
+    /// The size of one row in all columns, in bytes.
     std::uint32_t row_bytes() const { return row_bytes_; }
     bool has_opaque() const { return has_opaque_; }
     /// Whether any field has this type, such as FieldType::kEntity.
     bool has(FieldType type) const { return type_mask_ >> static_cast<int>(type) & 1; }
 
-    /// Equal for schemas whose columns have the same names, types and positions, so that whole columns can be copied.
+    /// A hash that is equal for schemas whose columns have the same names, types and positions, so that whole columns
+    /// can be copied.
     std::uint64_t layout_hash() const { return layout_hash_; }
     /// Returns a string such as "point_mass v1 {mass float, position vec3 split}" for messages.
     SHOAL_API std::string to_text() const;

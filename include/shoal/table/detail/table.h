@@ -12,8 +12,8 @@
 // For each column and block of 1,024 rows, the table keeps the stamp of the last write. The destructor of an opaque
 // value runs after its row has been removed, when the table is consistent, so it may remove other rows. Destructors of
 // moved-from values and assignments of values must not change tables.
-// Thread: structural calls from one thread at a time; between them columns may be read from any thread, and written by
-// several threads if no two of them write to the same cache line.
+// Thread: structural calls from one thread at a time; between them, any thread may read columns, and several threads
+// may write them if no two of them write to the same cache line.
 
 #include "shoal/table/detail/column_storage.h"
 #include "shoal/table/detail/packed_rows.h"
@@ -115,7 +115,7 @@ public:
     /// Makes room for `count` more rows. Errors: not enough capacity or memory; nothing has changed.
     SHOAL_API Status reserve(std::uint32_t count);
     bool has_room() const { return storage_.has_room(); }
-    /// Appends rows owned by `owners` and returns the first. Elements hold arbitrary bytes (opaque ones are
+    /// Appends rows owned by `owners` and returns the first new row. Elements hold arbitrary bytes (opaque ones are
     /// default-constructed) until the caller fills them; the index is not updated. Requires: room is reserved.
     SHOAL_API std::uint32_t append(std::span<const Entity> owners);
     /// Like append(), but for one row. Requires: has_room().
@@ -163,9 +163,9 @@ public:
     /// Whether rows are plain and found by a paged index.
     bool is_packed() const { return is_packed_; }
 
-    /// Removes a row with its links and its index entry. The last row moves into its place; with an identity index, a
-    /// hole stays instead, and trailing holes are removed. The children of the removed row become roots, and its
-    /// neighbours in the chain are linked to each other.
+    /// Removes a row, its links and its index entry. The last row moves into its place; with an identity index, a hole
+    /// stays instead, and trailing holes are removed. The children of the removed row become roots, and its neighbours
+    /// in the chain are linked to each other.
     SHOAL_INLINE void remove(std::uint32_t row) {
         if (SHOAL_UNLIKELY(!is_packed_)) return remove_unpacked(row);
         SHOAL_ASSERT(row < num_rows(), "the row does not exist");
