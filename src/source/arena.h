@@ -1,5 +1,5 @@
 #pragma once
-// An arena: memory for many small values that are freed together, without calls of destructors.
+// An arena provides memory for many small values, and frees them together without calling their destructors.
 
 #include "shoal/base/detail/large_pages.h"
 

@@ -5,15 +5,15 @@
 //     if (const auto child = editor.find("trunk/branch")) editor.replace(child, changed(editor.entity(child)));
 //     children = editor.finish();
 //
-// Merged entities are immutable and shared, so the editor works on its own nodes. It makes them for each level of
+// Merged entities are immutable and shared, so the editor works on its own nodes. It makes nodes for each level of
 // descendants that a search enters:
 //
 //     nodes_   [ root | children of the root | children of node 3 | ... ]       a level is one block
 //
-// The keys of a large level are hashed. A key that is not a path from the root is looked up among all descendants; the
-// first such search makes all nodes and an index by key. finish() makes each changed entity once. Cost: a search by
-// path is O(parts of the path). Other searches are O(1), except the first one, which is O(descendants). finish() is
-// O(children of the changed entities).
+// The keys of a large level are hashed. A key that is not a path from the root is looked up among all descendants. The
+// first of these searches makes all nodes and an index by key. finish() makes each changed entity only once. Cost: a
+// search by path is O(parts of the path). Other searches are O(1), except the first one, which is O(descendants).
+// finish() is O(children of the changed entities).
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/base/string_id.h"
@@ -32,7 +32,7 @@ namespace shoal {
 
 class ChildEditor {
 public:
-    static constexpr std::uint32_t kNone = 0;  ///< no descendant; also the index of the root
+    static constexpr std::uint32_t kNone = 0;  ///< no descendant; the root also has this index
 
     /// `steps` counts nodes and comparisons. When it reaches `max_steps`, searches find nothing.
     /// `count` is called for each new entity, children first.
@@ -42,8 +42,8 @@ public:
         nodes_.emplace_back();
     }
 
-    /// Finds a child by its key, or a descendant by its path of keys from the root. Otherwise, finds the descendant to
-    /// which the path leads from any entity; if there are several, the first in search order.
+    /// Finds a child by its key, or a descendant by its path of keys from the root. If there is none, finds the
+    /// descendant to which the path leads from any other entity; if there are several, the first one in search order.
     std::uint32_t find(std::string_view key) {
         other_ = kNone;
         const std::uint32_t found = find_path(kRoot, key);
@@ -64,7 +64,7 @@ public:
         return path;
     }
 
-    /// Returns an entity with all changes of its descendants. Lifetime: as long as the arena.
+    /// Returns an entity with all changes to its descendants. Lifetime: as long as the arena.
     const MergedEntity* entity(std::uint32_t node) {
         if (!nodes_[node].has_changes) return nodes_[node].entity;
         nodes_[node].has_changes = false;
@@ -119,7 +119,7 @@ private:
         std::uint32_t next_same = 0;  // the next descendant with the same key
         bool is_open = false;         // whether its children have nodes
         bool is_removed = false;
-        bool has_changes = false;  // whether descendants have changes
+        bool has_changes = false;  // whether descendants have been changed
     };
     /// The descendants with the same key.
     struct Same {
@@ -148,8 +148,8 @@ private:
         }
     }
 
-    /// Makes all nodes below `node`, and adds them to the index in search order: all children of an entity precede its
-    /// grandchildren.
+    /// Makes all nodes below `node`, and adds them to the index in search order, in which all children of an entity
+    /// precede its grandchildren.
     void open_all(std::uint32_t node) {
         open(node);
         const std::uint32_t first = nodes_[node].first_child, end = first + nodes_[node].num_children;
@@ -165,7 +165,7 @@ private:
         const auto [same, is_new] = by_key_.insert(nodes_[node].entity->key_hash, {node, node, true});
         if (is_new) return;
         if (same->first == 0)
-            same->first = node;  // all other nodes were removed
+            same->first = node;  // all other nodes have been removed
         else
             nodes_[same->last].next_same = node;
         same->last = node;
@@ -192,8 +192,8 @@ private:
         return kNone;
     }
 
-    /// Calls visit(start, rest) for each possible first key of a path: the whole path, its first part, and longer
-    /// starts, because keys may contain slashes. Returns the first result that is not kNone.
+    /// Calls visit(start, rest) for each possible first key of a path. Since keys may contain slashes, this may be the
+    /// whole path, its first part, or a longer start. Returns the first result that is not kNone.
     template <class Visit>
     std::uint32_t for_each_start(std::string_view key, Visit&& visit) {
         std::uint32_t found = visit(key, std::string_view());
@@ -220,8 +220,8 @@ private:
         return depth;
     }
 
-    /// Returns whether `a` precedes `b` in search order. Requires: both have the same key. Compares the positions of
-    /// their parents, where an entity precedes its children.
+    /// Returns whether `a` precedes `b` in search order, in which an entity precedes its children, by comparing the
+    /// positions of their parents. Requires: both have the same key.
     bool is_before(std::uint32_t a, std::uint32_t b) const {
         a = nodes_[a].parent;
         b = nodes_[b].parent;
@@ -244,7 +244,7 @@ private:
         std::uint32_t best = kNone, best_start = kNone, num_behind = 0;
         for (std::uint32_t i = same->first, before = 0; i != 0 && !is_exhausted(); i = nodes_[i].next_same) {
             ++steps_;
-            if (nodes_[i].is_removed) {  // later searches skip it
+            if (nodes_[i].is_removed) {  // so that later searches skip it
                 (before == 0 ? same->first : nodes_[before].next_same) = nodes_[i].next_same;
                 if (same->last == i) same->last = before;
                 continue;

@@ -1,5 +1,5 @@
 #pragma once
-// Functions of the composer that only the compiler uses: they compose a source that was built in memory, with errors at
+// Composer functions that only the compiler uses. They compose a source that was built in memory, reporting errors at
 // the source positions of its nodes, and split file names.
 
 #include "shoal/source/detail/composer.h"

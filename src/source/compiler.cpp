@@ -41,7 +41,7 @@ void clear_references(const Schema& schema, std::byte* image) {
                 put_reference(image + field.struct_offset + i * field.value_bytes, kNoBlobEntity);
 }
 
-/// The number of values without a schema that are kept as text, and the position of the first one.
+/// The number of values kept as text because they have no schema, and the position of the first one.
 struct KeptCount {
     std::uint64_t count = 0;
     SourcePosition first;
@@ -58,7 +58,7 @@ struct TypePlan {
     bool has_groups = false;  ///< whether it has structs, whose field names contain dots
     KeptCounts kept_fields;
     std::vector<TypePlan> older;     ///< plans for older schemas that sources may be written for
-    std::uint32_t text_version = 0;  ///< version of texts that do not declare one
+    std::uint32_t text_version = 0;  ///< version of the texts that do not declare one
 
     struct Row {
         std::uint32_t entity;
@@ -87,14 +87,14 @@ bool is_group(const Schema& schema, std::string_view group) {
     });
 }
 
-/// Returns the field that a component written as a single value sets, or nullptr.
+/// Returns the field that is set by a component written as a single value, or nullptr.
 const Field* shorthand_field(const Schema& schema) {
     for (const Field& field : schema.fields())
         if (field.shorthand) return &field;
     return schema.fields().size() == 1 ? schema.fields().data() : nullptr;
 }
 
-/// Returns the node of a field such as "aabbox.min", which may also be "min" in the mapping "aabbox".
+/// Returns the node of a field such as "aabbox.min", which may also be written as "min" in the mapping "aabbox".
 Node find_field_node(Node mapping, std::string_view name) {
     if (const Node node = mapping.find(name)) return node;
     for (std::size_t point = name.find('.'); point != std::string_view::npos; point = name.find('.', point + 1))
@@ -112,7 +112,7 @@ bool is_list_of_pairs(Node node) {
     return std::all_of(node.begin(), node.end(), [](Node pair) { return pair.is_mapping() && pair.size() == 1; });
 }
 
-/// Whether a key of a change to a component only repeats the component's type.
+/// Whether a key in a change to a component only repeats the component's type.
 bool repeats_type(const TypePlan& plan, const ComponentLayer& layer, Node child) {
     if (layer.wrapped() || layer.below == nullptr || child.key() != "type" || !child.is_string()) return false;
     const Migrations* const migrations = plan.registered->migrations;
@@ -122,7 +122,7 @@ bool repeats_type(const TypePlan& plan, const ComponentLayer& layer, Node child)
 
 // --- images ----------------------------------------------------------------------------------------------------------
 
-/// Returns a hint for a field that another version of the component type has; empty if no version has the field.
+/// Returns a hint for a field that a different version of the component type has; empty if no version has it.
 std::string version_hint(const TypePlan& plan, std::string_view field) {
     const Schema& newest = *plan.registered->schema;
     const auto say_so = [&](const Schema& schema) {
@@ -158,8 +158,8 @@ public:
           references_(composition),
           shared_(composition.num_shared_layers()) {}
 
-    /// Makes the image of a component, and keeps its unknown fields as text. Returns false after reporting an error
-    /// that prevents this. Lifetime of the image: until the next call.
+    /// Makes the image of a component, and keeps its unknown fields as text. If an error prevents this, reports it and
+    /// returns false. Lifetime: the image is valid until the next call.
     bool make(TypePlan& plan, const TypePlan::Row& row, std::span<const std::byte>& image) {
         const std::size_t num_bytes = plan.schema->struct_bytes();
         if (!plan.older.empty() && is_of_older_version(plan, row)) {
@@ -181,7 +181,7 @@ public:
     }
 
 private:
-    /// The compile host for a registered function that makes image_.
+    /// The compile host that a registered function uses to make image_.
     class FunctionCall final : public CompileHost {
     public:
         FunctionCall(ComponentImages& images, TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer)
@@ -208,7 +208,7 @@ private:
     };
 
     /// Makes the image of a component from the schema's defaults and all layers, lowest first. Images of prefab layers
-    /// are made only once. Adds unknown fields to kept_. Lifetime: until the next call.
+    /// are made only once. Adds unknown fields to kept_. Lifetime: the image is valid until the next call.
     const std::byte* merge_layer(TypePlan& plan, const TypePlan::Row& row, const ComponentLayer& top) {
         const std::size_t num_bytes = plan.schema->struct_bytes();
         const std::byte* start = plan.schema->default_image().data();
@@ -264,8 +264,8 @@ private:
                            "write a mapping of fields");
     }
 
-    /// Returns whether a component is written as the value of a single field: as anything except a mapping, or as a
-    /// mapping of pairs.
+    /// Returns whether a component is written as the value of a single field, which may be anything except a mapping,
+    /// or a mapping of pairs.
     bool is_value(const TypePlan& plan, Node fields) const {
         if (!fields.is_mapping()) return true;
         const Field* field = shorthand_field(*plan.schema);
@@ -288,7 +288,7 @@ private:
         return apply_value(plan, plan.schema->fields()[static_cast<std::size_t>(found)], child);
     }
 
-    /// Reads the fields of the struct `group` of the component from `node`; null resets these fields.
+    /// Reads the fields of the component's struct `group` from `node`; null resets these fields.
     bool apply_group(TypePlan& plan, Node fields, std::string_view group, Node node) {
         const Schema& schema = *plan.schema;
         if (node.is_null()) {
@@ -386,7 +386,7 @@ private:
         return plan.registered->compile(plan.registered->compile_context, input, output);
     }
 
-    /// Makes image_ by a single call of a registered function with all layers merged.
+    /// Makes image_ by merging all layers and calling a registered function once.
     bool compile_merged(TypePlan& plan, const TypePlan::Row& row) {
         const std::span<const std::byte> defaults = plan.schema->default_image();
         image_.assign(defaults.begin(), defaults.end());
@@ -442,10 +442,10 @@ private:
         return false;
     }
 
-    /// Keeps all unknown fields of the component in one text.
+    /// Keeps all unknown fields of the component as one string.
     void keep_fields(TypePlan& plan, std::uint32_t entity) {
         HashMap<std::string_view, std::uint32_t> group_of{Owner("compiler")};
-        std::vector<std::pair<KeptField, std::vector<Node>>> groups;  // a group per name; lowest layer first
+        std::vector<std::pair<KeptField, std::vector<Node>>> groups;  // one group per name, lowest layer first
         for (const KeptField& kept : kept_) {
             const auto [group, is_new] = group_of.insert(kept.name, static_cast<std::uint32_t>(groups.size()));
             if (is_new) groups.push_back({kept, {}});
@@ -465,7 +465,7 @@ private:
         blob_.add_kept_text(order_.blob_index(entity), plan.name, write_sjson(document.root()));
     }
 
-    /// Returns the composed entity that a reference names. Reports errors.
+    /// Returns the composed entity that a reference names, and reports errors.
     std::uint32_t resolve(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node) {
         if (!node.is_string()) return kNoBlobEntity;
         const ReferenceIndex::Found found = references_.find(entity, node.as_string());
@@ -506,7 +506,7 @@ private:
     void resolve_field(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node) {
         std::byte* value = image_.data() + field.struct_offset;
         if (field.array_length == 0) return put_reference(value, order_.blob_index(resolve(plan, entity, field, node)));
-        if (!node.is_list() || node.size() != field.array_length) return;  // the field reader has reported it
+        if (!node.is_list() || node.size() != field.array_length) return;  // the field reader has reported the error
         for (const Node element : node) {
             put_reference(value, order_.blob_index(resolve(plan, entity, field, element)));
             value += field.value_bytes;
@@ -515,7 +515,7 @@ private:
 
     // --- texts of older versions -------------------------------------------------------------------------------------
 
-    /// Returns the plan for the schema version that a layer is written for.
+    /// Returns the migration plan for the schema version that a layer is written for.
     TypePlan& plan_of(TypePlan& plan, const ComponentLayer& layer) {
         const std::uint32_t file = (layer.value ? layer.value : layer.fields).position().file;
         const std::uint32_t version = versions_.version(*plan.registered, file, plan.text_version);
@@ -567,7 +567,7 @@ private:
         return at == &plan || migrate_image(*at, plan, *row.component->top);
     }
 
-    /// Sets image_ to a component with defaults.
+    /// Sets image_ to a component with default values.
     void start(const TypePlan& plan) { image_ = blob_default_image(*plan.schema); }
 
     void apply_with_references(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer) {
@@ -646,17 +646,17 @@ private:
     Arena arena_;
     std::vector<SharedImage> shared_;  // indexed by ComponentLayer::shared_index
     std::size_t shared_bytes_ = 0;
-    // State of the component that is being made.
+    // The state of the component that is being made.
     std::vector<std::byte> image_;
     std::vector<const ComponentLayer*> layers_;
     std::vector<KeptField> kept_;
     std::unordered_set<const ComponentLayer*> failed_;  // shared layers whose errors were reported
-    std::unordered_set<std::uint64_t> bad_references_;  // by position; reported once, not once per prefab copy
+    std::unordered_set<std::uint64_t> bad_references_;  // by position; reported only once, even if a prefab is copied
 };
 
 // --- the blob --------------------------------------------------------------------------------------------------------
 
-/// Counts line ends, eight bytes at a time.
+/// Counts line ends eight bytes at a time.
 std::uint32_t num_line_ends(std::string_view text) {
     constexpr std::uint64_t kOnes = 0x0101010101010101, kLow = 0x7F7F7F7F7F7F7F7F;
     std::uint32_t count = 0;
@@ -665,14 +665,14 @@ std::uint32_t num_line_ends(std::string_view text) {
         std::uint64_t word;
         std::memcpy(&word, text.data() + i, 8);
         word ^= kOnes * '\n';
-        const std::uint64_t others = ((word & kLow) + kLow) | word | kLow;  // upper bit set: not a line end
+        const std::uint64_t others = ((word & kLow) + kLow) | word | kLow;  // a set upper bit: not a line end
         count += static_cast<std::uint32_t>(((~others >> 7) * kOnes) >> 56);
     }
     for (; i < text.size(); ++i) count += text[i] == '\n';
     return count;
 }
 
-/// Finds the line numbers of positions in one pass if they are in text order. Uses Diagnostics for other positions.
+/// Finds the line numbers of positions. Positions in text order are found in one pass; for others, Diagnostics is used.
 class LineCursor {
 public:
     LineCursor(const Diagnostics& diagnostics, std::uint32_t file)
@@ -695,7 +695,7 @@ private:
     std::uint32_t line_ = 1;
 };
 
-/// A compilation, which processes first the entities and then the component types.
+/// A compilation, which processes the entities first and then the component types.
 class Compilation {
 public:
     Compilation(const Composition& composition, const ComponentRegistry& registry, const CompileOptions& options,
@@ -709,7 +709,7 @@ public:
           images_(composition, order_, options.rules, versions_, diagnostics, blob_),
           plans_(composition.types().size()) {}
 
-    /// Fills the blob. Reports all errors.
+    /// Fills the blob, and reports all errors.
     void run(CompiledSource& result) {
         plan_types();
         add_entities();
@@ -775,7 +775,7 @@ private:
         std::uint32_t file = 0;
         LineCursor lines(diagnostics_, entities.empty() ? 0 : entities[0].entity->position.file);
         std::string_view file_name;
-        std::vector<std::uint32_t> line_of;  // line numbers, found in text order, which is faster
+        std::vector<std::uint32_t> line_of;  // line numbers; finding them in text order is faster
         for (const ComposedEntity& composed : entities) line_of.push_back(lines.line_of(composed.entity->position));
         for (const std::uint32_t i : order_.composed()) {
             const MergedEntity& entity = *entities[i].entity;
@@ -809,7 +809,7 @@ private:
 
     // --- grouping ----------------------------------------------------------------------------------------------------
 
-    /// Checks that the entity (or for a singleton, the source) does not have another component of this type.
+    /// Checks that the entity does not already have a component of this type. For a singleton, checks the whole source.
     bool check_count(const TypePlan& plan, const MergedComponent& component, std::uint32_t entity) {
         if (plan.schema == nullptr || plan.schema->many() || plan.rows.empty()) return true;
         const bool is_same_entity = plan.rows.back().entity == entity;
@@ -873,7 +873,7 @@ private:
         const std::size_t num_rows = plan.rows.size();
         for (std::size_t i = 0; i < num_rows; ++i) {
             const TypePlan::Row& row = plan.rows[i];
-            // Prefetched, because components of one type are far apart in memory.
+            // Components of one type are far apart in memory, so the next one is prefetched.
             if (i + 8 < num_rows) __builtin_prefetch(plan.rows[i + 8].component);
             if (i + 4 < num_rows) __builtin_prefetch(plan.rows[i + 4].component->top);
             options_.compose.progress.tell("components compiled", ++num_compiled_rows_, num_rows_);
@@ -937,7 +937,7 @@ private:
     ComponentImages images_;
     std::vector<TypePlan> plans_;  // parallel to Composition::types()
     KeptCounts kept_keys_;
-    std::unordered_set<const ComponentLayer*> doubles_;  // reported duplicates
+    std::unordered_set<const ComponentLayer*> doubles_;  // duplicates that were reported
     std::uint64_t num_rows_ = 0, num_compiled_rows_ = 0;
 };
 
@@ -955,7 +955,7 @@ void tell_inputs(const std::optional<Composition>& composition, const ComponentR
         options.inputs->types.push_back({std::string(type), type_hash(registry, type)});
 }
 
-/// Returns the name of a resource, which is its path inside the root without extension.
+/// Returns the name of a resource, which is its path inside the root without the extension.
 std::string resource_name(std::string_view source_name) {
     if (!source_name.empty() && source_name[0] == '$')
         source_name.remove_prefix(std::min(source_name.find('/') + 1, source_name.size()));
@@ -968,7 +968,7 @@ struct Problems {
     std::size_t errors, warnings, entries;
 };
 
-/// Sorts the reports since `before` by their position, because component types are compiled one after the other.
+/// Sorts the reports added since `before` by position, because component types are compiled one after the other.
 /// Returns an error if the compilation must stop.
 Status judge(std::string_view what, Diagnostics& diagnostics, const Problems& before, bool strict) {
     diagnostics.sort_by_place(before.entries);
@@ -985,7 +985,7 @@ Status judge(std::string_view what, Diagnostics& diagnostics, const Problems& be
     return {};
 }
 
-/// `compose(options)` makes the composition.
+/// compose(options) makes the composition.
 template <class Compose>
 Result<CompiledSource> compile(std::string_view what, Compose&& compose, const ComponentRegistry& registry,
                                const CompileOptions& options, Diagnostics& diagnostics, bool makes_blob) {

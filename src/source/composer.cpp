@@ -28,7 +28,7 @@ struct EntityText {
     Node keys[std::size(kSourceKeys)];
     std::vector<Node> others;      ///< unknown keys to keep
     std::vector<Field> fields;     ///< in text order
-    std::vector<Node> components;  ///< components of an entity in the short form, without a `components` key
+    std::vector<Node> components;  ///< components of a short-form entity, which has no `components` key
     Node operator[](SourceKey key) const { return keys[static_cast<std::size_t>(key)]; }
 };
 
@@ -36,13 +36,13 @@ constexpr std::string_view kHintForLinks =
     "give the folder that it leads to as a root, put the file into one, or follow links (--follow-links)";
 constexpr std::size_t kMaxComponentsPerEntity = 1024;
 constexpr std::uint16_t kMaxLayers = 1024;
-constexpr int kMostSuggestions = 100;  // per source, because comparing a text with many others is slow
+constexpr int kMostSuggestions = 100;  // per source, because comparing a name with many others is slow
 
-/// The maximum number of children that searches for the targets of changes may visit per composition: a few times the
-/// limit on entities. Compositions in which many prefabs change descendants of large prefabs exceed it.
+/// The maximum number of children that a composition may visit in searches for the targets of changes. It is a few
+/// times the limit on entities, and is exceeded if many prefabs change descendants of large prefabs.
 constexpr std::uint64_t kSearchStepsPerEntity = 8, kLeastSearchSteps = std::uint64_t(1) << 20;
 
-/// Sets a layer whose text has only fields as keys, or is a value.
+/// Sets a layer whose text is a value, or a mapping with only fields as keys.
 void set_fields(ComponentLayer& layer, Node value) {
     layer.value = layer.fields = value;
     layer.consumed_keys = consumed_bit(SourceKey::kData);
@@ -65,7 +65,7 @@ bool is_only_name(Node editor) {
     return editor.is_mapping() && editor.size() == (editor.find("name") ? 1u : 0u);
 }
 
-/// Makes the mapping of a component whose fields have aliases in the text.
+/// Makes the mapping for a component whose text uses aliases of fields.
 class RenamedFields {
 public:
     RenamedFields(SourcePosition position, Diagnostics& diagnostics) : diagnostics_(diagnostics) {
@@ -103,7 +103,7 @@ public:
     struct FoundSource {
         std::string path;
         std::string name;     ///< see SourceDependency::name
-        std::string outside;  ///< the real location, if it is outside of all roots; otherwise empty
+        std::string outside;  ///< the real location if it is outside all roots; otherwise empty
     };
 
     explicit SourceRoots(const ComposeOptions& options)
@@ -133,8 +133,8 @@ public:
         return std::string(last_part(path));
     }
 
-    /// Searches for a resource in all roots, and records which files were found and which were missing. Errors: there
-    /// is no such resource; `hint` lists the places that were searched.
+    /// Searches for a resource in all roots, and records which files were found and which were missing. Errors: the
+    /// resource was not found; `hint` lists the places that were searched.
     std::optional<FoundSource> find(std::string_view name, std::vector<SourceDependency>& dependencies,
                                     std::string& hint) const {
         std::vector<std::string> tries;
@@ -171,8 +171,8 @@ private:
         return is_inside ? canonical.substr(folder.size()) : std::string_view();
     }
 
-    /// Returns the real path of a file if a link leads to it out of all roots; empty otherwise, or if such links are
-    /// followed.
+    /// Returns the real path of a file if a link leads out of all roots to it. Returns an empty string otherwise, and
+    /// also if links are followed.
     std::string outside(const std::string& path) const {
         if (follow_links_) return {};
         std::string canonical = files_.canonical(path);
@@ -182,7 +182,7 @@ private:
         return canonical;
     }
 
-    /// Returns a hint with a similar name of a resource in the same folder; empty if there is none.
+    /// Returns a hint that suggests a similar resource name from the same folder; empty if there is none.
     std::string did_you_mean(std::string_view name) const {
         if (++num_suggestions_ > kMostSuggestions) return {};
         const std::string_view folder = name.substr(0, name.size() - last_part(name).size());
@@ -297,8 +297,8 @@ private:
     };
     /// An entity that is being merged with its prefab.
     struct Draft {
-        ChildEditor* editor = nullptr;  ///< set while its descendants are changed
-        bool base_failed = false;       ///< the prefab has errors, so changes without a target are not reported
+        ChildEditor* editor = nullptr;  ///< set while its descendants are being changed
+        bool base_failed = false;       ///< the prefab has errors, so changes whose target is missing are not reported
         std::string_view base_name;
     };
 
@@ -343,8 +343,8 @@ private:
         return std::move(result_);
     }
 
-    /// Warns about a source that has content but no components. A level without entities may be new, and is not
-    /// reported.
+    /// Warns about a source that has content but no components. Does not warn about a level without entities, which may
+    /// be new.
     void check_components(Node root, std::span<const MergedEntity* const> entities, std::size_t num_errors) {
         const bool is_new_level = entities.empty() && result_.other_keys_.empty();
         if (root.size() == 0 || is_new_level || diagnostics_.num_errors() != num_errors) return;
@@ -378,7 +378,7 @@ private:
         return found;
     }
 
-    /// Reads a file that the text at `from` names; `what` is the hint for the error if it cannot be read.
+    /// Reads the file that is named at `from`. If it cannot be read, the error has the hint `what`.
     const Document* load(const SourceRoots::FoundSource& place, SourcePosition from, std::string_view what) {
         Result<std::string> text = roots_.files().read(place.path);
         result_.dependencies_.push_back(
@@ -392,11 +392,11 @@ private:
         return read(file);
     }
 
-    /// Returns the prefab in the file at `path`, which may already be known under another name; otherwise composes it.
+    /// Returns the prefab in the file at `path`. Composes it, unless it is already known under another name.
     Prefab* load_prefab(const std::string& path, std::string name) {
         Prefab*& prefab = prefab_by_path_[roots_.files().canonical(path)];
         if (prefab != nullptr) {
-            // The path may be a link, which may later lead to another file.
+            // The path may be a link, which may later lead to a different file.
             if (prefab->path != path)
                 result_.dependencies_.push_back({DependencyKind::kSource, path, std::move(name), prefab->content});
             return prefab;
@@ -443,8 +443,8 @@ private:
             error.note(uses_[i].position, concat(quoted(uses_[i].name), " is used here"));
     }
 
-    /// Returns the merged prefab that `reference` names; nullptr if `reference` is missing or null, or after reporting
-    /// an error. Sets `failed` only after an error.
+    /// Returns the merged prefab that `reference` names. Returns nullptr if `reference` is missing or null. If there is
+    /// an error, reports it, sets `failed` and returns nullptr.
     const MergedEntity* use_prefab(Node reference, bool& failed) {
         failed = false;
         if (!reference || reference.is_null()) return nullptr;
@@ -462,7 +462,7 @@ private:
         const NamedPrefab& found = find_prefab(name);
         uses_.pop_back();
         if (found.prefab == nullptr) {
-            // A name has no result while its prefab is being composed, so this is a cycle, too.
+            // While a prefab is being composed, its name has no result, so this is also a cycle.
             if (!found.problem.empty()) {
                 diagnostics_.error(reference.position(), found.problem, found.hint);
                 return nullptr;
@@ -583,7 +583,7 @@ private:
         if (text[SourceKey::kType] || text[SourceKey::kPlainType]) check_type(of_level, text);
     }
 
-    /// Reads a key that is an alias of another key. Returns false if that key has no meaning here.
+    /// Reads a key that is an alias of another key. Returns false if the other key has no meaning here.
     bool read_renamed_key(std::size_t renamed, Node child, bool of_level, EntityText& text) {
         const auto& [from, to] = options_.renamed_keys[renamed];
         if (const std::size_t dot = to.find('.'); dot != std::string::npos) {
@@ -605,7 +605,7 @@ private:
         return true;
     }
 
-    /// Handles an unknown key: ignores, keeps or reports it.
+    /// Ignores, keeps or reports an unknown key.
     void unknown_key(Node child, bool of_level, EntityText& text) {
         const std::string_view key = child.key();
         if (contains(options_.ignored_keys, key) && !is_structural_key(key)) return;
@@ -721,7 +721,8 @@ private:
 
     // --- entities ----------------------------------------------------------------------------------------------------
 
-    /// Merges the entity `node` with its prefab, or with `modified` if it is an element of `modified_children`.
+    /// Merges the entity `node` with its prefab. If the entity is an element of `modified_children`, merges it with
+    /// `modified`.
     const MergedEntity* merge(Node node, const SourceEntry& entry, const MergedEntity* modified) {
         if (!node.is_mapping()) {
             diagnostics_.error(node.position(), concat("an entity is a mapping, this is ", kind_name(node.kind())),
@@ -767,7 +768,7 @@ private:
         return entity;
     }
 
-    /// Counts the entities and components of a subtree, before it is expanded. Reports an error if there are too many.
+    /// Counts the entities and components of a subtree before it is expanded. Reports an error if there are too many.
     void count(MergedEntity& entity) {
         if (too_large_) {
             entity.children = {};
@@ -829,7 +830,7 @@ private:
             suggestion(entry.key, candidates).append("correct the key, or remove this"));
     }
 
-    /// Returns the beginning of a hint with a similar candidate; empty if there is none.
+    /// Returns the beginning of a hint that suggests a similar candidate; empty if there is none.
     std::string suggestion(std::string_view text, const std::vector<std::string_view>& candidates) {
         constexpr std::size_t kMostCandidates = 4096;
         ++num_suggestions_;
@@ -849,7 +850,7 @@ private:
         return name;
     }
 
-    /// The same, but warns about an old name of a built-in component type.
+    /// Like current_type(), but warns about an old name of a built-in component type.
     std::string_view current_type(std::string_view name, SourcePosition position) {
         const std::string_view now = current_type(name);
         warn_of_old_word(name, position, now);
@@ -876,7 +877,7 @@ private:
         return last_type_ = *at;
     }
 
-    /// Replaces a file name with the content of the file, if components of this type may be written as a file name.
+    /// If components of this type may be written as a file name, replaces the name with the content of the file.
     void read_from_file(std::string_view type, ComponentLayer& layer) {
         const std::vector<std::string>& types = options_.components_in_files;
         if (!layer.fields.is_string() || std::find(types.begin(), types.end(), type) == types.end()) return;
@@ -887,7 +888,8 @@ private:
             layer.fields = Node();
     }
 
-    /// Returns the file that `reference` names, or nullptr after reporting an error. Each file is read only once.
+    /// Returns the file that `reference` names. If there is an error, reports it and returns nullptr. Each file is read
+    /// only once.
     const Document* component_file(Node reference) {
         const std::string_view name = reference.as_string();
         const auto [at, is_new] = component_files_.try_emplace(std::string(name));
@@ -910,8 +912,8 @@ private:
         return at->second;
     }
 
-    /// Reads the layer of a component from its text, and its type if the text has one. Returns false after reporting an
-    /// error.
+    /// Reads the layer of a component from its text, and its type if the text names one. If there is an error, reports
+    /// it and returns false.
     bool read_component(Node value, bool declares, ComponentLayer& layer, Node& type) {
         layer.value = layer.fields = value;
         if (!value.is_mapping()) return true;
@@ -942,7 +944,7 @@ private:
         return wrong_kind(type, key_name(type_key), "the name of a component type"), false;
     }
 
-    /// Replaces the aliases of fields in a component with the names of the fields.
+    /// Replaces field aliases in a component with the names of the fields.
     void rename_fields(ComponentLayer& layer, std::string_view type) {
         if (options_.renamed_keys.empty() || !layer.fields || !layer.fields.is_mapping()) return;
         const auto name_of = [&](std::string_view key) {
@@ -998,7 +1000,7 @@ private:
         return found;
     }
 
-    /// `has_only_fields`: the key is the type, and the value has only fields.
+    /// If `has_only_fields` is set, the key is the type, and the value has only fields.
     void add_component(const SourceEntry& entry, bool has_only_fields = false) {
         ComponentLayer layer;
         Node type;
@@ -1113,11 +1115,11 @@ private:
         refuse_same_keys(children, keys);
     }
 
-    /// Removes added children (the last ones, with their key positions in `keys`) that have the key of an earlier
-    /// child. This loop is separate, so that cache misses of the map overlap, which saves 80 ns per entity of a large
+    /// Removes added children (the last ones, with their key positions in `keys`) that have the same key as an earlier
+    /// child. This is a separate loop, so that cache misses of the map overlap. That saves 80 ns per entity in a large
     /// level.
     void refuse_same_keys(std::vector<const MergedEntity*>& children, std::span<const SourcePosition> keys) {
-        HashMap<std::uint64_t, std::uint32_t> by_key{Owner("composer")};  // the first child by hash of its key
+        HashMap<std::uint64_t, std::uint32_t> by_key{Owner("composer")};  // hash of a key -> the first child with it
         by_key.reserve(children.size());
         const std::size_t num_before = children.size() - keys.size();
         std::size_t num_kept = 0;
@@ -1216,19 +1218,19 @@ private:
     std::deque<Prefab> prefabs_;
     std::unordered_map<std::string, Prefab*> prefab_by_path_;  // by canonical path
     std::unordered_map<std::string, NamedPrefab> prefab_by_name_;
-    std::unordered_map<std::string, const Document*> component_files_;  // by name; nullptr: an error was reported
+    std::unordered_map<std::string, const Document*> component_files_;  // by name; nullptr if an error was reported
     std::vector<SourcePosition> file_roots_;                            // root positions of sources and prefabs
-    std::vector<Use> uses_;                                             // chain from the source to the current prefab
+    std::vector<Use> uses_;                                             // from the source to the current prefab
     std::string_view last_prefab_name_;
     const MergedEntity* last_prefab_ = nullptr;
 
     SourceGrammar grammar_;
-    std::vector<std::string_view> renamed_components_;  // per renamed key: its component, copied to the composition
+    std::vector<std::string_view> renamed_components_;  // the component of each renamed key, copied to the composition
     HashMap<std::string_view, std::uint32_t> type_by_name_{Owner("composer")};
     std::uint32_t last_type_ = 0;
     std::vector<MergedComponent> components_;  // components of the entity that is being merged
     std::uint32_t depth_ = 0;
-    std::uint32_t prefab_depth_ = 0;  // > 0: layers may be shared
+    std::uint32_t prefab_depth_ = 0;  // if > 0, layers may be shared
     std::uint64_t search_steps_ = 0, max_search_steps_;
     int num_suggestions_ = 0;
     bool too_large_ = false;  // an error was reported

@@ -25,7 +25,7 @@ bool is_guid(std::string_view text) {
 
 bool is_upper_case(char c) { return c >= 'A' && c <= 'Z'; }
 
-/// Calls visit(part) for the parts of a path until it returns true. Returns whether visit() has returned true.
+/// Calls visit(part) for each part of a path until visit() returns true. Returns whether it did.
 template <class Visit>
 bool any_part(std::string_view path, Visit&& visit) {
     for (std::size_t start = 0; start <= path.size();) {
@@ -36,8 +36,8 @@ bool any_part(std::string_view path, Visit&& visit) {
     return false;
 }
 
-/// Whether the text has a byte from 0x40 to 0x5F, which include all upper-case letters. Reads eight bytes at a time;
-/// the last read may overlap the one before.
+/// Whether the text has a byte from 0x40 to 0x5F, a range that includes all upper-case letters. Reads eight bytes at a
+/// time; the last read may overlap the one before.
 bool may_have_upper_case(std::string_view key) {
     constexpr std::uint64_t kBit6 = 0x4040404040404040;
     std::uint64_t found = 0;

@@ -1,12 +1,12 @@
 #pragma once
 // The order of entities in a blob: all roots, then their children, and so on. Each generation is sorted by zone, then
-// by component types, then as in the source. A database can thus copy long runs of rows, even if the source mixes
-// component types.
+// by component types, then by position in the source. A database can thus copy long runs of rows, even if the source
+// mixes component types.
 //
 //     source (a: position; b: position, light)     blob
 //     a1 { b2 a3 }  b4  a5 { a6 }                  a1 a5 | b4 | a3 a6 | b2
 //
-// Stores of trees need their components in depth-first order, from depth_first(); other components have the order of
+// Components of tree stores are in depth-first order, which depth_first() returns. Other components are in the order of
 // the entities.
 
 #include "shoal/base/detail/hash_map.h"
@@ -20,8 +20,8 @@
 
 namespace shoal {
 
-/// The order of the components of one type: the i-th component is component number order[i] in the source. Empty: as in
-/// the source.
+/// The order of one type's components: the i-th component is component order[i] of the source. If empty, the order is
+/// that of the source.
 using ComponentPermutation = std::vector<std::uint32_t>;
 
 class EntityOrder {
@@ -51,27 +51,28 @@ public:
         return composed == kNoBlobEntity ? kNoBlobEntity : blob_index_[composed];
     }
 
-    /// Shape: owners: ascending indices of composed entities, repeated for an entity with several components of the
-    /// type.
+    /// Shape: `owners` has ascending indices of composed entities. If an entity has several components of the type, its
+    /// index is repeated.
     ComponentPermutation by_entity(std::span<const std::uint32_t> owners) const {
         return order_by_key(owners.size(), num_groups_, [&](std::size_t i) { return group_[owners[i]]; });
     }
 
-    /// The same, but trees are ordered by their roots in the blob, and each tree keeps the order of the source.
+    /// Like by_owner(), but orders trees by the position of their roots in the blob. Within a tree, keeps the order of
+    /// the source.
     ComponentPermutation depth_first(std::span<const std::uint32_t> owners) const {
         return order_by_key(owners.size(), num_roots_, [&](std::size_t i) { return root_[owners[i]]; });
     }
 
 private:
-    /// The properties by which entities are grouped. Groups are sorted by them.
+    /// The properties by which entities are grouped and groups are sorted.
     struct GroupKey {
         std::uint32_t generation = 0;  ///< number of ancestors
         std::uint32_t zone = 0;
-        std::uint32_t kind = 0;  ///< number of the set of component types, in order of first occurrence
+        std::uint32_t kind = 0;  ///< index of the set of component types, in order of first occurrence
         friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
     };
 
-    /// Returns the numbers below `count`, stably sorted by their keys; empty if they are already sorted.
+    /// Returns the numbers from 0 to `count` - 1, stably sorted by their keys; empty if they are already sorted.
     template <class KeyOf>
     static std::vector<std::uint32_t> order_by_key(std::size_t count, std::size_t num_keys, KeyOf&& key_of) {
         bool is_ordered = true;
@@ -84,8 +85,8 @@ private:
         return order;
     }
 
-    /// Finds the zone that the text names for an entity or for its nearest ancestor. Since only the order depends on
-    /// it, errors in the text are not reported here, but when the component is compiled.
+    /// Finds the zone that the source names for an entity or its nearest ancestor. Only the order depends on it, so
+    /// errors in the text are not reported here; the compilation of the component reports them.
     class NamedZones {
     public:
         explicit NamedZones(const Composition& composition) {
@@ -95,7 +96,7 @@ private:
             if (found != types.end()) zones_.resize(composition.entities().size());
         }
 
-        /// Requires: find() was called for the parent.
+        /// Requires: find() has been called for the parent.
         std::uint32_t find(std::uint32_t i, const ComposedEntity& composed) {
             if (zones_.empty()) return 0;
             zones_[i] = composed.parent == kNoBlobEntity ? 0 : zones_[composed.parent];
@@ -118,7 +119,7 @@ private:
         }
 
         std::uint32_t type_ = 0;
-        std::vector<std::uint32_t> zones_;  // zone of each composed entity; empty: the source names no zones
+        std::vector<std::uint32_t> zones_;  // zone of each composed entity; empty if the source does not name zones
     };
 
     /// Assigns numbers to sets of component types.
@@ -180,9 +181,9 @@ private:
     }
 
     std::vector<std::uint32_t> group_;  // group of each composed entity
-    std::uint32_t num_groups_ = 0;      // groups are numbered in the order of the blob
+    std::uint32_t num_groups_ = 0;      // numbered in the order of the blob
     std::vector<std::uint32_t> composed_, blob_index_;
-    std::vector<std::uint32_t> root_;  // for each composed entity, the blob index of its root
+    std::vector<std::uint32_t> root_;  // blob index of each composed entity's root
     std::uint32_t num_roots_ = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Compiles a source to a blob.
+// Compiles a source into a blob.
 //
 //     ComponentRegistry registry;  // built-in component types, the program's own, those of schema files
 //     CompileOptions options;
@@ -11,7 +11,7 @@
 //
 //     compose  ->  entities, parents first  ->  per component type, in spawn order: an image per component  ->  blob
 //
-// The same source always gives the same bytes, in every folder: the blob names files relative to the roots.
+// The same source gives the same bytes in every folder, because the blob names files relative to the roots.
 // Thread: one thread at a time per Diagnostics; the registry is only read.
 
 #include "shoal/resource/blob_writer.h"
@@ -36,13 +36,13 @@ struct CompileOptions {
     std::string name;
     /// The version of the program that provides compile functions. If it changes, sources are compiled again.
     std::string program;
-    /// Receives the inputs of the result, even after errors. See inputs.h, which detects changed inputs.
+    /// Receives the inputs of the result, even if there are errors. inputs.h can tell which of them have changed.
     SourceInputs* inputs = nullptr;
 };
 
 /// Returns the options for composing a source, including `rules`.
 SHOAL_API ComposeOptions compose_options(const CompileOptions& options);
-/// The same, with the old names of component types from `registry`.
+/// Like compose_options() above, but adds the old names of component types from `registry`.
 SHOAL_API ComposeOptions compose_options(const CompileOptions& options, const ComponentRegistry& registry);
 
 struct ComponentCount {
@@ -50,7 +50,7 @@ struct ComponentCount {
     std::uint64_t count = 0;
 };
 
-/// A blob, and counts of its content.
+/// A blob, and the numbers of its entities and components.
 struct CompiledSource {
     std::vector<std::byte> blob;  ///< empty after check_source
     std::uint64_t num_entities = 0;
@@ -65,16 +65,16 @@ struct CompiledSource {
 };
 
 /// Compiles the source at `path`.
-/// Errors: there is no blob; `diagnostics` has every error with its place, and the status has a summary.
+/// Errors: returns no blob. `diagnostics` has each error with its position, and the status has a summary.
 SHOAL_API Result<CompiledSource> compile_source(const std::string& path, const ComponentRegistry& registry,
                                                 const CompileOptions& options, Diagnostics& diagnostics);
-/// The same for a text that `diagnostics` already has.
+/// Like compile_source(), but for a file whose text `diagnostics` already has.
 SHOAL_API Result<CompiledSource> compile_file(std::uint32_t file, const ComponentRegistry& registry,
                                               const CompileOptions& options, Diagnostics& diagnostics);
-/// The same as compile_source(), but does not make the blob.
+/// Like compile_source(), but does not make the blob.
 SHOAL_API Result<CompiledSource> check_source(const std::string& path, const ComponentRegistry& registry,
                                               const CompileOptions& options, Diagnostics& diagnostics);
-/// Reports the errors that compile_file() would report about the text of a tree, at the source positions of its nodes.
+/// Reports the errors that compile_file() would report if the tree were a text, at the source positions of the nodes.
 /// For sources that a program builds; they cannot use prefabs.
 SHOAL_API void check_tree(Node root, const ComponentRegistry& registry, const CompileOptions& options,
                           Diagnostics& diagnostics);

@@ -1,5 +1,5 @@
 #pragma once
-// The inputs that a blob was made from, and which of them have changed.
+// Lists the inputs that a blob was made from, and finds out which of them have changed.
 //
 //     SourceInputs inputs;
 //     options.inputs = &inputs;
@@ -41,7 +41,7 @@ class ComponentRegistry;
 /// A component type that a source names.
 struct TypeInput {
     std::string name;
-    std::uint64_t hash = 0;  ///< the hash of its schema; 0: unknown
+    std::uint64_t hash = 0;  ///< the hash of its schema; 0 if the type is unknown
 };
 
 struct SourceInputs {
@@ -53,10 +53,10 @@ struct SourceInputs {
 
 /// Returns the version of the compiler and of the program whose functions it calls (CompileOptions::program).
 SHOAL_API std::string compiler_version(std::string_view program);
-/// Returns the hash of `rules`, without their positions in schema files.
+/// Returns the hash of `rules`, which ignores their positions in schema files.
 SHOAL_API std::uint64_t rules_hash(const SourceRules& rules);
-/// Returns the hash of everything about a component type that affects how texts are read or what the blob contains; 0
-/// if there is no schema.
+/// Returns the hash of everything about a component type that affects how sources are read or what the blob contains; 0
+/// if it has no schema.
 SHOAL_API std::uint64_t type_hash(const ComponentRegistry& registry, std::string_view name);
 
 /// Returns the inputs that a blob was made from. `roots` are the folders that the blob was compiled with. Errors: the
@@ -67,22 +67,23 @@ SHOAL_API Result<SourceInputs> inputs_of_blob(const Blob& blob, const std::vecto
 SHOAL_API Status resolve_names(SourceInputs& inputs, const std::vector<std::string>& roots,
                                const std::string& source = {});
 
-/// The current content of files. Each file is checked only once until look_again(), even if many outputs depend on it.
+/// The current content of files. A file is checked only once until look_again() is called, even if many outputs depend
+/// on it.
 class InputFiles {
 public:
     /// Lifetime: `files` outlives this object.
     explicit InputFiles(SourceFiles& files) : files_(files) {}
 
-    /// Sets the content hash of a file with this stamp. Requires: the stamp is_older_than() the time at which the file
-    /// was known to have this content, such as the start of the compilation that read it.
+    /// Sets the content hash of a file that has this stamp. Requires: the stamp is_older_than() a time at which the
+    /// file had this content, such as the start of the compilation that read it.
     SHOAL_API void know(const std::string& path, const FileStamp& stamp, std::uint64_t hash);
     /// Returns content_hash() of a file; 0 if it cannot be read.
     SHOAL_API std::uint64_t hash(const std::string& path);
     SHOAL_API bool exists(const std::string& path);
-    /// Returns a stamp for a later call of know() with `hash`, so that the file is not read again. The file had this
-    /// content at `wall_ns`; returns no stamp if the file may have changed since then.
+    /// Returns a stamp to pass to know() with `hash` later, so that the file is not read again. The file had this
+    /// content at `wall_ns`. Returns no stamp if the file may have changed since then.
     SHOAL_API FileStamp stamp_for(const std::string& path, std::uint64_t hash, std::int64_t wall_ns);
-    /// From now on, files are checked again. Known hashes stay valid for files with the same stamp.
+    /// Lets each file be checked again. Known hashes stay valid for files whose stamps have not changed.
     SHOAL_API void look_again();
 
     /// The number of files that were read.

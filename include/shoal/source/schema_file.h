@@ -1,5 +1,5 @@
 #pragma once
-// Schema files: component types declared without C++, and rules for sources. See docs/formats/source.md for the
+// Schema files declare component types without C++, and set rules for sources. See docs/formats/source.md for the
 // grammar.
 //
 //     components = {
@@ -12,7 +12,7 @@
 //     renamed_keys = { pos = transform.position }
 //     level_entities = units
 //
-// A program can write a schema file of its C++ component types, so that they need not be declared twice:
+// A program can write a schema file for its C++ component types, so that they need not be declared twice:
 //
 //     if (Status status = export_schemas(world, "game.schema.sjson"); !status) return status;
 //
@@ -28,22 +28,22 @@ namespace shoal {
 
 class World;
 
-/// Adds the declarations in a file to `registry` and `rules`; may be called for several files.
-/// Errors: returns false after reporting; nothing is added. If a component is declared twice with different fields, the
-/// error shows both declarations.
+/// Adds the declarations in a file to `registry` and `rules`. It may be called for several files. Errors: reports them,
+/// adds nothing and returns false. If a component is declared twice with different fields, the error shows both
+/// declarations.
 SHOAL_API bool read_schema_file(const std::string& path, ComponentRegistry& registry, SourceRules& rules,
                                 Diagnostics& diagnostics, SourceFiles* files = nullptr);
-/// The same for a text that `diagnostics` already has.
+/// Like read_schema_file(), but for a file whose text `diagnostics` already has.
 SHOAL_API bool read_schema_text(std::uint32_t file, ComponentRegistry& registry, SourceRules& rules,
                                 Diagnostics& diagnostics);
 
-/// Reads a schema file with older versions, after all other schema files. A source without `_versions` is read as
-/// written for the oldest version of each component type that these files declare. Only the component types in the file
-/// are used. Errors: returns false after reporting; nothing is added. It is also an error if a version is not older
-/// than the newest version, or was declared differently before.
+/// Reads a schema file that declares older versions of component types. Requires: all other schema files have been
+/// read. A source without `_versions` is read as if it were written for the oldest version of each component type that
+/// these files declare. Only the component types in the file are used. Errors: reports them, adds nothing and returns
+/// false. It is also an error if a version is not older than the newest one, or has already been declared differently.
 SHOAL_API bool read_older_schema_file(const std::string& path, const ComponentRegistry& registry, SourceRules& rules,
                                       Diagnostics& diagnostics, SourceFiles* files = nullptr);
-/// The same for a text that `diagnostics` already has.
+/// Like read_older_schema_file(), but for a file whose text `diagnostics` already has.
 SHOAL_API bool read_older_schema_text(std::uint32_t file, const ComponentRegistry& registry, SourceRules& rules,
                                       Diagnostics& diagnostics);
 
@@ -54,14 +54,15 @@ struct SchemaDeclaration {
     std::string_view migrations{};  ///< SourceRules::Declaration::migrations
 };
 /// Returns the text of a schema file that declares component types completely, with defaults, ranges, units and marks.
-/// Reading it gives the same layout. `names` has the texts of string ids in defaults.
-/// Errors: a component type cannot be declared by text, because it has a field of a C++ type of the program, a default
-/// that is not finite, or a string id default with an unknown text, or because it is `whole` and has other members
-/// between its fields.
+/// When it is read, it gives the same layouts. `names` has the strings for string ids in defaults.
+/// Errors: a component type cannot be declared in text. One of its fields has a C++ type of the program, a default that
+/// is not finite or a string id default whose string is unknown, or the type is `whole` and has other members between
+/// its fields.
 SHOAL_API Result<std::string> write_schema_text(std::span<const SchemaDeclaration> declarations,
                                                 const ValueNames& names = PlainNames());
-/// Writes a schema file of all component types in the stores of `world`, sorted by name. Component types with fields of
-/// C++ types that sources cannot express are left out. Errors: as above, or the file cannot be written.
+/// Writes a schema file for all component types that `world` has stores of, sorted by name. Leaves out component types
+/// with a field whose C++ type cannot be expressed in sources. Errors: those of write_schema_text(), or the file cannot
+/// be written.
 SHOAL_API Status export_schemas(const World& world, const std::string& path);
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// Composes a text and the prefabs that it names into one list of entities, parents before children.
+// Composes a source and the prefabs that it names into one list of entities, parents before children.
 //
 //     Diagnostics diagnostics;
 //     std::optional<Composition> reef = compose("reef/garden.sjson", options, diagnostics);
@@ -10,8 +10,9 @@
 //     b: prefab reef/coral                              b: transform { p }       one layer, shared with every coral
 //                                                       b/x
 //
-// Nothing is copied: a component is a chain of layers, and each layer is a node of its text, so every value keeps its
-// position. A prefab is read and merged only once, even if it is used often. See docs/formats/source.md for the rules.
+// Nothing is copied. A component is a chain of layers, and each layer is a node of a source text, so every value keeps
+// its position. A prefab is read and merged only once, even if it is used often. See docs/formats/source.md for the
+// rules.
 // Errors are reported to Diagnostics. Everything that is valid is composed anyway, so that the compiler can find more
 // errors. Depth is limited, and entities are counted before they are expanded, so that hostile texts cannot exhaust
 // memory.
@@ -33,12 +34,12 @@
 
 namespace shoal {
 
-/// A file that the result depends on, because it was read, found by a search (so it must exist), or missing in a search
-/// (so it must not exist).
+/// A file that the result depends on. It was read, was found by a search (so it must exist), or was not found by a
+/// search (so it must not exist).
 struct SourceDependency {
     DependencyKind kind;
     std::string path;        ///< as it was opened
-    std::string name;        ///< the same on every machine: the path in its root, after `$n/` if there are several
+    std::string name;        ///< path in its root, after `$n/` if there are several; same on every machine
     std::uint64_t hash = 0;  ///< content_hash() of the text that was read; 0: not read
 };
 
@@ -48,7 +49,7 @@ SHOAL_API std::uint64_t content_hash(std::string_view content);
 struct ComposeOptions {
     /// Folders that resource names are relative to, searched in order. Empty: the folder of the source.
     std::vector<std::string> roots;
-    /// Follows links that lead out of the roots; otherwise a resource behind such a link is an error.
+    /// Follows links that lead out of the roots; if false, a resource behind such a link is an error.
     bool follow_links = false;
     /// Keys of levels, entities and components to ignore, such as `editor`, except those that is_structural_key()
     /// accepts.
@@ -56,13 +57,13 @@ struct ComposeOptions {
     std::vector<RenamedKey> renamed_keys;
     /// Old and new names of component types. The composition has the new ones.
     std::vector<RenamedKey> renamed_types{};
-    /// Old and new names of built-in component types: old names are accepted with a warning.
+    /// Old and new names of built-in component types. Old names are accepted with a warning.
     std::vector<RenamedKey> old_words{};
     /// Which key to use if a level has both `units` and `entities`; kUndecided: having both is an error.
     LevelEntities level_entities = LevelEntities::kUndecided;
-    /// Component types that may be written as the name of a file with their fields.
+    /// Component types that may be written as the name of a file that has the fields.
     std::vector<std::string> components_in_files;
-    /// Keeps all other unknown keys as text; otherwise they are errors.
+    /// Keeps all other unknown keys as text; if false, they are errors.
     bool keep_unknown_keys = false;
     /// The maximum nesting of entities, counting children and prefabs.
     std::uint32_t max_depth = 256;
@@ -70,9 +71,9 @@ struct ComposeOptions {
     std::uint64_t max_components = std::uint64_t(1) << 25;
     /// nullptr: reads from the disk.
     SourceFiles* files = nullptr;
-    /// Receives the numbers of merged entities of a level and of compiled components.
+    /// Receives the number of a level's merged entities and the number of compiled components.
     ProgressListener progress{};
-    /// Receives the dependencies; for a source with errors, those found before the errors.
+    /// Receives the dependencies. If the source has errors, these are the ones found before the errors.
     std::vector<SourceDependency>* dependencies = nullptr;
     /// Each nested child adds two levels of lists and mappings. The limit allows max_depth children and their content.
     ReadOptions read{640};
@@ -85,12 +86,13 @@ constexpr std::uint8_t consumed_bit(SourceKey key) {
 
 /// The part of a component that one text declares or changes.
 struct ComponentLayer {
-    const ComponentLayer* below = nullptr;  ///< the layer that this one modifies; nullptr: it declares the component
+    const ComponentLayer* below = nullptr;  ///< the layer that this one modifies; nullptr: this one declares the
+                                            ///< component
     Node value;                             ///< the whole text of the component
-    Node fields;  ///< the mapping of fields: `value` or its `data`; not a mapping if the component is a value
-    std::uint32_t shared_index = kNotShared;  ///< index among the layers of prefabs, which many entities may share
+    Node fields;  ///< `value` or its `data`, which holds the fields; not a mapping if the component is a single value
+    std::uint32_t shared_index = kNotShared;  ///< index among the prefab layers, which many entities may share
     std::uint16_t height = 1;                 ///< number of layers, including this one
-    std::uint8_t consumed_keys = 0;           ///< bits of the keys of `value` that are not fields
+    std::uint8_t consumed_keys = 0;           ///< a bit for each key of `value` that is not a field
     bool has_other_keys = false;              ///< whether there are keys besides `data`
 
     static constexpr std::uint32_t kNotShared = 0xFFFFFFFF;
@@ -118,7 +120,7 @@ struct MergedEntity {
     std::uint32_t height = 1;
 };
 
-/// A file's declaration that it is written for a version of a component type.
+/// Declares the version of a component type that a file is written for.
 struct SourceVersion {
     std::string_view type;  ///< as written in the file
     std::uint32_t version = 0;
@@ -149,7 +151,8 @@ public:
     std::span<const SourceDependency> dependencies() const { return dependencies_; }
     /// The `_versions` of all files, file by file.
     std::span<const SourceVersion> versions() const { return versions_; }
-    /// Returns the name in dependencies() of a file of Diagnostics; empty if this composition has not read the file.
+    /// Returns the name that dependencies() has for a file in the Diagnostics; empty if this composition has not read
+    /// the file.
     SHOAL_API std::string_view source_name(std::uint32_t file) const;
 
 private:
@@ -171,12 +174,12 @@ private:
 /// Composes the source at `path`. Returns nothing if the source cannot be read. Errors: reported to `diagnostics`.
 SHOAL_API std::optional<Composition> compose(const std::string& path, const ComposeOptions& options,
                                              Diagnostics& diagnostics);
-/// The same for a text that `diagnostics` already has. Without roots, the text cannot use prefabs.
+/// Like compose(), but for a file whose text `diagnostics` already has. If there are no roots, it cannot use prefabs.
 SHOAL_API std::optional<Composition> compose_file(std::uint32_t file, const ComposeOptions& options,
                                                   Diagnostics& diagnostics);
 
-/// Returns the fields of a component with all its layers merged: mappings key by key, everything else replaced. The
-/// root is null for a component that only has defaults. Lifetime: as long as the composition.
+/// Returns the fields of a component with all its layers merged: mappings are merged key by key, and other values are
+/// replaced. The root is null for a component that only has defaults. Lifetime: as long as the composition.
 SHOAL_API Document merge_layers(const ComponentLayer& top);
 
 }  // namespace shoal

@@ -1,14 +1,14 @@
 #pragma once
-// A JSON Schema of sources, which editors use to complete and check sources in JSON and YAML.
+// A JSON Schema for sources, which editors use to complete and check JSON and YAML sources.
 //
 //     SourceRules rules;  // of schema files
 //     const Document schema = json_schema(registry, rules);
 //     const std::string text = write_source_text(schema.root(), SourceFormat::kJson, Diagnostics(), SourceComments());
 //
 // It declares draft 2020-12, but uses only draft 7 and `$defs`. Every source that compiles is valid against the schema,
-// in whatever form it is written. A valid source may still have errors, because the schema does not check prefabs,
-// references, or whether a change names a component that the prefab has. The fields of component types with a compile
-// function of the program are not checked.
+// in whatever form it is written. A valid source may still have errors: the schema does not check prefabs or
+// references, or that the prefab has the component that a change names. It does not check the fields of a component
+// type for which the program registered a compile function.
 // Thread: any.
 
 #include "shoal/document/detail/document.h"
@@ -18,7 +18,7 @@
 
 namespace shoal {
 
-/// Returns the schema of sources with the component types of `registry`. `names` has the texts of string ids in
+/// Returns the schema for sources that use the component types in `registry`. `names` has the strings for string ids in
 /// defaults.
 SHOAL_API Document json_schema(const ComponentRegistry& registry, const SourceRules& rules,
                                const ValueNames& names = PlainNames());

@@ -1,6 +1,6 @@
 #pragma once
-// Finds a key in a small set of names. Texts written by programs repeat the same keys in the same order, so the name
-// that last followed the previous key is tried first, and one comparison is usually enough.
+// Finds a key in a small set of names. Texts written by programs repeat the same keys in the same order. The name that
+// last followed the previous key is therefore tried first, and one comparison is usually enough.
 
 #include "shoal/base/detail/config.h"
 
@@ -12,7 +12,7 @@
 
 namespace shoal {
 
-/// Compares short texts without a function call.
+/// Compares short strings without a function call.
 inline bool same_text(std::string_view a, std::string_view b) {
     const std::size_t size = a.size();
     if (size != b.size()) return false;

@@ -23,12 +23,12 @@ struct LayerOrigin {
     std::string component;
     std::string file;  ///< the path in its root, as in blobs
     std::uint32_t line = 0;
-    bool declares = false;            ///< true: the text adds the component; false: it changes an existing one
-    std::vector<std::string> fields;  ///< fields that the text sets, as named in the text
+    bool declares = false;            ///< true if the text adds the component, false if it changes an existing one
+    std::vector<std::string> fields;  ///< names of the fields that the text sets, as the text writes them
 };
 
-/// Returns the layers of an entity's components, component by component; the layer that declares a component comes
-/// first. Empty if no entity has this GUID path. Requires: `diagnostics` was used for the composition. Cost:
+/// Returns the layers of an entity's components, component by component, each with its declaring layer first. Empty if
+/// no entity has this GUID path. Requires: `diagnostics` was used for the composition. Cost:
 /// O(entities).
 SHOAL_API std::vector<LayerOrigin> layer_origins(const Composition& composition, const Diagnostics& diagnostics,
                                                  std::uint64_t guid);

@@ -7,7 +7,7 @@
 //
 // A name whose last part has a dot is first tried unchanged. Names are relative to the roots, with parts separated by
 // `/`. They must not be absolute or have special parts (`..`, `.`, empty), and links must not lead out of the roots, so
-// a text cannot reach files outside of the roots.
+// a source cannot reach files outside the roots.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/detail/memory.h"
@@ -28,19 +28,19 @@ class SourceFiles {
 public:
     virtual ~SourceFiles() = default;
 
-    /// Returns whether something exists at a path. A file that exists but cannot be read counts, so that an error is
-    /// reported for it.
+    /// Returns whether something exists at a path. Returns true even for a file that cannot be read, so that an error
+    /// is reported for it.
     virtual bool exists(const std::string& path) const = 0;
     /// Errors: the file is missing, unreadable or a folder; the message names the path and the reason.
     virtual Result<std::string> read(const std::string& path) = 0;
-    /// Returns a file's canonical path, which is the same for all paths to the file. It begins with the folder's
+    /// Returns a file's canonical path, which is the same whichever path leads to the file. It begins with the folder's
     /// canonical path and `/`.
     virtual std::string canonical(const std::string& path) const = 0;
     /// Returns the names of the files in a folder, for suggestions after a mistyped name. May return nothing.
     virtual std::vector<std::string> list(const std::string& /*folder*/) const { return {}; }
 
-    /// Returns the stamp of a file without reading it. If there is no stamp, a change can only be seen from the
-    /// content.
+    /// Returns the stamp of a file without reading it. If there is none, only the content shows whether the file has
+    /// changed.
     virtual FileStamp stamp(const std::string& /*path*/) const { return {}; }
     /// Returns the current time of the clock that the stamps use.
     virtual std::int64_t now_ns() const { return 0; }
@@ -69,7 +69,7 @@ public:
     std::string canonical(const std::string& path) const override { return path; }
     SHOAL_API std::vector<std::string> list(const std::string& folder) const override;
 
-    /// The number of calls of read().
+    /// The number of calls to read().
     std::size_t num_reads() const { return num_reads_; }
 
 private:
@@ -84,7 +84,7 @@ inline constexpr std::string_view kSourceExtensions[] = {".sjson", ".json", ".un
 
 enum class SourceFormat : std::uint8_t { kSjson, kJson, kYaml };
 
-/// Returns the format for a file name: JSON (.json), YAML (.yaml, .yml), otherwise SJSON.
+/// Returns the format for a file name: JSON for .json, YAML for .yaml and .yml, and otherwise SJSON.
 SHOAL_API SourceFormat source_format(std::string_view file_name);
 
 /// Reads a file of `diagnostics` in the format that its name indicates.
@@ -94,7 +94,8 @@ SHOAL_API Result<Document> read_document(std::uint32_t file, Diagnostics& diagno
 /// Returns the path of a resource in a root: `root/name`, or only `name` in the current folder.
 SHOAL_API std::string path_in_root(std::string_view root, std::string_view name);
 
-/// Returns what is wrong with a resource name: empty, too long, absolute, outside of the roots; "" if it is valid.
+/// Returns what is wrong with a resource name (it is empty, too long, absolute or outside the roots), or "" if it is
+/// valid.
 SHOAL_API std::string_view resource_name_problem(std::string_view name);
 
 }  // namespace shoal

@@ -25,7 +25,7 @@ namespace shoal {
 enum class KeyUse : std::uint8_t {
     kKnown,      ///< a built-in key: a row of kSourceKeys
     kRenamed,    ///< an alias of another key: a row of the renamed keys
-    kComponent,  ///< a component of an entity in the short form
+    kComponent,  ///< a component of a short-form entity
     kUnknown,
 };
 
@@ -33,7 +33,7 @@ enum class KeyUse : std::uint8_t {
 enum class ItemForm : std::uint8_t {
     kByKey,    ///< in a mapping, after its key
     kElement,  ///< in a list, with its key inside
-    kShort,    ///< a component of an entity in the short form
+    kShort,    ///< a component of a short-form entity
 };
 
 /// A member or element of a list of entities, components or deletions.
@@ -42,39 +42,39 @@ struct SourceEntry {
     SourcePosition position;  ///< position of the key, or of an element without a key
     Node text;
     ItemForm form = ItemForm::kByKey;
-    std::string_view key_name{};  ///< in an element, the member that holds it: `_guid`, `guid` or `id`; empty: none
+    std::string_view key_name{};  ///< in an element, the name of the key's member: `_guid`, `guid` or `id`
 
     bool has_key() const { return form != ItemForm::kElement || !key.empty(); }
 };
 
-/// The keys of a component in the long form that are not fields; none if missing.
+/// The keys of a long-form component that are not fields; none if missing.
 struct ComponentText {
     Node type, plain_type, data;  ///< `_type`, `type`, `data`
     bool has_others = false;      ///< keys that are not in kComponentKeys
 
-    /// Returns whether the fields are in `data`, which is a mapping or null.
+    /// Returns whether the fields are in `data`, which is then a mapping or null.
     bool is_wrapped() const { return data && (data.is_mapping() || data.is_null()); }
-    /// Returns the type that the text names; empty: none. If `declares` is set, `type` counts even if there is no
+    /// Returns the type that the text names; empty: none. If `declares` is set, `type` is used even if there is no
     /// `data`.
     SHOAL_API std::string_view type_name(bool declares) const;
 };
 
-/// Returns the `data` of a component; none if the fields are in the component itself.
+/// Returns the `data` of a component, or none if the fields are in the component itself.
 SHOAL_API Node wrapped_fields(Node component);
 
-/// A problem of a list of entries, or of an entry.
+/// A problem with a list of entries or with one entry.
 enum class EntryProblem : std::uint8_t {
     kNoList,    ///< the value is neither a list nor a mapping
-    kKind,      ///< an element is neither a mapping nor, in deletions, a text
-    kKeyKind,   ///< the key of an element is not a text
+    kKind,      ///< an element is not a mapping (or, among deletions, a string)
+    kKeyKind,   ///< the key of an element is not a string
     kNoTarget,  ///< an element of changes or deletions has no key
     kEmptyKey,  ///< a key of a mapping is empty
 };
 
-/// Reports problems for a SourceGrammar, and stores keys whose normal form differs from the text.
+/// Reports a SourceGrammar's problems, and stores keys whose normal form differs from the text.
 class GrammarUser {
 public:
-    /// Reports a problem of a node in the list with the key `list`. Returns whether the entry is used anyway.
+    /// Reports a problem with a node in the list whose key is `list`. Returns whether the entry is used anyway.
     virtual bool refuse(EntryProblem problem, Node node, SourceKey list) = 0;
     /// Returns a copy of a key. Lifetime: as long as the entries are used.
     virtual std::string_view keep(std::string_view key) = 0;
@@ -88,7 +88,7 @@ public:
     /// Lifetime: `user`, `renamed_keys` and the keys of all nodes that are read outlive this object.
     SHOAL_API explicit SourceGrammar(GrammarUser& user, std::span<const RenamedKey> renamed_keys = {});
 
-    /// Calls visit(child, use, row) for each key of a level or entity. `row`: the key's row in the table for its
+    /// Calls visit(child, use, row) for each key of a level or entity. `row` is the key's row in the table for its
     /// KeyUse.
     template <class Visit>
     void each_key(Node node, bool of_level, Visit&& visit) {
@@ -106,7 +106,8 @@ public:
         }
     }
 
-    /// Calls visit(entry) for each element of a list, or each member of a mapping. `list` may be none or null.
+    /// Calls visit(entry) for each element if `list` is a list, or for each member if it is a mapping. It may be none
+    /// or null.
     template <class Visit>
     void each_entry(Node list, SourceKey key, Visit&& visit) {
         if (!has_entries(list, key)) return;

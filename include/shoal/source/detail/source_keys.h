@@ -38,7 +38,7 @@ enum class SourceKey : std::uint8_t {
     kVersions,
 };
 
-/// The kind of a key's value. A key with a kind up to kTypeName puts the entity in the long form.
+/// The kind of a key's value. An entity with a key of a kind up to kTypeName is in the long form.
 enum class KeyValue : std::uint8_t {
     kResource,
     kNewComponents,
@@ -86,12 +86,12 @@ static_assert(kSourceKeys[static_cast<std::size_t>(SourceKey::kId)].name == "id"
                   kSourceKeys[static_cast<std::size_t>(SourceKey::kVersions)].name == "_versions",
               "the rows are in the order of SourceKey");
 
-/// The keys of levels and entities, and the keys that may be beside the fields of a component.
+/// The keys of levels and entities, and the keys that a component may have beside its fields.
 inline constexpr std::span kEntityKeys = std::span(kSourceKeys).subspan<1>();
 inline constexpr std::span kComponentKeys = std::span(kSourceKeys).first<6>();
 
-/// The keys that identify an element of a list, and the keys for its type. If a text has several, the first in this
-/// order is used.
+/// The keys that hold a list element's key or its type. If an element has several of them, the first one in this order
+/// is used.
 inline constexpr SourceKey kGuidKeys[] = {SourceKey::kGuid, SourceKey::kPlainGuid, SourceKey::kId};
 inline constexpr SourceKey kTypeKeys[] = {SourceKey::kType, SourceKey::kPlainType};
 
@@ -105,7 +105,7 @@ constexpr bool has_components(const KeyMeaning& list) {
     return list.value == KeyValue::kNewComponents || list.value == KeyValue::kChangedComponents;
 }
 
-/// Return whether a key is one of kEntityKeys, or one of kComponentKeys.
+/// Return whether a key is one of kEntityKeys or kComponentKeys, respectively.
 SHOAL_API bool is_entity_key(std::string_view key);
 SHOAL_API bool is_wrapper_key(std::string_view key);
 /// Returns whether the composer uses a key of levels, entities or components. Such a key is never ignored or
@@ -115,8 +115,8 @@ SHOAL_API bool is_structural_key(std::string_view key);
 /// Returns whether a source with this root is a level.
 SHOAL_API bool is_level_text(Node root);
 
-/// Returns whether an entity in the short form may have a key. Keys that define how an entity is built, and
-/// misspellings of them, are not allowed.
+/// Returns whether an entity in the short form may have a key. It may not have keys that define how an entity is built,
+/// or misspellings of them.
 SHOAL_API bool is_key_of_short_form(std::string_view key);
 
 }  // namespace shoal

@@ -8,7 +8,7 @@
 //     collidable:                      # null: all defaults
 //
 // Scalars follow the core schema of YAML 1.2: `yes` and `no` are strings. Keys are strings, exactly as written. A list
-// marked !!pairs keeps its order and repeated keys: it is read as a list of mappings with one key each.
+// tagged !!pairs keeps its order and its repeated keys. It is read as a list of mappings with one key each.
 // Thread: calls are independent; one thread at a time per Diagnostics.
 
 #include "shoal/base/status.h"
@@ -19,14 +19,15 @@
 
 namespace shoal {
 
-/// The maximum number of nodes that all aliases of a text may repeat: a few lines of aliases can expand to billions.
+/// The maximum number of nodes that a file's aliases may repeat in total. A few lines of aliases can expand to billions
+/// of nodes.
 inline constexpr std::uint32_t kMaxYamlAliasNodes = 1 << 20;
-/// The maximum number of directives, which are lines that begin with %, at the start of a text.
+/// The maximum number of directives (lines that begin with %) at the start of a file.
 inline constexpr std::uint32_t kMaxYamlDirectives = 16;
 
-/// Reads a file of `diagnostics`. A byte order mark is skipped. An empty text is an empty mapping.
+/// Reads a file of `diagnostics`. A byte order mark is skipped. An empty file is read as an empty mapping.
 /// Errors: returns no document; `diagnostics` has one or more errors. Only the first syntax error is reported.
-/// Lifetime: the document owns its texts.
+/// Lifetime: the document owns its strings.
 SHOAL_API Result<Document> read_yaml(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
 }  // namespace shoal

@@ -18,7 +18,7 @@ enum class YamlMeaning : std::uint8_t {
     kLargeInteger,  ///< above the largest int64
     kNumber,
     kNotFinite,    ///< .inf or .nan
-    kTooLarge,     ///< beyond the largest double; if not decimal, beyond 64 bits
+    kTooLarge,     ///< beyond the largest double, or beyond 64 bits if it is not decimal
     kLeadingZero,  ///< 012: octal in YAML 1.1, decimal in 1.2
 };
 
