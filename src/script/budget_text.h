@@ -1,12 +1,12 @@
 #pragma once
-// Adds calls that count steps to the text of a script, because LuaJIT's compiled loops do not call hooks:
+// Adds calls that count steps to a script's code, because LuaJIT's compiled loops do not call hooks:
 //
 //     while more() do work() end            while more() do shoal_tick_();work() end
 //     repeat work() until done()            repeat shoal_tick_();work() until done()
 //     function f(a) return f(a) end         function f(a) shoal_tick_();return f(a) end
 //     goto again                            shoal_tick_();goto again
 //
-// Code that runs forever calls shoal_tick_() again and again. The text is read token by token, and line numbers do not
+// Code that runs forever calls shoal_tick_() repeatedly. The text is read token by token, and line numbers do not
 // change.
 
 #include "shoal/document/detail/scalar_text.h"
@@ -17,7 +17,7 @@
 
 namespace shoal::lua {
 
-/// Splits a text into tokens as Lua does, and copies them.
+/// Splits code into tokens as Lua does, and copies them.
 class BudgetWriter {
 public:
     BudgetWriter(std::string_view text, std::string& out) : text_(text), out_(out) {}
@@ -65,7 +65,7 @@ private:
         return end == std::string_view::npos ? text_.size() : end + close.size();
     }
 
-    /// Copies a string, a comment or another character.
+    /// Copies a string, a comment or any other character.
     void copy_mark() {
         const char c = text_[at_];
         if (c == '-' && peek(1) == '-') return copy_to(std::min(text_.find_first_of("\r\n", at_), text_.size()));

@@ -1,4 +1,4 @@
-// Batches and columns, which give a script access to the rows of a query during the call of a function.
+// Batches and columns, which give a script access to the rows of a query while a function is called.
 
 #include "script/state.h"
 
@@ -22,8 +22,8 @@ int fast_type(FieldType type) {
     return at == std::ssize(kTypes) ? -1 : static_cast<int>(at);
 }
 
-/// The number of a slot's column class in the prelude: 1 + (type * 3 + layout) * 2 + is_written, or 0 if access must
-/// call C.
+/// The number of a slot's column class in the prelude, which is 1 + (type * 3 + layout) * 2 + is_written, or 0 if
+/// accesses must call C.
 std::uint32_t form_of(const Slot& slot) {
     const int type = fast_type(slot.plan->type.type);
     if (type < 0 || slot.first == nullptr || slot.stride % slot.plan->type.value_bytes != 0) return 0;
@@ -37,7 +37,8 @@ std::uint32_t form_of(const Slot& slot) {
 
 namespace {
 
-/// The slots of a batch during a call: the first is for the batch itself and its entities, the others for its columns.
+/// The slots of a batch during a call. The first one is for the batch itself and its entities, and the others are for
+/// its columns.
 class OpenBatch {
 public:
     OpenBatch(State& state, const Query& query, const TextBatch& rows)
@@ -94,7 +95,7 @@ Slot* find_slot(State& state, const Token& token) {
     return nullptr;
 }
 
-/// Finds the value of a row; nullptr: the entity does not have the component.
+/// Finds the value in a row; nullptr if the entity does not have the component.
 std::byte* value_at(const Slot& slot, std::uint32_t i) {
     if (slot.first == nullptr) return nullptr;
     const std::uint32_t row = slot.rows == nullptr ? i : slot.rows[i];
@@ -241,7 +242,7 @@ bool read_operands(lua_State* lua, State& state, Operands& operands) {
     return true;
 }
 
-/// Calls operation(to, other) for all values, in blocks that compilers can vectorize.
+/// Calls operation(to, other) for each value, in blocks that compilers can vectorize.
 template <class T, class Operation>
 void for_values(const Operands& operands, Operation operation) {
     const Slot& to = *operands.to;
@@ -342,7 +343,8 @@ Status add_scalar(Query& query, const NamedColumn& place, std::string_view field
     return {};
 }
 
-/// Adds the parts of a vector or an array, and pushes a table of them: ".x" has the key x, and "[0]" has the key 1.
+/// Adds the parts of a vector or an array, and pushes a table of them, in which ".x" has the key x, and "[0]" has the
+/// key 1.
 Status add_parts(lua_State* lua, Query& query, const NamedColumn& place, const FieldPart& part, std::string_view name) {
     const bool is_array = part.type.array_length != 0;
     const std::uint32_t count = is_array ? part.type.array_length : part.type.value_bytes / sizeof(float);
@@ -364,7 +366,7 @@ Status add_parts(lua_State* lua, Query& query, const NamedColumn& place, const F
     return {};
 }
 
-/// Adds the columns for a name, and pushes its shape: the number of a column, or a table of such numbers by part.
+/// Adds the columns for a name, and pushes its shape, which is a column number or a table of column numbers by part.
 Status add_columns(lua_State* lua, Query& query, std::string_view name) {
     const Result<NamedColumn> place = find_named_column(*query.query, name);
     if (!place) return place.status();
@@ -464,7 +466,7 @@ Query* read_query(lua_State* lua, State& state) {
     return query;
 }
 
-/// A query in a pass may access only what the pass declares; outside of passes, it may access anything.
+/// In a pass, a query may access only what the pass declares. Outside of passes, it may access anything.
 bool check_query(State& state, const Query& query) {
     if (state.pass == nullptr || state.pass->is_everything) return true;
     for (const TextComponent& component : query.query->components()) {
@@ -542,7 +544,7 @@ int entities(lua_State* lua, State& state) {
     return push_entities(lua, state, *query->query);
 }
 
-/// Returns a list of the entities that match a text.
+/// Returns a list of the entities that match a text query.
 int find(lua_State* lua, State& state) {
     std::string_view text;
     if (!read_text(lua, state, 1, "the text of a query", text)) return kFailed;

@@ -1,4 +1,4 @@
-// Compile functions of scripts: passes the source of a component as a table, and stores the result in fields.
+// Calls scripts' compile functions: passes them the source of a component as a table, and stores the result in fields.
 
 #include "script/compile.h"
 
@@ -144,7 +144,7 @@ Status take_entities(lua_State* lua, const Field& field, CompileOutput& output) 
     return {};
 }
 
-/// Stores the texts of string ids in the blob.
+/// Stores the strings of string ids in the blob.
 Status intern_texts(lua_State* lua, CompileOutput& output) {
     if (lua_type(lua, -1) == LUA_TSTRING) return output.intern(text_at(lua, -1)).status();
     Status status;
@@ -204,7 +204,7 @@ bool take_rest(lua_State* lua, const DeclaredType& type, const CompileInput& inp
     return is_good;
 }
 
-/// Reports an error of the function at its position.
+/// Reports an error that the function raised, at the position that it gave.
 bool report(const Compilation& now, const Status& failure) {
     const bool is_refused = !now.refusal.empty() && failure.message().find(now.refusal) != std::string_view::npos;
     add_with_traceback(now.input.diagnostics, is_refused ? now.place : now.input.node.position(), failure.message());

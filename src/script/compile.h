@@ -1,5 +1,5 @@
 #pragma once
-// The component types that a script has declared, and their compile functions.
+// Component types that scripts have declared, and their compile functions.
 
 #include "script/state.h"
 
@@ -11,8 +11,8 @@ struct DeclaredType {
     DeclaredType& operator=(const DeclaredType&) = delete;
     ~DeclaredType();
 
-    /// Adds the type to a registry for compiling sources. Errors: the registry has another type or another function
-    /// under this name.
+    /// Adds the type to a registry, so that sources can use it. Errors: the registry has a different type or a
+    /// different function under this name.
     Status add_to(ComponentRegistry& registry) const;
 
     Script& script;
@@ -23,7 +23,7 @@ struct DeclaredType {
     Array<std::string_view> key_views{Owner("scripts")};
 };
 
-/// Records the component type that the table at `table` declares, with its compile function. Errors: the table is
+/// Records the component type that the table at `table` declares, and its compile function. Errors: the table is
 /// invalid.
 Status note_component(lua_State* lua, State& state, int table, const Schema& schema);
 

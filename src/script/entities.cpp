@@ -16,7 +16,7 @@ namespace shoal::lua {
 
 Result<KeptComponent> State::find_kept(std::string_view component) {
     if (!rows_are_held() && !world.directory().find_kept(ComponentId(component)))
-        static_cast<void>(world.find_field(concat(component, ".")));  // makes the store of a built-in type
+        static_cast<void>(world.find_field(concat(component, ".")));  // creates the store if the type is built in
     return GuestHost::find_kept(component);
 }
 
@@ -34,7 +34,7 @@ Status check_access(const State& state, const Store& store, const Schema& schema
 
 namespace {
 
-/// The commands of the chunk or of the running call; nullptr: changes are made immediately.
+/// The commands of the chunk or of the running call; nullptr if changes are made immediately.
 Commands* commands_of(State& state) {
     if (!state.rows_are_held()) return nullptr;
     return state.commands != nullptr ? state.commands : &state.world.commands();
@@ -51,7 +51,7 @@ bool read_component(lua_State* lua, State& state, int index, KeptComponent& kept
 
 // --- entities ----------------------------------------------------------------------------------------------------
 
-int alive(lua_State* lua) {  // short, because it is called often; raises no errors
+int alive(lua_State* lua) {  // a short function, because it is called often; it does not raise errors
     const bool lives = is_entity(lua, 1) && state_of(lua).world.entities().alive(entity_at(lua, 1));
     lua_pushboolean(lua, lives ? 1 : 0);
     return 1;
@@ -76,7 +76,7 @@ Status add_from_table(lua_State* lua, State& state, Entity entity, const KeptCom
 
 /// Adds the components in a table such as {wheel = {angle = 1}, body = {}}.
 Status add_all(lua_State* lua, State& state, Entity entity, int table) {
-    // All components are read before any is added, because a store in Lua may change the table.
+    // All components are read before the first one is added, because a Lua store may change the table.
     struct Given {
         KeptComponent kept;
         Array<std::byte> image{Owner("scripts")};
@@ -181,7 +181,7 @@ int remove(lua_State* lua, State& state) {
     return done(state, kept.store->remove_values(*kept.schema, {&entity, 1}).status());
 }
 
-/// Returns a path, which is cached during a call.
+/// Returns a path, which stays cached during a call.
 const FieldPath* find_path(State& state, std::string_view name) {
     const std::uint64_t hash = ComponentId(name).hash;
     if (FieldPath* const* known = state.paths.find(hash); known != nullptr && (*known)->name() == name) return *known;
@@ -274,7 +274,7 @@ int copy(lua_State* lua, State& state) {
     return 1;
 }
 
-/// Whether a text is a source. A blob has a zero byte near its start.
+/// Whether a string is a source, not a blob. A blob has a zero byte near its start.
 bool is_source(std::string_view text) { return text.substr(0, 64).find('\0') == std::string_view::npos; }
 
 /// The overrides in the second argument of spawn().
@@ -283,7 +283,7 @@ struct GivenOverrides {
     State& state;
 };
 
-/// Reads the value on top of the stack as a field's value.
+/// Reads a field's value from the top of the stack.
 Result<AnyValue> read_override(GivenOverrides& given, std::string_view name) {
     const Result<FieldPath> path = given.state.world.find_field(name);
     if (!path) return path.status();
@@ -296,7 +296,7 @@ Result<AnyValue> read_override(GivenOverrides& given, std::string_view name) {
     return value;
 }
 
-/// Reads {["path.of.field"] = value} on top of the stack, for an entity of a resource.
+/// Reads {["path.of.field"] = value} from the top of the stack, for an entity in a resource.
 Status read_overrides(GivenOverrides& given, std::string_view entity, Array<SpawnOverride>& to) {
     lua_State* const lua = given.lua;
     if (lua_type(lua, -1) != LUA_TTABLE)
@@ -311,7 +311,7 @@ Status read_overrides(GivenOverrides& given, std::string_view entity, Array<Spaw
     });
 }
 
-/// Reads {entity = {...}}, and sorts it by name, so that a part of a field follows the field.
+/// Reads {entity = {...}}, and sorts it by name, so that the parts of a field follow the field.
 Status read_all_overrides(void* context, Array<SpawnOverride>& to) {
     auto& given = *static_cast<GivenOverrides*>(context);
     lua_State* const lua = given.lua;
@@ -352,7 +352,8 @@ int spawn(lua_State* lua, State& state) {
     return push_list(lua, spawned->entities()), 1;
 }
 
-/// Returns a number in [0, 1); with an argument n, an integer from 1 to n; with m and n, an integer from m to n.
+/// Without arguments, returns a number in [0, 1). With n, returns an integer from 1 to n; with m and n, an integer from
+/// m to n.
 int draw(lua_State* lua, State& state) {
     const int num_arguments = lua_gettop(lua);
     if (num_arguments == 0) {
@@ -370,7 +371,7 @@ int draw(lua_State* lua, State& state) {
     return 1;
 }
 
-/// Writes its arguments to one line of the log, converted with the environment's tostring.
+/// Converts its arguments with the environment's tostring, and writes them to one line of the log.
 int write_log(lua_State* lua, State& state) {
     if (state.options.is_quiet) return 0;
     std::string text = state.script == nullptr ? "script" : state.script->name;

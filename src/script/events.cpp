@@ -1,4 +1,4 @@
-// Event channels, and observers of additions, removals and changes when the world settles.
+// Event channels, and observers, which see additions, removals and changes when the world settles.
 
 #include "script/state.h"
 

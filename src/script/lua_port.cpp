@@ -107,7 +107,8 @@ bool read_wide(lua_State* lua, int index, bool& is_signed, std::uint64_t& bits) 
 
 bool read_foreign_token(lua_State* lua, int index, Token& token) {
     if (lua_type(lua, index) != kTypeOfCdata) return false;
-    // This is a column of the prelude, or a 64-bit number of the same size. Both are checked against the slots.
+    // This is a column that the prelude made, or a 64-bit number of the same size. In both cases, the token is checked
+    // against the slots.
     const auto* const words = static_cast<const std::uint32_t*>(lua_topointer(lua, index));
     token = {words[0], words[1], kColumn};
     return true;

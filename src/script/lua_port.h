@@ -12,7 +12,7 @@
 
 namespace shoal::lua {
 
-/// The data that Lua passes to its allocator and hooks: the budget of a State.
+/// The data that Lua passes to its allocator and hooks, which is the budget of a State.
 struct Link {
     double steps_left = 0;
     std::int32_t num_nested = 0;  // number of nested calls of script functions that use the C stack
@@ -42,7 +42,7 @@ inline constexpr bool kLengthsAreFunctions = true;  ///< whether library functio
 std::string_view version_text();
 /// Opens base, string, table, math and coroutine, and the libraries that the prelude needs.
 void open_libraries(lua_State* lua);
-/// Compiles a text, but never bytecode, and pushes a function or an error message. Returns whether it pushed a
+/// Compiles Lua code, but refuses bytecode, and pushes a function or an error message. Returns whether it pushed a
 /// function.
 bool compile(lua_State* lua, std::string_view text, const char* chunk_name);
 /// Pops a table and makes it the environment of the chunk below it.
@@ -58,15 +58,16 @@ bool is_whole(lua_State* lua, int index);
 /// Pushes an integer. In LuaJIT, integers beyond 2^53 are pushed as 64-bit numbers, such as 9007199254740993LL, because
 /// doubles would round them.
 void push_integer(lua_State* lua, std::int64_t value);
-/// The same for unsigned integers. In Lua 5.4, pushes the signed number with the same bits, which uint64 fields accept.
+/// Like push_integer(), but for unsigned integers. In Lua 5.4, pushes the signed number with the same bits, which
+/// uint64 fields accept.
 void push_unsigned(lua_State* lua, std::uint64_t value);
 /// Reads one of LuaJIT's 64-bit numbers. Returns false for other values.
 bool read_wide(lua_State* lua, int index, bool& is_signed, std::uint64_t& bits);
-/// Reads a token that the prelude has made without the C interface: in LuaJIT, cdata.
+/// Reads a token that the prelude has made without the C interface. In LuaJIT, this is cdata.
 bool read_foreign_token(lua_State* lua, int index, Token& token);
 
-/// Adds step counting to the text of a script; line numbers do not change. Returns an empty text, and sets `why`, if
-/// the text uses a reserved name.
+/// Adds step counting to a script's code; line numbers do not change. Returns false and sets `why` if the code uses a
+/// reserved name.
 bool add_budget(std::string_view text, std::string& counted, std::string& why);
 /// Starts a budget of steps for the next call on this Lua thread. `reset` refers to the prelude's function.
 void begin_budget(lua_State* lua, int reset, std::uint64_t steps);

@@ -163,7 +163,7 @@ void append_class(std::string& text, const Schema& schema) {
     text += '\n';
 }
 
-/// Appends an alias with one text per line.
+/// Appends an alias with one string per line.
 template <class Append>
 void append_alias(std::string& text, std::string_view name, std::span<const Schema* const> schemas, Append append) {
     text += concat("---@alias ", name, "\n---| string\n");

@@ -1,4 +1,4 @@
-// Passes of scripts, and component types declared by scripts.
+// Passes and component types that scripts declare.
 
 #include "script/compile.h"
 
@@ -32,7 +32,7 @@ Status run_once(State& state, const PassEntry& pass) {
 
 }  // namespace
 
-/// Errors are reported, but the frame continues.
+/// Reports errors, and the frame continues.
 void PassEntry::run(const PassContext& context, Executor&) {
     State& state = state_of(guest);
     const CallScope scope(state, static_cast<Script*>(&guest));
@@ -122,7 +122,7 @@ int pass(lua_State* lua, State& state) {
     if (!has_room(state, state.script->passes.size(), "passes")) return kFailed;
     lua_settop(lua, 1);
     lua_pushnil(lua);
-    lua_setmetatable(lua, 1);  // so that it is read without metamethods
+    lua_setmetatable(lua, 1);  // so that reading it does not call metamethods
     std::string name;
     Status status = read_field(lua, 1, "name", name);
     if (status && name.empty()) status = Status::error("a pass has no \"name\"");
@@ -165,7 +165,7 @@ std::span<const Function> pass_functions() { return kPassFunctions; }
 
 namespace {
 
-/// Reads {"angle", "float", default = 1, unit = "rad"} on top of the stack.
+/// Reads {"angle", "float", default = 1, unit = "rad"} from the top of the stack.
 Status read_field_definition(lua_State* lua, FieldDefinition& field) {
     if (lua_type(lua, -1) != LUA_TTABLE) return Status::error("a field is {\"name\", \"type\"}");
     const int table = lua_gettop(lua);

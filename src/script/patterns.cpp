@@ -20,7 +20,7 @@ struct Capture {
     std::ptrdiff_t length = 0;
 };
 
-/// An attempt to match a pattern at a position of a text.
+/// An attempt to match a pattern at a position in a string.
 class Matcher {
 public:
     Matcher(std::string_view text, std::string_view pattern, double& steps_left)
@@ -164,7 +164,7 @@ private:
         const std::size_t i = static_cast<std::size_t>(digit - '1');
         if (digit == '0' || i >= num_captures_ || captures_[i].length == kOpen)
             return fail("the pattern refers to a capture that is not there");
-        if (captures_[i].length == kPosition) return nullptr;  // as in Lua, a position does not match any text
+        if (captures_[i].length == kPosition) return nullptr;  // as in Lua, a position does not match any string
         const std::ptrdiff_t length = captures_[i].length;
         if (end_ - at < length || std::memcmp(captures_[i].first, at, static_cast<std::size_t>(length)) != 0)
             return nullptr;
@@ -271,8 +271,8 @@ bool push_capture(lua_State* lua, const Matcher& matcher, std::size_t i, const c
     return true;
 }
 
-/// Pushes all captures, or the whole match if there are none and `whole` is set. Returns how many values were pushed,
-/// or kFailed.
+/// Pushes all captures, or the whole match if there are none and `whole` is set. Returns the number of values that were
+/// pushed, or kFailed.
 int push_captures(lua_State* lua, State& state, const Matcher& matcher, const char* first, const char* last,
                   bool whole) {
     const std::size_t count = matcher.num_captures() == 0 && whole ? 1 : matcher.num_captures();
@@ -282,13 +282,13 @@ int push_captures(lua_State* lua, State& state, const Matcher& matcher, const ch
     return static_cast<int>(count);
 }
 
-/// Reads a text, or converts a number to a text, as in Lua.
+/// Reads a string, or converts a number to a string, as Lua does.
 bool read_text_or_number(lua_State* lua, State& state, int index, const char* what, std::string_view& text) {
     if (lua_type(lua, index) == LUA_TNUMBER) lua_tostring(lua, index);
     return read_text(lua, state, index, what, text);
 }
 
-/// Reads the start of a search, which counts from 1, or from the end if it is negative.
+/// Reads the start of a search, which is 1-based and, if negative, counts from the end.
 bool read_start(lua_State* lua, State& state, int index, std::size_t size, std::size_t& start) {
     std::int64_t at = 1;
     if (lua_type(lua, index) > LUA_TNIL && (lua_type(lua, index) != LUA_TNUMBER || !read_integer(lua, index, at)))
@@ -303,7 +303,7 @@ bool has_no_specials(State& state, std::string_view pattern) {
     return pattern.find_first_of("^$*+?.([%-") == std::string_view::npos;
 }
 
-/// Finds a text that is not a pattern; npos: not found.
+/// Finds a string that is not a pattern; npos if it is not found.
 std::size_t find_plain(State& state, std::string_view text, std::string_view part, std::size_t start) {
     const std::string_view rest = text.substr(std::min(start, text.size()));
     const void* const at = memmem(rest.data(), rest.size(), part.data(), part.size());  // in linear time, unlike find()
@@ -343,7 +343,7 @@ int find_or_match(lua_State* lua, State& state) {
     return lua_pushnil(lua), 1;
 }
 
-/// Returns the next match of string.gmatch. Its upvalues are the text, the pattern, the next position, and the end of
+/// Returns the next match of string.gmatch. Its upvalues are the string, the pattern, the next position and the end of
 /// the last match.
 int next_match(lua_State* lua, State& state) {
     const std::string_view text = text_at(lua, lua_upvalueindex(1)), pattern = text_at(lua, lua_upvalueindex(2));
@@ -379,7 +379,7 @@ int gmatch(lua_State* lua, State& state) {
 
 // --- gsub --------------------------------------------------------------------------------------------------------
 
-/// Appends a replacement text, in which %0 to %9 stand for captures.
+/// Appends a replacement string, in which %0 to %9 stand for captures.
 bool add_text(lua_State* lua, State& state, const Matcher& matcher, const char* first, const char* last,
               std::string_view replacement, std::string& out) {
     state.link.steps_left -= static_cast<double>(replacement.size()) / 16;
@@ -409,7 +409,7 @@ bool add_text(lua_State* lua, State& state, const Matcher& matcher, const char* 
     return true;
 }
 
-/// Pushes the replacement for a match from a table or a function. Steps of the function count against the script's
+/// Pushes the replacement that a table or a function gives for a match. The function's steps count against the script's
 /// budget.
 bool push_replacement(lua_State* lua, State& state, const Matcher& matcher, const char* first, const char* last) {
     if (lua_type(lua, 3) == LUA_TTABLE) {

@@ -1,4 +1,4 @@
-// The part of the room that is written in Lua: it calls a function with the columns of a batch. Under LuaJIT, columns
+// The part of the room that is written in Lua. It calls a function with the columns of a batch. Under LuaJIT, columns
 // are cdata whose accesses compile to a check and a load. A column holds only a slot number and the serial of a batch.
 // The addresses are in the slots, which scripts cannot reach, so a script gains nothing by reading a column's fields.
 // The values in the check are int32_t, which LuaJIT compares once before a loop. It would convert other types to double

@@ -1,5 +1,5 @@
-// The parts of Lua's libraries that scripts can use. There are no functions with access to files, other libraries,
-// bytecode or addresses, and no functions that run for long without counting steps.
+// The parts of Lua's libraries that scripts can use. Scripts have no functions that access files, other libraries,
+// bytecode or addresses, or that run for long without counting steps.
 
 #include "script/state.h"
 
@@ -23,7 +23,7 @@ constexpr const char* kBit[] = {"arshift", "band", "bnot", "bor",    "bswap", "b
 constexpr const char* kCoroutine[] = {"create", "isyieldable", "resume", "running", "status", "wrap", "yield", "close"};
 constexpr const char* kUtf8[] = {"char", "charpattern", "codepoint", "codes", "len", "offset"};
 
-/// Copies fields of the table below the top of the stack to the table on top.
+/// Copies fields to the table on top of the stack from the table below it.
 void copy_fields(lua_State* lua, std::span<const char* const> names) {
     for (const char* name : names) {
         lua_getfield(lua, -2, name);
@@ -31,7 +31,7 @@ void copy_fields(lua_State* lua, std::span<const char* const> names) {
     }
 }
 
-/// Adds a copy of a library, with some functions replaced, to the table on top of the stack.
+/// Adds a copy of a library to the table on top of the stack, replacing some functions.
 void copy_library(lua_State* lua, const char* library, std::span<const char* const> names,
                   std::span<const Function> ours = {}) {
     lua_getglobal(lua, library);
@@ -53,7 +53,7 @@ bool read_count(lua_State* lua, State& state, int index, std::int64_t& count) {
     return fail(state, "argument ", index, " is a whole number, not ", type_of(lua, index)), false;
 }
 
-/// Like string.rep, but without its long loop on an empty text.
+/// Like string.rep, but without its long loop if the string is empty.
 int repeat(lua_State* lua, State& state) {
     std::string_view text, separator;
     std::int64_t count = 0;
@@ -76,7 +76,7 @@ int repeat(lua_State* lua, State& state) {
     return 1;
 }
 
-/// Like table.move, but only for tables, and without metamethods.
+/// Like table.move, but only accepts tables and ignores metamethods.
 int move(lua_State* lua, State& state) {
     std::int64_t first = 0, last = 0, to = 0;
     if (lua_type(lua, 1) != LUA_TTABLE) return fail(state, "argument 1 is a table, not ", type_of(lua, 1));
@@ -118,14 +118,14 @@ int set_metatable(lua_State* lua, State& state) {
     return 1;
 }
 
-/// Like getmetatable, but only for tables, because all scripts share the metatable of texts.
+/// Like getmetatable, but only accepts tables, because all scripts share the metatable of strings.
 int get_metatable(lua_State* lua, State&) {
     if (lua_type(lua, 1) != LUA_TTABLE || lua_getmetatable(lua, 1) == 0) return lua_pushnil(lua), 1;
     if (push_field(lua, -1, "__metatable") == LUA_TNIL) lua_pop(lua, 1);
     return 1;
 }
 
-/// Calls a library function that loops up to the length of a table. No object here needs its destructor if Lua raises
+/// Calls a library function that loops up to the length of a table. No object here needs to be destroyed if Lua raises
 /// an error.
 int call_with_raw_length(lua_State* lua) {
     if (lua_getmetatable(lua, 1) != 0) {
@@ -195,7 +195,7 @@ void push_environment(lua_State* lua, State&) {
 }
 
 void seal_libraries(lua_State* lua, State& state) {
-    // Methods of texts, as in text:upper(), come from an environment that no script can change.
+    // String methods, as in text:upper(), come from an environment that scripts cannot change.
     push_environment(lua, state);
     lua_pushliteral(lua, "");
     lua_newtable(lua);

@@ -21,13 +21,13 @@ std::string_view name_of(std::string_view path) {
 
 // --- what a script has made --------------------------------------------------------------------------------------
 
-/// Removes the objects that the world calls: passes, observers and stores.
+/// Removes the objects that the world calls, which are passes, observers and stores.
 void suspend(Script& script) {
     script.suspend();
     for (LuaStore* store : script.stores) detach_store(*store);
 }
 
-/// Adds suspended passes, observers and stores to the world again.
+/// Adds suspended passes, observers and stores back to the world.
 Status resume(Script& script) {
     for (LuaStore* store : script.stores)
         if (Status status = attach_store(*store); !status) return status;
@@ -47,7 +47,7 @@ void destroy_script(Script* script) {
     destroy_owned("scripts", script);
 }
 
-/// Ends a load: keeps or undoes the changes that a text has made.
+/// Ends a load, keeping or undoing the changes that its code has made.
 void end_load(Script& script, bool keep) {
     if (!keep) remove_all(script);
     script.end_load(keep);
@@ -66,7 +66,7 @@ Script* make_script(State& state, std::string_view name, std::string_view path) 
     return script;
 }
 
-/// Pushes the function of a text. Errors: the text is not valid Lua.
+/// Compiles a text, and pushes its function. Errors: the text is not valid Lua.
 Status compile_text(State& state, std::string_view text, const std::string& chunk_name) {
     std::string counted, why;
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -89,7 +89,7 @@ Status run_chunk(Script& script) {
     return state.call(lua, 1, 0);
 }
 
-/// Copies the rows of the older version's stores to the newer version's stores. Errors: a function of a store raised an
+/// Copies the rows of the older version's stores to the newer version's stores. Errors: a store's function raised an
 /// error.
 Status hand_on_rows(const Script& older, const Script& newer) {
     for (LuaStore* from : older.stores)
@@ -99,9 +99,9 @@ Status hand_on_rows(const Script& older, const Script& newer) {
     return {};
 }
 
-/// Runs the function on top of the stack as the first text of a script. Errors: the function raised an error, or the
-/// passes have no valid order; everything that the script has made is then removed. `older`: the version whose rows the
-/// script copies, or nullptr.
+/// Starts a script by running the function on top of the stack. `older` is the version whose rows the script copies, or
+/// nullptr. Errors: the function raised an error, or the passes have no valid order. Everything that the script has
+/// made is then removed.
 Status start(Script& script, Script* older = nullptr) {
     Schedule& schedule = script.state().world.schedule();
     const bool was_ordered = schedule.prepare().ok();
@@ -127,7 +127,7 @@ void share_kept_table(const Script& older, const Script& newer) {
     lua_pop(lua, 2);
 }
 
-/// Removes a script permanently: other passes forget their order relative to its passes.
+/// Removes a script permanently. Other passes forget their order relative to its passes.
 void forget_script(Script* script) {
     State& state = script->state();
     const Array<std::string> passes = script->pass_names();
@@ -135,7 +135,7 @@ void forget_script(Script* script) {
     state.forget_passes(passes);
 }
 
-/// Starts a script again after its newer version has failed.
+/// Restarts a script after its newer version has failed.
 Status restart(Script& older, const Status& failure) {
     const std::string path = older.path;
     const Status again = resume(older);
@@ -160,7 +160,7 @@ Status exchange(State& state, Script* older) {
     return {};
 }
 
-/// Makes a script from the function on top of the stack, and runs it. Errors: the same as start(); the script is then
+/// Makes a script from the function on top of the stack, and runs it. Errors: those of start(). The script is then
 /// destroyed.
 Status add_script(State& state, std::string_view name, std::string_view path) {
     Script* const script = make_script(state, name, path);

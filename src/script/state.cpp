@@ -16,7 +16,7 @@ static_assert(sizeof(EntityBits) == 4, "an entity of 64 bits leaves no room for 
 
 namespace {
 
-/// Allocations cost steps, because a single step may copy a text of megabytes.
+/// Allocations cost steps, because a single step may copy a string of several megabytes.
 constexpr double kBytesPerStep = 32;
 
 void* allocate(void* user, void* memory, std::size_t old_bytes, std::size_t bytes) {
@@ -26,7 +26,7 @@ void* allocate(void* user, void* memory, std::size_t old_bytes, std::size_t byte
     const std::size_t used = state.memory_used - old_bytes + bytes;
     link.steps_left -= static_cast<double>(bytes) / kBytesPerStep;
     if (bytes > old_bytes && used > state.options.memory_bytes && state.num_unlimited == 0) {
-        link.steps_left -= static_cast<double>(state.memory_used) / kBytesPerStep;  // Lua 5.4 then collects garbage
+        link.steps_left -= static_cast<double>(state.memory_used) / kBytesPerStep;  // Lua 5.4 will collect garbage
         return nullptr;
     }
     void* const made = bytes == 0 ? nullptr : allocate_memory(bytes, "Lua");
@@ -39,7 +39,7 @@ void* allocate(void* user, void* memory, std::size_t old_bytes, std::size_t byte
 constexpr const char* kTraceback = "\nstack traceback:";
 constexpr const char* kOwnChunk = "=[shoal]";
 
-/// Removes the functions of the prelude from the traceback on top of the stack.
+/// Removes the prelude's functions from the traceback on top of the stack.
 void hide_own_functions(lua_State* lua) {
     const std::string_view text = text_at(lua, -1);
     std::string shown;
@@ -52,8 +52,8 @@ void hide_own_functions(lua_State* lua) {
     if (shown.size() != text.size()) push_text(lua, shown);
 }
 
-/// Pushes the message with the last calls. Unlike luaL_traceback(), whose time is quadratic in the depth of the stack,
-/// this is fast for thousands of calls.
+/// Pushes the message, followed by the last calls. Unlike luaL_traceback(), whose time is quadratic in the depth of the
+/// stack, this is fast for thousands of calls.
 void push_last_calls(lua_State* lua) {
     std::string text = lua_tostring(lua, -1);
     text += kTraceback;
@@ -144,7 +144,7 @@ int refuse_in_compilation(State& state) {
 
 void State::begin_call() {
     if (num_calls != 0) return;
-    // Needed because LuaJIT does not collect garbage when an allocation fails.
+    // LuaJIT does not collect garbage when an allocation fails, so it is collected here.
     if (memory_used > options.memory_bytes - options.memory_bytes / 4) lua_gc(lua, LUA_GCCOLLECT, 0);
     begin_budget(lua, reset, options.steps);
     forget_paths();
@@ -166,8 +166,8 @@ void State::forget_paths() {
 
 bool State::rows_are_held() const { return num_loops != 0 || WorkScope::current() != nullptr; }
 
-/// While passes run, other threads may read the world's texts, so new texts of scripts are first stored here. Scripts
-/// must be able to read them immediately, because they use texts instead of ids.
+/// While passes are running, other threads may read the world's strings, so new strings from scripts are first stored
+/// here. Scripts must be able to read them immediately, because they use strings instead of ids.
 Status State::keep_text(std::string_view text) {
     StringTable& strings = world.strings();
     if (!rows_are_held()) return strings.intern_until_unused(text).status();
@@ -272,7 +272,7 @@ int entity_text(lua_State* lua, State&) {
     return 1;
 }
 
-/// Makes the metatable of all tokens, with a list of methods for each kind, and the metatable of entities.
+/// Makes the metatable of entities, and that of all tokens, which has a list of methods for each kind.
 void make_tokens(State& state) {
     lua_State* const lua = state.lua;
     lua_newtable(lua);
@@ -433,7 +433,7 @@ Status read_texts(lua_State* lua, int table, const char* field, Array<std::strin
     return status;
 }
 
-/// Pushes a field of a table and calls take(), if the field exists. Errors: the field has another type.
+/// If a table has a field, pushes it and calls take(). Errors: the field has a different type.
 template <class Take>
 static Status take_field(lua_State* lua, int table, const char* field, int wanted, std::string_view name, Take&& take) {
     const int type = push_field(lua, table, field);

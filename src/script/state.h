@@ -6,7 +6,7 @@
 //     Query      a query of a guest, and the columns that a function gets
 //     Slot       one column of the batch that a function works on; its serial says whether a script may still use it
 //
-// A function that scripts call is a body, int (lua_State*, State&), which returns the number of its results, or fail().
+// A function that scripts call is a body, int (lua_State*, State&). It returns the number of its results, or fail().
 // A body must not raise Lua errors, because its C++ objects would not be destroyed. It reads arguments with the
 // functions below, and accesses tables without metamethods. While it runs, Lua's memory is not limited, and kBodySlots
 // stack slots are reserved. Call reserve_stack() for more.
@@ -30,11 +30,11 @@ struct Script;
 
 struct Slot {
     std::byte* first = nullptr;           // nullptr: no row has the component
-    const std::uint32_t* rows = nullptr;  // by row: index in the column; kNilRow: no value; nullptr: rows are in order
+    const std::uint32_t* rows = nullptr;  // column index of each row, or kNilRow if it has no value; nullptr: in order
     std::uint32_t count = 0;              // number of rows; 0 after the batch has ended
     std::uint32_t serial = 0;             // serial of the batch
     std::uint32_t step = 0;               // number of values from one row to the next
-    std::uint32_t form = 0;               // number of the column class in the prelude; 0: access calls C
+    std::uint32_t form = 0;               // number of the column class in the prelude; 0: accesses call C
     std::uint32_t stride = 0;             // number of bytes from one row to the next
     const GuestColumn* plan = nullptr;
     bool is_written = false;
@@ -46,7 +46,7 @@ struct Query final : GuestQuery {
     void destroy() override { destroy_owned("scripts", this); }
 
     std::uint32_t serial = 0;  // number in the query's tokens; 0: none yet
-    int shapes = LUA_NOREF;    // list of arguments: each is a column number or a table of them
+    int shapes = LUA_NOREF;    // the list of arguments, each a column number or a table of them
 
 private:
     Status find_columns() override;
@@ -93,7 +93,7 @@ struct State : GuestHost {
     void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) override;
     void end(const GuestObserver& observer) override;
     void renew_all() override;
-    /// If rows may move, makes the store of a built-in type that has none.
+    /// If a built-in type has no store, creates it, provided that rows may move.
     Result<KeptComponent> find_kept(std::string_view component) override;
 
     const ScriptOptions options;
@@ -101,7 +101,7 @@ struct State : GuestHost {
     lua_State* lua = nullptr;
     lua_State* running = nullptr;  // the coroutine that called into C++, or `lua`
     std::size_t memory_used = 0;
-    std::uint32_t num_unlimited = 1;  // while not 0, allocations do not fail
+    std::uint32_t num_unlimited = 1;  // allocations do not fail while this is not 0
     int enter = LUA_NOREF;            // prelude function that calls a function with a batch's columns
     int reset = LUA_NOREF;            // prelude function that starts a budget
     int frame = LUA_NOREF;            // table that pass functions receive
@@ -109,38 +109,38 @@ struct State : GuestHost {
     int tokens = LUA_NOREF;           // metatable of tokens
     Slot slots[kNumSlots];
     std::uint32_t num_slots = 0;                                 // slots in use by batches
-    std::uint32_t last_serial = 0;                               // serials of batches, queries and channels
+    std::uint32_t last_serial = 0;                               // serial of the newest batch, query or channel
     HashMap<std::uint64_t, FieldPath*> paths{Owner("scripts")};  // by hash of the name; cleared when stores may change
-    // State of the running call.
+    // The state of the running call.
     Script* script = nullptr;
     PassEntry* pass = nullptr;
     Commands* commands = nullptr;             // commands of the chunk
     const ObservedBatch* observer = nullptr;  // batch of the running observer
     std::uint32_t observer_serial = 0;
-    std::uint32_t num_loops = 0;         // while not 0, rows must not move
+    std::uint32_t num_loops = 0;         // rows must not move while this is not 0
     std::recursive_mutex compile_mutex;  // compile functions are called one at a time
     Compilation* compilation = nullptr;  // the component being compiled
     Random random;
-    StringTable noted_texts;     // texts that the world cannot store while rows must not move
-    std::uint64_t noted_at = 0;  // the frame of noted_texts
+    StringTable noted_texts;     // strings that the world cannot store while rows must not move
+    std::uint64_t noted_at = 0;  // the frame in which noted_texts were added
     std::string error;           // message of the failing body
     Status last_failure;
     std::uint64_t num_failures = 0;
 
     /// Calls the function below the `num_arguments` values on top of the stack. Errors: the function raised an error;
-    /// there are no results then.
+    /// it then has no results.
     Status call(lua_State* on, int num_arguments, int num_results);
     /// Starts a budget, unless a script's function is already running.
     void begin_call();
-    /// Logs an error of a script function that the world has called.
+    /// Logs an error in a script function that the world has called.
     void report(std::string_view where, const Status& failure, std::string* last = nullptr);
     void forget_paths();
     /// Whether rows must not move.
     bool rows_are_held() const;
-    /// Makes the world store the text of a string id, now or when rows may move. Errors: the same as
+    /// Makes the world store a string for its id, either now or when rows may move. Errors: those of
     /// StringTable::intern().
     Status keep_text(std::string_view text);
-    /// Returns the text of a string id, or an empty text.
+    /// Returns the string of a string id, or an empty string.
     std::string_view text_of(StringId id) const;
     /// The serial has 31 bits, because the prelude compares it as an int32_t.
     std::uint32_t next_serial() {
@@ -172,7 +172,8 @@ private:
     Script* script_;
 };
 
-/// Marks a loop during which rows must not move. At the end of the outermost loop, the world stores waiting texts.
+/// Marks a loop during which rows must not move. At the end of the outermost loop, the world stores the waiting
+/// strings.
 class LoopScope {
 public:
     explicit LoopScope(State& state) : state_(state) { ++state.num_loops; }
@@ -198,7 +199,7 @@ using Body = int (*)(lua_State*, State&);
 
 inline State& state_of(lua_State* lua) { return *static_cast<State*>(link_of(lua).state); }
 int raise(lua_State* lua, State& state);
-/// Returns whether scripts use more memory than allowed, even after garbage collection. Sets an error in that case.
+/// Returns true and sets an error if scripts use more memory than allowed, even after garbage collection.
 bool holds_too_much(lua_State* lua, State& state);
 template <Body kBody>
 int run_body(lua_State* lua) {
@@ -215,7 +216,7 @@ int run_body(lua_State* lua) {
     return num_results == kFailed ? raise(lua, state) : num_results;
 }
 
-/// Fails with an error for a call that is not allowed while a component is compiled.
+/// Fails with the error for a call that is not allowed while a component is being compiled.
 int refuse_in_compilation(State& state);
 template <Body kBody>
 int in_world(lua_State* lua, State& state) {
@@ -255,11 +256,11 @@ const char* prelude_text();
 
 // --- arguments ---------------------------------------------------------------------------------------------------
 
-/// Each of these functions returns false and sets state.error if the value has another type. `what` is the value's name
-/// in the message, such as "the path".
+/// Each of these functions returns false and sets state.error if the value has a different type. `what` is the value's
+/// name in the message, such as "the path".
 bool read_text(lua_State* lua, State& state, int index, const char* what, std::string_view& text);
 bool read_entity(lua_State* lua, State& state, int index, Entity& entity);
-/// The same, but also fails unless the entity is alive or pending in commands.
+/// Like read_entity(), but also fails if the entity is neither alive nor pending in commands.
 bool read_living(lua_State* lua, State& state, int index, Entity& entity);
 bool read_function(lua_State* lua, State& state, int index, const char* what);
 bool read_token(lua_State* lua, State& state, int index, TokenKind kind, const char* what, Token& token);
@@ -284,7 +285,7 @@ inline void push_list(lua_State* lua, std::span<const Entity> entities) {
     push_list(lua, entities.size(), [&](std::size_t i) { push_entity(lua, entities[i]); });
 }
 /// Calls visit() for each pair of the table at `table`, with the value on top of the stack and the key below it.
-/// Errors: the same as visit().
+/// Errors: those of visit().
 template <class Visit>
 Status each_pair(lua_State* lua, int table, Visit&& visit) {
     lua_pushnil(lua);
@@ -303,31 +304,31 @@ inline int push_field(lua_State* lua, int table, std::string_view field) {
     lua_rawget(lua, table < 0 ? table - 1 : table);
     return lua_type(lua, -1);
 }
-/// Reads a list of texts from a field of a table; a single text counts as a list of one. Errors: the field is neither a
-/// list of texts nor a text.
+/// Reads a list of strings from a field of a table; a single string is read as a list of one. Errors: the field is
+/// neither a list of strings nor a string.
 Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts);
-/// Returns a text, or a number converted to a text in place. Requires: the value is a text or a number. Lifetime: as
+/// Returns a string. Converts a number to a string in place. Requires: the value is a string or a number. Lifetime: as
 /// long as the value.
 inline std::string_view text_at(lua_State* lua, int index) {
     std::size_t length = 0;
     const char* const first = lua_tolstring(lua, index, &length);
     return {first, length};
 }
-/// Checks that a table has only these keys and the elements 1 to `num_elements`. Errors: the table has another key; the
+/// Checks that a table has no keys except `keys` and 1 to `num_elements`. Errors: the table has another key; the
 /// message suggests a similar key.
 Status check_keys(lua_State* lua, int table, std::span<const std::string_view> keys, std::size_t num_elements = 0);
-/// Reads a field of a table; if there is no such field, the value is unchanged. Errors: the field has another type.
+/// Reads a field of a table. If the field is missing, the value is unchanged. Errors: the field has a different type.
 Status read_field(lua_State* lua, int table, const char* field, std::string& text);
 Status read_field(lua_State* lua, int table, const char* field, double& number);
 Status read_field(lua_State* lua, int table, const char* field, bool& flag);
 
 // --- values ------------------------------------------------------------------------------------------------------
 
-/// Pushes a value. The parts of a vector are pushed one by one if `is_flat` is set, otherwise as a table. Returns how
-/// many values were pushed.
+/// Pushes a value. If `is_flat` is set, the parts of a vector are pushed one by one, and otherwise as a table. Returns
+/// the number of values that were pushed.
 int push_value(lua_State* lua, const State& state, const ValueType& type, const std::byte* bytes, bool is_flat);
-/// Reads a value as a type; for a vector, reads `num_values` consecutive values as its parts. Errors: the value does
-/// not fit.
+/// Reads a value as a given type; for a vector, reads `num_values` consecutive values as its parts. Errors: the value
+/// does not fit the type.
 Status read_value(lua_State* lua, State& state, int index, int num_values, const ValueType& type, std::string_view name,
                   std::byte* bytes);
 /// Writes the fields of a table to a struct image. Errors: the table has an unknown field, or a value does not fit.
@@ -355,11 +356,11 @@ void destroy_store(LuaStore* store);
 Status attach_store(LuaStore& store);
 void detach_store(LuaStore& store);
 
-/// Returns whether a script may make another object, and counts steps for it, because objects use memory outside of
-/// Lua. Errors: the limit is reached. `what` is the name of the objects in the message, such as "queries".
+/// Returns whether a script may make one more object. Counts steps for it, because objects use memory outside of Lua.
+/// Errors: the limit is reached. `what` is the name of the objects in the message, such as "queries".
 bool has_room(State& state, std::size_t num_made, const char* what);
 inline constexpr double kStepsToMake = 1000;
-/// Finds the query or the channel of a token; nullptr: it was removed.
+/// Finds the query or the channel that a token refers to; nullptr if it was removed.
 template <class T, class Part>
 T* find_part(const State& state, Array<Part*> Guest::* list, const Token& token) {
     for (const Guest* guest : state.guests)

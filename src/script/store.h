@@ -1,12 +1,12 @@
 #pragma once
-// A store that is written in Lua: a script has the functions add(entity, values), remove(entity), get(entity),
-// set(entity, values) and settle(). The script owns the components; the rows here copy them to columns, so that
+// A store that is written in Lua. A script has the functions add(entity, values), remove(entity), get(entity),
+// set(entity, values) and settle(). The script owns the components. The rows here copy them to columns, so that
 // queries, observers, properties and reports find them as in other stores.
 //
 //     spawner, commands -->  add, remove of the script  --get-->  row
 //     queries, properties  <-->  row  --set of the script, when a loop or the step has ended-->  get  -->  row
 //
-// Thread: the same as for other stores. Lua runs only on the structural thread, so the script is notified of writes of
+// Thread: the same as for other stores. Lua runs only on the structural thread, so the script is notified of writes by
 // passes when the world settles.
 
 #include "script/state.h"
@@ -25,7 +25,8 @@ public:
 
     /// Reads the functions of a definition. Errors: a function is missing.
     Status take_functions(lua_State* lua, int table);
-    /// Adds the rows of an older version of the store; new fields get their defaults. Errors: the store refuses them.
+    /// Adds the rows of an older version of the store, and sets new fields to their defaults. Errors: the store refuses
+    /// them.
     Status take_rows(LuaStore& older);
     /// Calls get() for an entity, and writes the result to its row. Errors: the result does not fit.
     Status show(Entity entity);
@@ -73,11 +74,11 @@ private:
     int add_ = LUA_NOREF, remove_ = LUA_NOREF, get_ = LUA_NOREF, set_ = LUA_NOREF, settle_ = LUA_NOREF;
     mutable std::string last_error_;
     std::mutex mutex_;
-    Array<Entity> forgotten_{Owner("scripts")};  // entities before a load
-    Array<Entity> told_{Owner("scripts")};       // entities with writes of passes; guarded by mutex_
+    Array<Entity> forgotten_{Owner("scripts")};  // the entities that existed before a load
+    Array<Entity> told_{Owner("scripts")};       // entities that passes have written; guarded by mutex_
 };
 
-/// Returns a world's store as a store in Lua; nullptr for other kinds of stores.
+/// Returns a world's store as a Lua store; nullptr if it is a different kind of store.
 LuaStore* find_lua_store(const State& state, const Store* store);
 
 }  // namespace shoal::lua

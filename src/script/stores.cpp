@@ -1,4 +1,4 @@
-// Stores that are written in Lua. A world uses them like stores in C++: for spawning, queries, settling and reports.
+// Stores that are written in Lua. A world uses them like C++ stores, for spawning, queries, settling and reports.
 
 #include "script/store.h"
 
@@ -107,7 +107,7 @@ Status LuaStore::add(Entity entity, const std::byte* image) {
     return status;
 }
 
-/// Adds all components or none. After an error, existing components keep their values.
+/// Adds all components, or none if there is an error. Existing components then keep their values.
 Status LuaStore::add_all(std::span<const Entity> entities, const std::byte* images, std::size_t stride) {
     const Array<Entity> all(entities.begin(), entities.end(), Owner("scripts"));  // the span may refer to the table
     if (Status status = rows_.reserve_for(all); !status) return status;
@@ -170,15 +170,15 @@ OwnedColumns LuaStore::find_columns(const Schema& component) {
     return columns;
 }
 
-/// Passes the new values of a row to the script. Errors: the script refuses them; the row then has the script's values
-/// again.
+/// Passes the new values of a row to the script. Errors: the script refuses them; the row is then reset to the script's
+/// values.
 Status LuaStore::tell(Entity entity) {
     if (!has(entity) || !rows_.entity_manager().alive(entity)) return {};
     Array<std::byte> image(schema().struct_bytes(), std::byte(0), Owner("scripts"));
     read_row(rows_.find(entity), image.data());
     State& state = script_.state();
     const CallScope scope(state, &script_);
-    const LoopScope loop(state);  // other changes in set() become commands, because a loop may hold the rows
+    const LoopScope loop(state);  // set()'s other changes become commands, because a loop may hold the rows
     Status status = call(set_, entity, image.data());
     Status shown = show(entity);
     return status ? std::move(shown) : std::move(status);
@@ -277,7 +277,7 @@ Status LuaStore::load(SnapshotReader& from) {
     return rows_.load(from);
 }
 
-/// Changes of the script to the world become commands, so that the world is first restored as it was saved.
+/// The script's changes to the world become commands, so that the world is first restored as it was saved.
 void LuaStore::finish_load() {
     State& state = script_.state();
     const CallScope scope(state, &script_);
@@ -351,7 +351,7 @@ int store(lua_State* lua, State& state) {
     return kFailed;
 }
 
-/// Records that a store in Lua has changed an entity.
+/// Records that a Lua store has changed an entity.
 int changed(lua_State* lua, State& state) {
     Entity entity;
     std::string_view name;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kLanes[] = {"x", "y", "z", "w"};
 
-/// The number of floats in a value, or 0 for other types.
+/// The number of floats in a vector, or 0 for other types.
 std::uint32_t num_lanes(FieldType type) {
     const std::uint32_t lanes = field_type_lanes(type);
     return lanes > 1 ? lanes : 0;
@@ -141,7 +141,7 @@ Status read_floats(lua_State* lua, int index, std::uint32_t count, std::string_v
     return {};
 }
 
-/// Reads the value at `index` without conversion. Errors: Lua has no such type.
+/// Reads the value at `index` without conversion. Errors: Lua does not have this type.
 Result<AnyValue> any_value(lua_State* lua, State& state, int index, const ValueType& type, std::string_view name) {
     switch (lua_type(lua, index)) {
         case LUA_TBOOLEAN:

@@ -1,5 +1,5 @@
 #pragma once
-// Writes LuaCATS annotations of component types, which the Lua language server reads for editors.
+// Writes LuaCATS annotations for component types. Editors use them through the Lua language server.
 //
 //     const Schema* const schemas[] = {&schema_of<Wheel>()};
 //     const std::string text = lua_types(schemas);  // a file beside the scripts, such as shoal.meta.lua
