@@ -7,7 +7,7 @@
 
 namespace shoal {
 
-/// Whether an item is an entity without a key, which its index in a list identifies.
+/// Whether an item is an entity that has no key and is identified by its index in a list.
 inline bool is_counted(const SourceItem& item) { return item.kind == ItemKind::kEntity && item.key.starts_with('['); }
 
 /// Returns the item at the same place in another tree, or nullptr.

@@ -72,7 +72,7 @@ SourceComments SourceComments::of(Node root) const {
     return result;
 }
 
-/// Decides which node each comment of a text belongs to.
+/// Decides which node each comment in a text belongs to.
 class CommentReader {
 public:
     CommentReader(std::uint32_t file, std::string_view text, std::vector<TextToken> tokens, SourceComments& comments)
@@ -97,7 +97,7 @@ public:
     }
 
 private:
-    /// The kind of token before a comment, on its line.
+    /// The kind of token that precedes a comment on its line.
     enum class After : std::uint8_t { kNothing, kComment, kKey, kOpening, kValue };
     struct Open {
         std::uint64_t place;
@@ -226,7 +226,7 @@ private:
                                                         : After::kOpening;
     }
 
-    /// In YAML, comments with the indentation of a list or mapping without brackets belong to its end. Other comments
+    /// In YAML, comments that are indented like a list or mapping without brackets belong to its end. Other comments
     /// belong to the next node.
     void close() {
         const Open closed = open_.back();

@@ -35,7 +35,7 @@ private:
         compare_children(before, after, true);
     }
 
-    /// Compares the child entities of an item if `entities` is set, otherwise its other children.
+    /// If `entities` is set, compares the child entities of an item, and otherwise its other children.
     void compare_children(const SourceItem& before, const SourceItem& after, bool entities) {
         for (const SourceItem* child : before.children) {
             if (is_entity(*child) != entities) continue;
@@ -63,7 +63,7 @@ private:
         const SourceItem* const other = others.find(item);
         return other != nullptr && is_compared(*other) && is_compared(item) ? other : nullptr;
     }
-    /// Returns whether both texts have the parent of an entity; false for a root.
+    /// Returns whether the parent of an entity is in both texts; false for a root.
     bool is_compared(const SourceItem& item) const {
         if (item.parent == nullptr) return false;
         const SourceTree& tree = keys_before_.find(item) == &item ? before_ : after_;
@@ -130,7 +130,7 @@ std::vector<SourceDifference> diff_sources(const SourceTree& before, const Sourc
 }
 
 std::string differences_text(const std::vector<SourceDifference>& differences) {
-    std::string out, shown;  // `shown`: the entity whose parts are listed
+    std::string out, shown;  // `shown` is the entity whose parts are being listed.
     for (const auto& [kind, before, after] : differences) {
         const SourceItem& item = after != nullptr ? *after : *before;
         const bool is_part = item.kind != ItemKind::kEntity && item.kind != ItemKind::kLevel;

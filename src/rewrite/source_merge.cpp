@@ -19,7 +19,7 @@ namespace {
 
 // --- the result ------------------------------------------------------------------------------------------------------
 
-/// The origin of an item of a merged tree.
+/// The origin of an item in a merged tree.
 struct MergedFrom {
     const SourceItem* other = nullptr;  ///< the same item in the other text, if it exists
     bool is_same = false;               ///< the item is unchanged
@@ -48,7 +48,7 @@ public:
     Merger(const SourceTree& base, const SourceTree& a, const SourceTree& b, Diagnostics& diagnostics)
         : base_(base), a_(a), b_(b), unique_base_(base), unique_a_(a), unique_b_(b), diagnostics_(diagnostics) {}
 
-    /// Returns whether there were no conflicts.
+    /// Returns false if there were conflicts.
     bool merge(MergedTree& out) {
         out_ = &out;
         const SourceItem& a = a_.root();
@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    /// The items of the three texts at the same place.
+    /// The items at the same place in the three texts.
     struct Three {
         const SourceItem* base;
         const SourceItem* a;
@@ -116,8 +116,8 @@ private:
         return std::equal(items.begin(), items.end(), other.begin(), other.end(),
                           [&](const SourceItem* x, const SourceItem* y) { return same(tree, *x, others, *y); });
     }
-    /// Returns whether to take the elements without keys from `b`, not `a`. Since an index does not identify an
-    /// element, all of them count as one value.
+    /// Returns true to take the elements without keys from `b`, and false to take them from `a`. Since an index does
+    /// not identify an element, all of them count as one value.
     bool takes_counted_of_b(const SourceItem* base, const SourceItem& a, const SourceItem& b, ItemRole place) {
         const Items before = counted_in(base, place), in_a = counted_in(&a, place), in_b = counted_in(&b, place);
         if (same(a_, in_a, b_, in_b) || same(base_, before, b_, in_b)) return false;
@@ -188,7 +188,7 @@ private:
         conflict_of_values(three);
     }
 
-    /// Merges an item that only one text has: it is new in this text, or was removed in the other one.
+    /// Merges an item that only one text has, because it is new in this text or was removed from the other one.
     void merge_missing(SourceItem& out, const SourceItem* base, const SourceTree& missing, const SourceItem& item,
                        const SourceTree& tree, const UniqueEntities& elsewhere) {
         const SourceItem* const moved = item.kind == ItemKind::kEntity ? elsewhere.find(item) : nullptr;
@@ -280,7 +280,7 @@ private:
 SourcePosition place_of(Node node) { return node ? node.position() : SourcePosition(); }
 
 /// Writes a merged tree. Unchanged items are copied node by node, with their positions and comments. Lists and mappings
-/// around them get the positions of the ones that they replace.
+/// that contain them get the positions of the ones that they replace.
 class MergedWriter {
 public:
     explicit MergedWriter(MergedTree& tree) : tree_(tree) {}
@@ -295,7 +295,8 @@ public:
     }
 
 private:
-    /// Writes an item with its key. `number`: the index of an element without a key, counting only such elements.
+    /// Writes an item with its key. For an element without a key, `number` is its index among the elements without
+    /// keys.
     void write_entry(const SourceItem& item, ItemForm form, std::size_t number = 0) {
         const bool is_element = form == ItemForm::kElement;
         const bool needs_guid = is_element && !says_key(item, number);
@@ -316,7 +317,7 @@ private:
         }
     }
 
-    /// Returns whether the text of a list element shows its key: as a member, or as the element's number or type.
+    /// Returns whether the text of a list element shows its key, as a member or as the element's number or type.
     static bool says_key(const SourceItem& item, std::size_t number) {
         if (item.kind == ItemKind::kDeletion) return true;
         if (item.form != ItemForm::kElement) return false;
@@ -421,7 +422,7 @@ private:
         });
     }
 
-    /// Returns whether there are keys that would be read as components unless a key marks the long form.
+    /// Returns whether some keys would be read as components unless another key marks the long form.
     static bool has_other_keys(const SourceItem& item) {
         bool has_others = false;
         for (const SourceItem* child : item.children) {
@@ -457,7 +458,7 @@ private:
             if (child->place == place) write_entry(*child, ItemForm::kByKey);
     }
 
-    /// Writes the members that give the key and the type of a component. The type has its current name.
+    /// Writes the members that hold the key and the type of a component. The type is written with its current name.
     void write_type(const SourceItem& item, ItemForm form, bool has_guid) {
         bool says_type = form == ItemForm::kByKey && item.place == ItemRole::kComponents && item.type == item.key;
         if (item.text.is_mapping() && item.form != ItemForm::kShort)
@@ -470,8 +471,8 @@ private:
         if (!says_type && !item.type.empty()) out_.string("_type", item.type);
     }
 
-    /// Returns whether the fields must be in `data`, because there are keys beside them, or because a field has the
-    /// name of a key such as `_guid` or `type`.
+    /// Returns whether the fields must be in `data`, because there are keys beside them, or because a field is named
+    /// like a key, such as `_guid` or `type`.
     static bool needs_wrapper(const SourceItem& item, ItemForm form) {
         return std::any_of(item.children.begin(), item.children.end(), [&](const SourceItem* child) {
             if (child->place == ItemRole::kBeside) return true;
@@ -486,7 +487,7 @@ private:
 
 // --- its comments ----------------------------------------------------------------------------------------------------
 
-/// The trees of the three texts of a merge, and the result, which uses their nodes.
+/// The trees of the three texts that are merged, and the result, which uses their nodes.
 struct MergedTrees {
     const SourceTree& base;
     const SourceTree& a;
@@ -496,11 +497,11 @@ struct MergedTrees {
 
 using Comments = std::vector<Comment>;
 
-/// The nodes of three texts at the same place; a node may be missing.
+/// The nodes at the same place in the three texts; a node may be missing.
 struct ThreeNodes {
     Node base, a, b;
 };
-/// An item of a tree, which may be missing.
+/// An item in a tree; the item may be missing.
 struct Found {
     const SourceTree* tree;
     const SourceItem* item;
@@ -515,7 +516,7 @@ struct ThreeItems {
     Found base, a, b;
 };
 
-/// A list of comments of a node.
+/// A list of a node's comments.
 struct Slot {
     bool is_inside;
     Comments NodeComments::* list;
@@ -541,8 +542,9 @@ Node child_of(const SourceItem& item, std::string_view key) {
     return item.text && item.text.is_mapping() ? item.text.find(key) : Node();
 }
 
-/// Merges the comments of each node: takes them from the text that has changed them, or from `a` if both texts have. A
-/// JSON text never changes comments, because it has none. Warns of each new comment that is missing in the result.
+/// Merges the comments of each node. Takes them from the text that has changed them, or from `a` if both texts have
+/// changed them. A JSON text has no comments, so it never changes them. Warns of each new comment that is missing from
+/// the result.
 class CommentMerger {
 public:
     CommentMerger(const MergedTrees& trees, SourceComments& comments, Diagnostics& diagnostics)
@@ -569,7 +571,8 @@ private:
     // --- items -------------------------------------------------------------------------------------------------------
 
     void merge_item(const SourceItem& item, const ThreeItems& three) {
-        // If only one text has an item, its comments are kept. They are at another place if an element was given a key.
+        // If only one text has an item, its comments are kept. If an element was given a key, they are in a different
+        // place.
         const ThreeItems from = three.a.item == nullptr   ? ThreeItems{three.b, three.b, three.b}
                                 : three.b.item == nullptr ? ThreeItems{three.a, three.a, three.a}
                                                           : three;
@@ -581,7 +584,8 @@ private:
             merge_item(*child, {from.base.child(*child), from.a.child(*child), from.b.child(*child)});
     }
 
-    /// Merges the comments around the parts of an item that are not items: its key and type, its lists, and `data`.
+    /// Merges the comments around the parts of an item that are not items themselves: its key, its type, its lists and
+    /// its `data`.
     void merge_parts(const SourceItem& item, const ThreeItems& from) {
         const auto merge = [&](auto&& part_of) {
             const Node of_base = from.base.item == nullptr ? Node() : part_of(*from.base.item);
@@ -645,8 +649,8 @@ private:
     struct Counts {
         std::size_t base = 0, a = 0, b = 0, merged = 0;
 
-        /// Whether the result has the line less often than `a` or `b`, apart from lines that the other text has
-        /// removed.
+        /// Whether the line occurs less often in the result than in `a` (or `b`), not counting lines that the other
+        /// text has removed.
         bool is_lost(bool of_a) const {
             const std::size_t here = of_a ? a : b, there = of_a ? b : a, removed = base - std::min(base, there);
             return merged + removed < here;
@@ -673,7 +677,7 @@ private:
 
     void report_if_lost(const Comment& comment, std::unordered_map<std::string, Counts>& counts) {
         const bool of_a = comment.position.file == file_of(trees_.a);
-        if (!of_a && comment.position.file != file_of(trees_.b)) return;  // from the base or an unrelated text
+        if (!of_a && comment.position.file != file_of(trees_.b)) return;  // from the base or from an unrelated text
         bool is_lost = false;
         each_line(comment, [&](const std::string& line) {
             Counts of_line = counts[line];

@@ -21,7 +21,7 @@ bool is_list(ItemRole place) { return place != ItemRole::kMember && place != Ite
 /// Returns the key of the list for a role. Requires: is_list(place).
 SourceKey list_key(ItemRole place) { return static_cast<SourceKey>(kFirstList + static_cast<int>(place) - 1); }
 
-/// Returns the role of the items in the list with a key; kMember if it is not the key of a list.
+/// Returns the role of the items in the list that a key names; kMember if the key does not name a list.
 ItemRole role_in(SourceKey key) {
     const bool has_items = key >= SourceKey::kComponents && key <= SourceKey::kEntities;
     return has_items ? static_cast<ItemRole>(static_cast<int>(key) - kFirstList + 1) : ItemRole::kMember;
@@ -162,7 +162,7 @@ private:
         return item;
     }
 
-    /// Elements without a key get numbers from 0 as keys; components get their type.
+    /// Elements without a key get a number as their key, counted from 0. Components get their type.
     void read_entries(SourceItem& parent, ItemRole place, Node list) {
         std::uint32_t num_counted = 0;
         grammar_.each_entry(list, list_key(place), [&](const SourceEntry& entry) {

@@ -11,7 +11,7 @@
 namespace shoal {
 
 struct SourceTree::Memory {
-    std::deque<std::string> texts;  // texts that are not in a document
+    std::deque<std::string> texts;  // strings that are not in a document
     std::deque<SourceItem> items;   // the root first
     std::deque<Document> documents;
     HashMap<std::uint64_t, const SourceItem*> index{Owner("source tree")};  // by parent, place and key
@@ -22,11 +22,11 @@ public:
     SourceTreeBuilder() = default;
 
     SourceItem& root() { return memory().items.front(); }
-    /// Adds a child. Returns nullptr, and sets `other`, if a child with this place and key exists.
+    /// Adds a child. If a child with this place and key exists, sets `other` to it and returns nullptr.
     SourceItem* add(SourceItem& parent, SourceItem item, const SourceItem*& other);
-    /// The same, if the keys are known to differ.
+    /// Adds a child whose key is known to be new.
     SourceItem& add(SourceItem& parent, SourceItem item);
-    /// Stores a text that is not in a document.
+    /// Stores a string that is not in a document.
     std::string_view keep(std::string_view text) { return memory().texts.emplace_back(text); }
     Node keep(Document document) { return memory().documents.emplace_back(std::move(document)).root(); }
     SourceTree& tree() { return tree_; }
@@ -40,9 +40,10 @@ private:
 
 inline constexpr std::size_t kNumItemRoles = static_cast<std::size_t>(ItemRole::kBeside) + 1;
 
-/// Returns the node that contains the items of a role in the text of an entity or level; none if there is no such node.
+/// Returns the node that contains the items with a role in the text of an entity or level, or none if there is no such
+/// node.
 Node list_in(const SourceItem& entity, ItemRole place);
-/// Returns the `data` of a component; none if the fields are in the component itself.
+/// Returns the `data` of a component, or none if the fields are in the component itself.
 Node data_of(const SourceItem& component);
 
 /// Returns whether a child of a component's text is its key or its type, and not a field.

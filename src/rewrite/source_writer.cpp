@@ -16,14 +16,14 @@ namespace {
 
 // --- texts -----------------------------------------------------------------------------------------------------------
 
-/// The context of a YAML scalar: inside brackets, or in block style, where a text may have several lines.
+/// The context of a YAML scalar: inside brackets, or in block style, where a string may have several lines.
 struct YamlContext {
     bool is_flow = true;
-    std::size_t indent = 0;  ///< indentation of the lines of a multi-line text
+    std::size_t indent = 0;  ///< indentation of the lines in a multi-line string
     std::size_t step = 0;    ///< the indentation relative to the enclosing list or mapping
 };
 
-/// Returns whether a number in YAML is also a number in JSON: it has no +, 0x or 0o, and digits on both sides of the
+/// Returns whether a YAML number is also a JSON number, which has no +, 0x or 0o, and has digits on both sides of the
 /// point.
 bool is_json_number(std::string_view text) {
     if (text.starts_with('-')) text.remove_prefix(1);
@@ -105,7 +105,7 @@ void append_double_quoted(std::string& out, std::string_view text) {
     out += '"';
 }
 
-/// Whether other YAML readers may read a text as a bool or another value.
+/// Whether other YAML readers may read a string as a bool, a null or a special key.
 bool is_word_of_yaml_1_1(std::string_view text) {
     constexpr std::string_view kWords[] = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "~", "=", "<<"};
     std::string lower(text.substr(0, 6));  // one character more than the longest word
@@ -113,13 +113,13 @@ bool is_word_of_yaml_1_1(std::string_view text) {
     return std::find(std::begin(kWords), std::end(kWords), lower) != std::end(kWords);
 }
 
-/// Whether other YAML readers may read a text as a number, a date or a time.
+/// Whether other YAML readers may read a string as a number, a date or a time.
 bool is_like_number(std::string_view text) {
     return is_one_of(text[0], "0123456789+-.") &&
            text.find_first_not_of("0123456789+-._:eExXoObBTZ ") == std::string_view::npos;
 }
 
-/// Returns whether a text needs no quotes, because nothing in it is YAML syntax.
+/// Returns whether a string needs no quotes, because nothing in it is YAML syntax.
 bool is_yaml_plain(std::string_view text, bool is_flow) {
     if (text.empty() || text.size() > kMostPlain || text.front() == ' ' || text.back() == ' ') return false;
     const bool has_blank = text.size() == 1 || text[1] == ' ' || is_one_of(text[1], ",[]{}");
@@ -133,7 +133,7 @@ bool is_yaml_plain(std::string_view text, bool is_flow) {
     return !is_flow || text.find_first_of(",[]{}") == std::string_view::npos;
 }
 
-/// Appends a text as a block scalar. Returns false if that is not possible.
+/// Appends a string as a block scalar. Returns false if that is not possible.
 bool append_yaml_block(std::string& out, std::string_view text, const YamlContext& place) {
     const std::size_t first = text.find_first_not_of('\n');
     const bool ends_line = text.ends_with('\n');
@@ -153,7 +153,7 @@ bool append_yaml_block(std::string& out, std::string_view text, const YamlContex
     return true;
 }
 
-/// Appends a text in YAML, in the simplest form on one line.
+/// Appends a YAML string in the simplest form that fits on one line.
 void append_yaml_text(std::string& out, std::string_view text, bool is_flow, bool is_key) {
     const bool is_number_key = is_key && text.find_first_not_of("0123456789") == std::string_view::npos;
     const bool is_plain =
@@ -173,7 +173,7 @@ public:
     Origins(SourceFormat format, const Diagnostics& diagnostics, const SourceComments& comments)
         : format_(format), diagnostics_(diagnostics), comments_(comments) {}
 
-    /// Returns the format of the text at a position; the output format if the position is not in a text.
+    /// Returns the format of the text that a position is in, or the output format if it is not in a text.
     SourceFormat format_of(SourcePosition position) const {
         return position.file == 0 || position.file > diagnostics_.num_files()
                    ? format_
@@ -197,7 +197,8 @@ public:
         return found;
     }
 
-    /// Returns the text of a key or scalar, or the opening bracket, without anchor and tag; empty if there is none.
+    /// Returns the text of a key or scalar, or the opening bracket of a list or mapping, without the anchor and the
+    /// tag. Empty if there is none.
     std::string_view text_at(SourcePosition position, bool is_container = false) const {
         const TextToken* const token = find(position, is_container);
         const bool has_text = token != nullptr && token->value < token->end;
@@ -205,7 +206,7 @@ public:
     }
     std::string_view text_of(Node value) const { return text_at(value.position(), is_container(value)); }
 
-    /// Returns the anchor or tag of a YAML value, including its sign (& or !); otherwise an empty text.
+    /// Returns the anchor or tag of a YAML value, including its sign (& or !), or an empty string if there is none.
     std::string_view property_of(Node value, char sign) const {
         const SourcePosition position = value.position();
         const TextToken* const token = find(position, is_container(value));
@@ -219,7 +220,7 @@ public:
         return {};
     }
 
-    /// Returns the text between a token and the previous token: blanks, line ends, commas and signs.
+    /// Returns the text between a token and the previous one, which may have blanks, line ends, commas and signs.
     std::string_view gap_before(std::uint32_t file, const TextToken& token) const {
         const bool is_first = &token == comments_.tokens(file).data();
         return text(file, is_first ? 0 : (&token - 1)->end, token.begin);
@@ -239,7 +240,7 @@ public:
         return text(first.file, first.offset, second.offset).find('\n') != std::string_view::npos;
     }
 
-    /// Returns the text of a file; empty if there is no such file.
+    /// Returns the text of a file, or an empty string if there is no such file.
     std::string_view whole_text(std::uint32_t file) const {
         return file == 0 || file > diagnostics_.num_files() ? std::string_view() : diagnostics_.text(file);
     }
@@ -271,7 +272,7 @@ private:
 
 // --- scalars and keys ------------------------------------------------------------------------------------------------
 
-/// Writes scalars and keys: as in their original text if possible, otherwise in the simplest form.
+/// Writes scalars and keys as in their original text if possible, and otherwise in the simplest form.
 class Speller {
 public:
     Speller(SourceFormat format, const Origins& origins, bool bare_texts)
@@ -310,7 +311,7 @@ private:
             shoal::append_number(out, *node.as_uint64());
     }
 
-    /// Appends a string or key as in its source text, if that is allowed here and has the same meaning.
+    /// Appends a string or key as in its source text, if this spelling is allowed here and has the same meaning.
     bool append_as_written(std::string& out, std::string_view text, SourcePosition position, bool is_flow,
                            bool is_key) const {
         const std::string_view source = origins_.text_at(position);
@@ -356,7 +357,7 @@ private:
             append_quoted_text(out, text);
     }
 
-    /// Appends a folded YAML text with the same lines and the current indentation.
+    /// Appends a folded YAML string with the same lines and the current indentation.
     bool append_folded(std::string& out, Node node, const YamlContext& place) const {
         const std::string_view source = origins_.text_of(node);
         if (place.is_flow || !source.starts_with('>') || !origins_.is_yaml(node.position())) return false;
@@ -440,7 +441,7 @@ private:
 
     // --- lines -------------------------------------------------------------------------------------------------------
 
-    /// `depth` is in levels; in YAML, it is in spaces, because list elements are always indented by two spaces.
+    /// `depth` counts levels. In YAML it counts spaces, because list elements are always indented by two spaces.
     void new_line(std::size_t depth, bool after_blank_line) {
         SHOAL_ASSERT(depth <= kMostDepth * 8,
                      "lists and mappings are nested deeper than 1,000 levels; flatten the tree");
@@ -514,7 +515,7 @@ private:
 
     // --- the signs of SJSON ------------------------------------------------------------------------------------------
 
-    /// If punctuation is kept, sets it from the first key and the first children in the root's text.
+    /// If punctuation is kept, copies it from the first key and the first children in the root's text.
     void choose_signs(Node root) {
         if (is_json() || is_yaml()) sign_ = ": ";
         commas_ = is_json() || is_yaml();
@@ -527,7 +528,8 @@ private:
             if (const int commas = commas_in_text(node); commas >= 0) return static_cast<void>(commas_ = commas != 0);
     }
 
-    /// Returns the first key with a `:` or `=` in the text. Searches the root and, level by level, its first children.
+    /// Returns the first key that is followed by `:` or `=` in the text. Searches the root and then the first child of
+    /// each level.
     Node first_with_sign(Node root) const {
         for (Node node = root; is_container(node) && node.size() > 0; node = *node.begin())
             for (const Node child : node)
@@ -537,8 +539,8 @@ private:
 
     bool keeps_signs_of(SourcePosition position) const { return signs_file_ != 0 && position.file == signs_file_; }
 
-    /// Returns the text between a key and its value if it is a `:` or `=` with blanks around it; otherwise an empty
-    /// text.
+    /// Returns the text between a key and its value if it is a `:` or `=` with blanks around it, and otherwise an empty
+    /// string.
     std::string_view sign_in_text(Node child) const {
         const SourcePosition key = child.key_position(), value = child.position();
         if (!child.has_key() || !keeps_signs_of(key) || value.file != key.file || value.offset <= key.offset) return {};
@@ -555,7 +557,7 @@ private:
         return sign.empty() ? sign_ : sign;
     }
 
-    /// Returns whether there are commas between the children of a list or mapping in the text; -1: unknown.
+    /// Returns 1 if the text has commas between the children of a list or mapping, 0 if not, and -1 if this is unknown.
     int commas_in_text(Node node) const {
         Node before;
         for (const Node child : node) {
@@ -610,13 +612,13 @@ private:
         return false;
     }
 
-    /// Returns whether a key or element has comments above or after it that are not written yet.
+    /// Returns whether a key or element has comments above or after it that have not been written yet.
     bool has_comments(const NodeComments* around) const {
         return around != nullptr && (has_new(around->before) || has_new(around->after));
     }
 
-    /// Returns whether a list that does not fit on one line gets several values per line: if its text has several, or
-    /// if all values are numbers.
+    /// Returns whether a list that does not fit on one line gets several values per line, because its text has several
+    /// or because all values are numbers.
     bool takes_rows(Node node) const {
         if (!node.is_list() || std::any_of(node.begin(), node.end(), is_container)) return false;
         const bool has_lines = shape_of(node) == Shape::kLines;
@@ -643,8 +645,8 @@ private:
         });
     }
 
-    /// Returns whether a text is written on several lines: true for texts with line ends, unless they were quoted in
-    /// SJSON or YAML.
+    /// Returns whether a string is written on several lines. This is true for strings with line ends, unless they were
+    /// quoted in SJSON or YAML.
     bool takes_lines(Node node) const {
         if (!node.is_string() || node.as_string().find('\n') == std::string_view::npos) return false;
         const std::string_view text = origins_.text_of(node);
@@ -710,7 +712,7 @@ private:
         return true;
     }
 
-    /// Writes several scalars per line: those of an original line, or as many as fit. A comment ends a line.
+    /// Writes several scalars per line, either as in the original text or as many as fit. A comment ends a line.
     void rows(Node list, std::size_t depth) {
         const NodeComments* const inside = comments_.inside(list);
         const std::size_t indent = is_yaml() ? depth + unit_.size() : depth + 1;
@@ -795,8 +797,8 @@ private:
         return tag == "!!pairs" || tag == "!!omap" ? tag : std::string_view();
     }
 
-    /// Appends the anchor and the tag of a value. If the same value was written above, appends its alias and returns
-    /// true.
+    /// Appends the anchor and the tag of a value. If the same value has already been written, appends its alias and
+    /// returns true.
     bool yaml_anchor(std::string& out, Node node) {
         if (const std::string_view name = anchor_of(node); !name.empty()) {
             const auto last =
@@ -824,7 +826,7 @@ private:
         out_ += concat('\n', std::string(indent, ' '), ':');
     }
 
-    /// Writes the comments of an element's first node, which is on the line of the dash, above that line.
+    /// The first nodes in an element are on the line of its dash. Writes their comments above that line.
     void yaml_first_comments(Node node, std::size_t depth) {
         while (is_container(node) && node.size() > 0 && anchor_of(node).empty() && tag_to_keep(node).empty()) {
             if (const NodeComments* const inside = comments_.inside(node)) lines(inside->at_start, depth);
@@ -870,7 +872,7 @@ private:
         lines(inside->at_end, depth);
     }
 
-    /// Writes comments after the character that begins a multi-line text; only one comment line fits there.
+    /// Writes comments after the character that begins a multi-line string; only one comment line fits there.
     void yaml_behind_header(const std::vector<Comment>& list, std::size_t begin, std::size_t line_end, Node node,
                             std::size_t depth) {
         const bool has_room = list.size() == 1 && !list[0].is_first && lines_of(list[0]).size() == 1;
@@ -884,7 +886,7 @@ private:
         if (has_room) out_ += lines;
     }
 
-    /// Returns whether a YAML null was written as an empty text.
+    /// Returns whether the source text of a YAML null is empty.
     bool is_unsaid(Node node) const {
         const SourcePosition position = node.position();
         const std::string_view text = origins_.text_of(node);
@@ -892,7 +894,7 @@ private:
                (text.empty() || (text[0] != '~' && text[0] != 'n' && text[0] != 'N'));
     }
 
-    /// Writes the value after `key:` or `-`. Returns whether it was written on several lines without brackets.
+    /// Writes the value after `key:` or `-`. Returns true if the value takes several lines and has no brackets.
     bool yaml_value(Node node, std::size_t depth) {
         if (node.has_key() && is_unsaid(node)) return false;
         const std::size_t begin = out_.size();
@@ -928,8 +930,8 @@ private:
 
     // --- the text ----------------------------------------------------------------------------------------------------
 
-    /// Returns the node that shows the width of a level: `child` if the root has brackets, otherwise its first child.
-    /// Returns none if that node does not start a line.
+    /// Returns the node whose indentation is that of one level, which is `child` if the root has brackets, and
+    /// otherwise its first child. Returns none if that node does not start a line.
     Node first_indented(Node child, bool has_bracket) const {
         const bool is_block = is_container(child) && child.size() > 0 && shape_of(child) == Shape::kLines;
         if (!has_bracket && !is_block) return {};
@@ -959,7 +961,7 @@ private:
         }
     }
 
-    /// Uses the line ends of the first line of the root's text, and its byte order mark, if there is one.
+    /// Takes over the byte order mark of the root's text, if it has one, and the line end of its first line.
     void take_line_ends(Node root) {
         const std::string_view text = origins_.whole_text(root.position().file);
         const std::size_t end = std::min(text.find('\n'), text.size());
@@ -975,8 +977,8 @@ private:
             out_.insert(0, kByteOrderMark);
     }
 
-    /// Returns whether the root is written with brackets: true in JSON, for a list in SJSON, and if SJSON braces are
-    /// kept.
+    /// Returns whether the root is written with brackets. In JSON, it always is; in SJSON, if it is a list or its
+    /// braces are kept.
     bool keeps_braces(Node root) const {
         if (is_json() || !root.is_mapping()) return !is_yaml();
         return keeps_signs_of(root.position()) && origins_.text_of(root).starts_with('{');
@@ -1016,10 +1018,10 @@ private:
     SourceLayout layout_;
     Origins origins_;
     Speller speller_;
-    std::string unit_;               // the text of one level of indentation
+    std::string unit_;               // the blanks of one level of indentation
     std::string_view sign_ = " = ";  // between keys and values that do not keep their punctuation
     bool commas_ = false;            // whether commas separate children that do not keep their punctuation
-    std::uint32_t signs_file_ = 0;   // the file whose punctuation is kept; 0: none
+    std::uint32_t signs_file_ = 0;   // the file whose punctuation is kept, or 0
     std::string out_;
     bool is_block_start_ = true;  // at the start of the text or of a block, where empty lines are dropped
     std::vector<std::pair<std::string, Node>> anchors_;

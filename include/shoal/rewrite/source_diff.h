@@ -1,5 +1,5 @@
 #pragma once
-// Compares two sources by key, not by position in the text, and regardless of their formats.
+// Compares two sources by key, regardless of their formats and of the positions in the text.
 //
 //     const std::vector<SourceDifference> differences = diff_sources(before, after);
 //     print(differences_text(differences));
@@ -12,7 +12,7 @@
 //     > a5 was at left/a5
 //
 // The order of entities, components and fields is ignored. A list is one value. An entity counts as moved if its key is
-// unique in both texts and it has another parent.
+// unique in both texts and its parent differs.
 // Thread: any thread.
 
 #include "shoal/rewrite/detail/source_tree.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Merges two versions of a source by key: entity by entity, component by component, field by field.
+// Merges two versions of a source by key, for each entity, component and field.
 //
 //     const std::optional<Document> merged = merge_sources(base, a, b, diagnostics, comments);
 //     if (merged) print(write_source_text(merged->root(), SourceFormat::kSjson, diagnostics, comments));
@@ -10,9 +10,9 @@
 //     -           -           lamp        lamp
 //     power 2     power 3     power 4     a conflict
 //
-// read_source_tree() reads all three, and collects their comments in one SourceComments. The result has the layout of
-// `a`; items that are new in `b` keep their relative position. Unchanged parts keep their comments,
-// their spelling and their position in the text. Comments merge like values, but never conflict.
+// read_source_tree() reads each of the three, and adds their comments to the same SourceComments. The result has the
+// layout of `a`; items that are new in `b` keep their relative position. Unchanged parts keep their comments, their
+// spelling and their position in the text. Comments merge like values, but never conflict.
 // Thread: one thread at a time per Diagnostics.
 
 #include "shoal/rewrite/detail/source_tree.h"
@@ -21,17 +21,18 @@
 
 namespace shoal {
 
-/// Merges the changes from `base` to `a` and from `base` to `b`. All three must have been read with `diagnostics`.
+/// Merges the changes that lead from `base` to `a` with those from `base` to `b`. All three must have been read with
+/// `diagnostics`.
 /// Errors: returns nothing, and `diagnostics` has each conflict with both positions. There is a conflict if both sides
-/// change a value differently, both add a key with different values, one removes an item that the other changes, or
-/// both move an entity.
+/// change a value differently, both add a key but with different values, one side removes an item that the other
+/// changes, or both move the same entity.
 /// Lifetime: the document refers to the texts of the trees.
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics);
-/// The same, and also merges the comments of the three texts. A comment that only one side has changed is also changed
-/// in the result. If both sides have changed a comment, or one side has changed a comment and the other its item, the
-/// comment of `a` is kept, and a warning reports the position of the dropped comment. A JSON text has no comments,
-/// which does not count as removing them.
+/// Like merge_sources() above, but also merges the comments of the three texts. A comment that only one side has
+/// changed is also changed in the result. If both sides have changed a comment, or one side has changed the comment and
+/// the other side its item, the comment in `a` is kept, and a warning reports the position of the comment that is
+/// dropped. A JSON text has no comments, but this does not count as removing them.
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics, SourceComments& comments);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Rewrites texts without loss: reads a tree and the comments of its text, and writes both in any format.
+// Rewrites texts without loss. Reads a tree and the comments in its text, and writes both in any format.
 //
 //     SourceComments comments;
 //     const Result<Document> reef = read_source_text(file, diagnostics, comments);
@@ -13,11 +13,11 @@
 //         // at_end of the mapping
 //     }
 //
-// An edited tree is built with DocumentBuilder. Nodes that are copied from a read document keep their position, and
-// with it their comments, spelling and line breaks. A rebuilt list or mapping keeps these if it begins at the position
-// of the old one; keys keep them if they are added with key(child). Comments of removed parts are removed. Nodes from
-// several texts may be mixed if the same Diagnostics and SourceComments were used to read the texts. Thread: one thread
-// at a time per object.
+// An edited tree is built with DocumentBuilder. Nodes that are copied from a document that was read keep their
+// position, and therefore their comments, spelling and line breaks. A rebuilt list or mapping keeps them if it begins
+// at the position of the old one. Keys keep them if they are added with key(child). Comments of removed parts are
+// removed. Nodes from several texts may be mixed if the same Diagnostics and SourceComments were used to read the
+// texts. Thread: one thread at a time per object.
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/base/status.h"
@@ -36,11 +36,11 @@ namespace shoal {
 SHOAL_API std::string with_line_feeds(std::string_view text);
 
 struct Comment {
-    std::string text;  ///< without comment marks: a line, or the text between /* and */, with \n as line ends
+    std::string text;  ///< a line, or the text between /* and */, without comment marks and with \n as line ends
     SourcePosition position;
     std::uint16_t num_blanks = 0;   ///< blanks before the comment on its line
     bool is_block = false;          ///< enclosed in /* and */
-    bool is_first = false;          ///< the first thing on its line
+    bool is_first = false;          ///< comes first on its line
     bool after_blank_line = false;  ///< an empty line precedes it
 };
 
@@ -48,7 +48,7 @@ struct Comment {
 /// as \x01 for characters that YAML does not allow.
 SHOAL_API std::vector<std::string> lines_of(const Comment& comment);
 
-/// The comments of a key with its value, an element of a list, or the root.
+/// The comments of a key with its value, of a list element, or of the root.
 struct NodeComments {
     std::vector<Comment> before;    ///< above it
     std::vector<Comment> after;     ///< at the end of its line
@@ -57,24 +57,24 @@ struct NodeComments {
     bool after_blank_line = false;  ///< an empty line precedes it
 };
 
-/// The comments and the tokens of any number of texts.
+/// The comments and tokens of any number of texts.
 class SourceComments {
 public:
-    /// The comments before and after a child of a list or mapping, or before and after the root; nullptr: none.
+    /// Returns the comments before and after the root or a child of a list or mapping; nullptr if there are none.
     /// Lifetime: until the next change.
     SHOAL_API const NodeComments* around(Node node) const;
-    /// The comments at the start and the end of a list or mapping.
+    /// Returns the comments at the start and the end of a list or mapping; nullptr if there are none.
     SHOAL_API const NodeComments* inside(Node node) const;
-    /// The same, but comments can be added and removed. Requires: the node has a position.
+    /// Like around() and inside(), but comments can be added and removed. Requires: the node has a position.
     SHOAL_API NodeComments& change_around(Node node);
     SHOAL_API NodeComments& change_inside(Node node);
 
     /// Returns the comments of one tree, and all tokens.
     SHOAL_API SourceComments of(Node root) const;
-    /// All comments, in no particular order. Lifetime: until the next change.
+    /// Returns all comments, in no particular order. Lifetime: until the next change.
     SHOAL_API std::vector<const Comment*> all() const;
 
-    /// The tokens of a file in text order; empty if the file was read without comments.
+    /// Returns the tokens of a file, in text order; empty if the file was read without comments.
     SHOAL_API std::span<const TextToken> tokens(std::uint32_t file) const;
 
 private:
@@ -87,28 +87,29 @@ private:
     std::vector<std::vector<TextToken>> tokens_;  // indexed by file
 };
 
-/// Reads a file of `diagnostics` in the format of its name, and adds its comments and tokens.
+/// Reads a file of `diagnostics` in the format that its name indicates, and adds its comments and tokens to `comments`.
 /// Errors: returns no document and adds no comments; `diagnostics` has one or more errors.
 SHOAL_API Result<Document> read_source_text(std::uint32_t file, Diagnostics& diagnostics, SourceComments& comments,
                                             const ReadOptions& options = {});
 
 struct SourceLayout {
     std::uint32_t width = 100;  ///< in code points; longer lists and mappings are written with one child per line
-    /// Spaces per level. 0: as in the root's source text if that has the same format; otherwise a tab in
-    /// SJSON, and two spaces in JSON and YAML.
+    /// Spaces per level. If 0, uses the indentation of the root's source text if that has the same format, and
+    /// otherwise a tab in SJSON and two spaces in JSON and YAML.
     std::uint32_t indent = 0;
-    /// SJSON: keeps the punctuation of the root's source text: `:` or `=`, commas, and the braces of the root. Nodes
-    /// from other texts are written in the same way. If not set, uses ` = `, no commas and no braces.
+    /// In SJSON, keeps the punctuation of the root's source text, which is `:` or `=`, commas, and the braces of the
+    /// root. Nodes from other texts are written in the same way. If not set, uses ` = `, no commas and no braces.
     bool keeps_signs = false;
-    bool bare_texts = false;  ///< SJSON: does not quote strings that were read without quotes, as in schema files
+    bool bare_texts = false;  ///< in SJSON, does not quote strings that were read without quotes, as in schema files
 };
 
-/// Returns the tree as text with its comments (except in JSON, which has none). The text reads back as an equal tree.
+/// Returns the tree as text, with its comments unless the format is JSON. When the text is read, it gives an equal
+/// tree.
 ///
-/// Numbers and single-line strings keep the spelling of their source text if the format and the value are still the
-/// same. Lists and mappings on one line stay on one line if they fit; new ones are written on one line if they fit and
-/// contain no mappings. Aliases of YAML stay aliases in YAML. Line ends are those of the first line of the root's
-/// source text, \n or \r\n. A byte order mark is kept if the format is the same.
+/// Numbers and single-line strings keep the spelling of their source text if they have the same value and format. Lists
+/// and mappings that were on one line stay on one line if they fit. New ones are written on one line if they fit and do
+/// not contain mappings. YAML aliases stay aliases in YAML output. All lines end like the first line of the root's
+/// source text, with \n or \r\n. A byte order mark is kept if the format is the same.
 /// Requires: `node` is not none, and lists and mappings are nested at most 1,000 deep.
 /// Lifetime: `diagnostics` still has the source texts of the nodes, and `comments` has their comments.
 SHOAL_API std::string write_source_text(Node node, SourceFormat format, const Diagnostics& diagnostics,

@@ -1,5 +1,5 @@
 #pragma once
-// The content of one source as a tree of items that are found by key, regardless of the source's format and order.
+// The content of one source as a tree of items. Items are found by key, regardless of the source's format and order.
 //
 //     Diagnostics diagnostics;
 //     const std::uint32_t file = diagnostics.add_file("reef/garden.sjson", std::move(text));
@@ -11,9 +11,10 @@
 //             modified_components = {              +- component glow     place: modified_components
 //                 glow = { power = 2 }                +- member power       value: 2
 //
-// All forms of a source give the same items: lists with `_guid` or mappings by key, entities in the short form, and
-// fields inside `data`. Mappings of fields are items with members; a list is one value, like a number. Prefabs are not
-// read: an item has only the content of this text. compose_source_tree() returns the composed result instead.
+// A source gives the same items in whatever form it is written: with lists of elements that have a `_guid` or with
+// mappings by key, with entities in the short or the long form, and with fields inside or outside `data`. Mappings of
+// fields are items with members; a list is one value, like a number. Prefabs are not read, so an item has only the
+// content of this text. compose_source_tree() returns the composed result instead.
 // Lifetime: a SourceTree refers to the texts that the Diagnostics keeps. Thread: a tree does not change.
 
 #include "shoal/document/detail/document.h"
@@ -46,7 +47,7 @@ enum class ItemRole : std::uint8_t {
     kModifiedChildren,
     kDeletedChildren,
     kUnits,     ///< the `units` of a level that also has `entities`
-    kEntities,  ///< the entities of a level, even if written as `units`
+    kEntities,  ///< the entities of a level, even if its key is `units`
     kBeside,    ///< keys besides the `data` of a component
 };
 
@@ -54,12 +55,12 @@ struct SourceItem {
     const SourceItem* parent = nullptr;
     std::string_view key;       ///< GUID or name, in the composer's form; empty for a level
     std::string_view type;      ///< type of a component; empty in a change that does not name the type
-    std::string_view key_name;  ///< the member that holds `key`: `_guid`, `guid` or `id`; empty: none
+    std::string_view key_name;  ///< the name of the member that holds `key`: `_guid`, `guid` or `id`
     ItemKind kind = ItemKind::kMember;
     ItemRole place = ItemRole::kMember;
     ItemForm form = ItemForm::kByKey;
     Node text;   ///< the item's text; none in a composed tree
-    Node value;  ///< value of a member or component that is not a mapping
+    Node value;  ///< the value, if the item is a member or component but not a mapping
     SourcePosition position;
     std::vector<const SourceItem*> children;  ///< in text order
 
@@ -85,13 +86,13 @@ private:
 };
 
 /// Reads a file of `diagnostics`. Errors: the file cannot be read, is not a source, or has two entities or components
-/// with the same key. Returns nothing in these cases; `diagnostics` has the reason.
+/// with the same key. Returns nothing; `diagnostics` has the reason.
 SHOAL_API std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics,
                                                      const ReadOptions& options = {640});
-/// The same with the comments of the text.
+/// Like read_source_tree() above, but also reads the comments of the text.
 SHOAL_API std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics,
                                                      SourceComments& comments, const ReadOptions& options = {640});
-/// The same for a document that was already read, or was built. Lifetime: as long as the document.
+/// Makes a tree from a document that has already been read or built. Lifetime: as long as the document.
 SHOAL_API std::optional<SourceTree> read_source_tree(Node root, Diagnostics& diagnostics);
 /// Returns an empty source tree of the same kind as `other`.
 SHOAL_API SourceTree empty_source_tree(const SourceTree& other);
@@ -103,11 +104,11 @@ SHOAL_API bool same_item(const SourceTree& a, const SourceItem& in_a, const Sour
 
 /// Returns the key for a role in a source, such as "modified_components"; empty for members.
 SHOAL_API std::string_view role_name(ItemRole place);
-/// Returns the entity that an item is or belongs to; the level if there is none.
+/// Returns the entity that an item is or belongs to, or the level if there is none.
 SHOAL_API const SourceItem& entity_of(const SourceItem& item);
-/// Returns the keys from the root to the entity of an item, separated by `/`. The path of a level is "the level".
+/// Returns the keys from the root to an item's entity, separated by `/`. The path of a level is "the level".
 SHOAL_API std::string entity_path(const SourceItem& item);
-/// Returns the path from an item's entity to the item: "modified_components.glow.power".
+/// Returns the path from an item's entity to the item, such as "modified_components.glow.power".
 SHOAL_API std::string member_path(const SourceItem& item);
 /// Returns an item as a document in canonical form, which uses mappings by key and has one way to write each item.
 SHOAL_API Document canonical_document(const SourceItem& item);
