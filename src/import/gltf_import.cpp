@@ -1,4 +1,4 @@
-// Converts a glTF scene to a source: decides which nodes become entities, and writes their names and components.
+// Converts a glTF scene to a source. Decides which nodes become entities, and writes their names and components.
 
 #include "import/gltf_scene.h"
 #include "shoal/base/detail/hash_map.h"
@@ -59,10 +59,10 @@ components = {
 	}
 }
 )";
-constexpr std::uint32_t kMaxJoints = 1 << 22;  // limit on joints in all model poses together
+constexpr std::uint32_t kMaxJoints = 1 << 22;  // limit on the total number of joints in all model poses
 constexpr std::string_view kMeshType = "gltf_mesh", kCameraType = "gltf_camera", kLightType = "gltf_light";
 
-/// Makes names unique: a second "wheel" becomes "wheel.2".
+/// Makes names unique. A second "wheel" becomes "wheel.2".
 class UniqueNames {
 public:
     explicit UniqueNames(const std::vector<std::string>& wanted) : used_(wanted.begin(), wanted.end()) {}
@@ -79,7 +79,7 @@ private:
     std::map<std::string, std::uint32_t> num_taken_;
 };
 
-/// Returns the double whose shortest text reads back as this float.
+/// Returns the double whose shortest decimal form reads back as this float.
 double shortest(float value) {
     std::string text;
     append_number(text, value);
@@ -124,8 +124,8 @@ private:
     /// The conversion of a node.
     struct NodePlan {
         std::vector<std::uint32_t> children;  // child entities
-        std::uint32_t joint = kNoGltf;        // the joint that the entity is attached to
-        std::uint32_t skin = kNoGltf;         // the skin that the node is a joint of
+        std::uint32_t joint = kNoGltf;        // the joint to which the entity is attached
+        std::uint32_t skin = kNoGltf;         // the skin of which the node is a joint
         bool is_reachable = false;
         bool is_hidden = false;  // the node or an ancestor is hidden
     };
@@ -143,8 +143,8 @@ private:
         }
     }
 
-    /// Finds, for each skin, the first node that is drawn with it and is not below a joint. Entities that are attached
-    /// to joints become its children. Without such a node, the joints become entities.
+    /// For each skin, finds the first node that is drawn with it and is not below a joint. Entities that are attached
+    /// to joints become children of this node. If there is none, the joints become entities.
     void find_hosts() {
         hosts_.assign(scene_.skins.size(), kNoGltf);
         std::vector<bool> is_joint(nodes_.size()), is_used(scene_.skins.size());
@@ -173,7 +173,7 @@ private:
         return node.mesh != kNoGltf || node.camera != kNoGltf || node.light != kNoGltf || (extras && !extras.is_null());
     }
 
-    /// Makes entities for a node, whose parent is `parent`, and for its descendants.
+    /// Makes entities for a node and its descendants. `parent` is the parent of the node.
     void place(std::uint32_t index, std::uint32_t parent) {
         const GltfNode& node = nodes_[index];
         NodePlan& own = places_[index];
@@ -192,7 +192,7 @@ private:
 
     // --- extensions --------------------------------------------------------------------------------------------------
 
-    /// The uses of an extension by objects of a kind: how many there are, and which is the first.
+    /// The uses of an extension by one kind of object: their number, and the first one.
     struct Extension {
         std::uint32_t count = 0;
         Node first;
@@ -222,7 +222,7 @@ private:
         return number == nullptr || *number < 0 ? 0 : static_cast<std::uint64_t>(*number);
     }
 
-    /// Warns of extensions whose data is not imported.
+    /// Warns about extensions whose data is not imported.
     void warn_of_extensions() {
         Extensions found;
         note_extensions(scene_.scene, "scene", found);
@@ -423,7 +423,7 @@ private:
         return kNoGltf;
     }
 
-    /// Returns the pose of a joint relative to another node; an approximation if nodes between them cause shear.
+    /// Returns the pose of a joint relative to another node. It is an approximation if nodes between them cause shear.
     Transform joint_pose(std::uint32_t joint, std::uint32_t base) {
         const GltfNode& node = nodes_[joint];
         if (node.parent == base) return node.local;
@@ -499,8 +499,8 @@ private:
         return key == kMeshType || key == kCameraType || key == kLightType || registry_.find(key) != nullptr;
     }
 
-    /// Writes the extras of a node or scene: those with the name of a component as components, and the rest as
-    /// properties.
+    /// Writes the extras of a node or scene. Those that have the name of a component are written as components, and the
+    /// others as properties.
     void write_extras(Node owner) {
         const Node extras = owner.find("extras");
         if (!extras || extras.is_null()) return;
@@ -542,7 +542,7 @@ private:
         for (const Node value : values) keep_property(value, std::string(value.key()), paths, kept);
         if (kept.empty()) return;
         builder_.begin_mapping("properties");
-        builder_.begin_mapping("data");  // in `data`, because values may have names of component keys
+        builder_.begin_mapping("data");  // in `data`, because values may be named like keys of components
         for (const auto& [path, value] : kept) {
             builder_.key(path, value.key_position());
             write_value(value);
@@ -568,7 +568,7 @@ private:
         }
     }
 
-    /// Keeps a value under its path; for a mapping, keeps the members instead.
+    /// Keeps a value under its path. If it is a mapping, keeps its members instead.
     void keep_property(Node value, const std::string& path, std::set<std::string>& paths,
                        std::vector<std::pair<std::string, Node>>& kept) {
         if (value.is_null()) return;
@@ -606,7 +606,7 @@ private:
         return true;
     }
 
-    /// Returns whether a list is a vector of `lanes` numbers; the first vector sets `lanes`.
+    /// Returns whether a list is a vector of `lanes` numbers. The first vector sets `lanes`.
     static bool is_vector_of(Node list, std::uint32_t& lanes) {
         if (lanes == 0) lanes = list.size();
         return list.size() == lanes && lanes >= 2 && lanes <= 4 &&
@@ -623,11 +623,11 @@ private:
     std::vector<NodePlan> places_;                                    // indexed by node
     std::vector<std::uint32_t> order_;                                // the nodes of the scene, parents first
     std::vector<std::uint32_t> roots_;                                // root entities
-    std::vector<std::uint32_t> hosts_;                                // indexed by skin: see find_hosts()
+    std::vector<std::uint32_t> hosts_;                                // indexed by skin; see find_hosts()
     HashMap<std::uint64_t, std::string> joint_names_{Owner("gltf")};  // by skin and joint
     const std::size_t num_errors_ = diagnostics_.num_errors();
     std::uint64_t num_joints_ = 0;        // joints in all model poses
-    bool names_files_ = false;            // whether components name files, which are then looked up in the roots
+    bool names_files_ = false;            // whether components name files, which are looked up in the roots
     std::set<std::string_view> written_;  // component types of the entity being written
 };
 

@@ -83,7 +83,8 @@ private:
         return elements;
     }
 
-    /// Reads an index below `count`. Returns kNoGltf if there is no index, or after reporting an invalid index.
+    /// Reads an index below `count`. Returns kNoGltf if there is no index, and also if it is invalid, which is
+    /// reported.
     std::uint32_t read_index(Node value, std::size_t count, std::string_view thing) {
         if (!value) return kNoGltf;
         const std::int64_t* const index = value.is_integer() ? value.as_int64() : nullptr;
@@ -109,7 +110,7 @@ private:
         return indices;
     }
 
-    /// Reads a list of numbers, if there is one. Returns false after reporting an error.
+    /// Reads a list of numbers, if there is one. If there is an error, reports it and returns false.
     bool read_numbers(Node value, std::uint32_t count, float* out) {
         if (!value) return true;
         if (!is_gltf_floats(value, count, diagnostics_)) return false;
@@ -161,8 +162,8 @@ private:
         if (rotation) accept_rotation(diagnostics_, rotation.position(), "node: a rotation is ", local.rotation);
     }
 
-    /// A scale of 0 cannot be inverted. If it is 0 on all axes, the node is hidden, as glTF defines; on one or two
-    /// axes, the node is made nearly flat.
+    /// A scale of 0 cannot be inverted. If the scale is 0 on all axes, the node is hidden, as glTF defines. If it is 0
+    /// on one or two axes, the node is made nearly flat.
     void replace_scales_of_0() {
         std::vector<bool> is_joint(out_.nodes.size());
         for (const std::vector<std::uint32_t>& skin : out_.skins)
@@ -249,7 +250,7 @@ private:
         return check_depth();
     }
 
-    /// Checks that no node is its own ancestor. Each node is visited once.
+    /// Checks that no node is its own ancestor. Visits each node once.
     bool check_depth() {
         std::vector<std::uint32_t> depth(out_.nodes.size(), 0), way;
         for (std::uint32_t i = 0; i < out_.nodes.size(); ++i) {

@@ -1,5 +1,5 @@
 #pragma once
-// Reads and checks a glTF file: its nodes and skins, and the objects that they refer to.
+// Reads and checks the nodes and skins of a glTF file, and the objects that they refer to.
 // Thread: one thread at a time per Diagnostics.
 
 #include "shoal/document/detail/document.h"
@@ -28,26 +28,26 @@ struct GltfScene {
 
     Document document;
     std::vector<GltfNode> nodes;
-    std::vector<Matrix3x4> worlds;                  // world poses, by node
+    std::vector<Matrix3x4> worlds;                  // world poses, indexed by node
     std::vector<std::vector<std::uint32_t>> skins;  // joints of each skin
     std::vector<Node> meshes, cameras, lights, accessors;
-    Node scene;  // none: the file has no scenes, and all nodes are used
+    Node scene;  // none if the file has no scenes; all nodes are then used
     std::vector<std::uint32_t> roots;
 };
 
 inline constexpr std::string_view kGltfLights = "KHR_lights_punctual", kGltfVisibility = "KHR_node_visibility",
                                   kGltfInstancing = "EXT_mesh_gpu_instancing";
 
-/// Returns whether the value of `key` is a number that fits in a float. Reports an error if not.
+/// Returns whether the value of `key` is a number that fits in a float. If not, reports an error.
 bool is_gltf_float(Node value, std::string_view key, Diagnostics& diagnostics);
-/// The same for a list of `count` numbers. Requires: `list` has a key.
+/// Returns whether `list` has `count` numbers that fit in floats. If not, reports an error. Requires: `list` has a key.
 bool is_gltf_floats(Node list, std::uint32_t count, Diagnostics& diagnostics);
 
-/// Reads a file of `diagnostics`. `scene`: name or index of the scene; empty: the file's default scene. Errors: returns
-/// nothing after reporting.
+/// Reads a file of `diagnostics`. `scene` is the name or index of the scene; if it is empty, the file's default scene
+/// is read. Errors: reports them and returns nothing.
 std::optional<GltfScene> read_gltf_scene(std::uint32_t file, std::string_view scene, Diagnostics& diagnostics);
 
-/// Returns the text of a member, or an empty text.
+/// Returns a member's string, or an empty string.
 inline std::string_view gltf_text(Node node, std::string_view key) {
     const Node value = node ? node.find(key) : Node();
     return value && value.is_string() ? value.as_string() : std::string_view();

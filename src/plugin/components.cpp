@@ -1,4 +1,4 @@
-// Component types of plugins: makes schemas from the fields of C structs, and tables from schemas.
+// Plugins' component types. Makes schemas from the fields of C structs, and tables from schemas.
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"
@@ -195,8 +195,8 @@ Status read_migrations(const shoal_component_definition& given, std::vector<Plug
     return {};
 }
 
-/// Errors: the type does not belong to this plugin, or was defined before; the definition is invalid; the program has
-/// functions for the type.
+/// Errors: the type does not belong to this plugin or has already been defined, the definition is invalid, or the
+/// program has functions for the type.
 Status define(shoal_world& plugin, const shoal_component& component, const shoal_component_definition& definition) {
     const auto has_it = [&](const PluginType* type) { return &type->component == &component; };
     const auto at = std::ranges::find_if(plugin.types, has_it);
@@ -262,7 +262,7 @@ int has_component(const shoal_world* plugin, const shoal_component* component, s
     return row && row.is_enabled ? 1 : 0;
 }
 
-/// Runs a migration step with a function of the plugin.
+/// Runs a migration step by calling the plugin's function.
 void migrate_by_plugin(void* step, const std::byte* const* olds, std::byte* const* news, std::size_t num_rows) {
     static_cast<const PluginMigration*>(step)->migrate(reinterpret_cast<const void* const*>(olds),
                                                        reinterpret_cast<void* const*>(news), num_rows);
@@ -278,7 +278,8 @@ PluginType& note_type(shoal_world& plugin, const shoal_component& component, con
 }
 
 Status PluginType::add_to(ComponentRegistry& registry) const {
-    // The program may have declared the type with other fields, which only matters if the plugin has functions for it.
+    // The program may have declared the type with different fields. This only matters if the plugin has functions for
+    // the type.
     const RegisteredComponent* const known = registry.find(component.name);
     const bool is_of_world = &registry == &owner.world.registry();
     const bool is_known = known != nullptr && known->schema != nullptr && definition.compile == nullptr;

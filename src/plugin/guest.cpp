@@ -81,7 +81,7 @@ void Guest::remove(GuestQuery& query) {
 
 namespace {
 
-/// Adapts a pass to the interface of the schedule.
+/// Adapts a pass to the schedule's interface.
 struct GuestRows {
     const GuestPass* pass;
 
@@ -125,7 +125,7 @@ Status unschedule_pass(GuestPass& pass) {
     return std::exchange(pass.is_added, false) ? pass.guest.world.schedule().remove(pass.name) : Status();
 }
 
-/// Errors: the same as Guest::add(), except that the order is not checked.
+/// Errors: those of Guest::add(), except that the order is not checked.
 Status schedule_pass(GuestPass& pass) {
     if (Status status = pass.find_accesses(); !status) return status;
     Schedule& schedule = pass.guest.world.schedule();
@@ -228,7 +228,8 @@ GuestChannel* Guest::find_channel(std::string_view named) const {
 
 namespace {
 
-/// Adapts an observer to a world. It passes a copy of its data to the guest, which may remove the observer in the call.
+/// Adapts an observer to a world. Passes a copy of its data to the guest, because the guest may remove the observer
+/// during the call.
 class GuestListener final : public Observer {
 public:
     GuestListener(Guest& guest, const GuestObserver& observer, bool has_values)
@@ -244,7 +245,7 @@ private:
     const bool has_values_;
 };
 
-/// Errors: the component type has no such field.
+/// Errors: the component type does not have the field.
 Result<ObservedChange> observed_change(const GuestObserver& observer, const Schema& schema) {
     ObservedChange to{.kind = observer.kind};
     to.wants_values = observer.kind != ObserverKind::kAdd && !schema.many() && !schema.has_opaque();
@@ -260,7 +261,7 @@ Result<ObservedChange> observed_change(const GuestObserver& observer, const Sche
                   : status;
 }
 
-/// Starts to observe the world. Errors: the same as Guest::add().
+/// Starts to observe the world. Errors: those of Guest::add().
 Status listen(Guest& guest, GuestObserver& observer) {
     const Result<KeptComponent> kept = guest.host.find_kept(observer.name);
     if (!kept) return kept.status();
@@ -309,7 +310,7 @@ Status Guest::remove_observer(std::int64_t number) {
 
 namespace {
 
-/// Whether `text` contains the name of a component as a word, not as a tag or in quotes.
+/// Whether `text` contains the name of a component as a word that is neither a tag nor in quotes.
 bool names(std::string_view text, std::string_view component) {
     const auto is_part = [](char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); };
     for (std::size_t at = text.find(component); at != std::string_view::npos; at = text.find(component, at + 1)) {
@@ -468,7 +469,7 @@ void Guest::renew() {
         const Store* const keeper = world.directory().find_kept(observer.component).store;
         if (!is_active || (observer.store != nullptr && observer.store == keeper)) continue;
         stop_listening(*this, observer);
-        static_cast<void>(listen(*this, observer));  // fails while no store keeps the component type
+        static_cast<void>(listen(*this, observer));  // fails while no store has the component type
     }
 }
 

@@ -1,4 +1,4 @@
-// Functions of the plugin table for entities, rows, commands, events and observers, and various others.
+// Functions in the plugin table for entities, rows, commands, events, observers and other purposes.
 
 #include "plugin/host.h"
 
@@ -275,7 +275,7 @@ shoal_channel* open_channel(shoal_world* plugin, const char* name, std::uint32_t
     return opened;
 }
 
-/// Errors: the plugin has no such channel.
+/// Errors: the plugin does not have the channel.
 Status check_channel(std::string_view call, const shoal_world* plugin, const shoal_channel* channel) {
     if (Status status = check_given(call, {{plugin, "the world"}, {channel, "the channel"}}); !status) return status;
     if (std::ranges::find(plugin->channels, channel) != plugin->channels.end()) return {};

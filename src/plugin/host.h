@@ -1,5 +1,5 @@
 #pragma once
-// The implementation of the opaque types of shoal_abi.h, and the table of functions for plugins.
+// The implementation of the opaque types in shoal_abi.h, and the table of functions for plugins.
 //
 //     shoal_world        a world as one plugin sees it: a guest, with the verbs, types and stores of the plugin
 //     shoal_query        a query of a guest, and where the columns are that were asked for
@@ -24,13 +24,13 @@ class ComponentManager;
 class PluginStore;
 struct PluginType;
 
-/// The data of a store of a plugin, saved while the plugin is replaced.
+/// The data of a plugin's store, saved while the plugin is being replaced.
 struct SavedStore {
     std::string component;
     std::uint32_t version = 0;
     std::uint64_t num_rows = 0;
     Array<std::byte> bytes{Owner("plugins")};
-    bool has_bytes = true;  // false: the store cannot be saved, so its rows are lost
+    bool has_bytes = true;  // if false, the store cannot be saved, so its rows are lost
     bool was_loaded = false;
 };
 
@@ -45,7 +45,7 @@ struct PluginHost : GuestHost {
     std::vector<SavedStore> saved;  // the stores of the plugin being replaced
 };
 
-/// A verb of the tool.
+/// A verb that a plugin adds to the tool.
 struct PluginVerb {
     std::string name, summary, operands;
     int (*run)(void* context, const shoal_verb_call*, shoal_error*) = nullptr;
@@ -87,10 +87,10 @@ struct shoal_world final : shoal::Guest {
     ~shoal_world();
 
     shoal::PluginHost& plugins() const { return static_cast<shoal::PluginHost&>(host); }
-    /// Removes everything that may call functions of the plugin or that uses its stores, and then the stores, newest
+    /// Removes everything that may call the plugin's functions or use its stores. Then removes the stores, newest
     /// first.
     void remove_calls();
-    /// Ends a load: keeps or undoes what load() has done.
+    /// Ends a load, keeping or undoing what load() has done.
     void finish_load(bool keep);
 
     shoal::Array<shoal::PluginType*> types{shoal::Owner("plugins")};
@@ -101,7 +101,7 @@ struct shoal_world final : shoal::Guest {
 
 namespace shoal {
 
-/// A function of a plugin that is called with rows.
+/// A plugin function that is called with rows.
 struct PluginFunction {
     shoal_pass_function run = nullptr;
     void* context = nullptr;
@@ -113,7 +113,7 @@ struct PluginFunction {
 struct shoal_query final : shoal::GuestQuery {
     using GuestQuery::GuestQuery;
     void destroy() override { shoal::destroy_owned("plugins", this); }
-    /// Calls a function for all rows. `context`: the context of the pass; nullptr: outside of passes.
+    /// Calls a function for all rows. `context` is that of the pass, or nullptr outside of passes.
     void run(shoal::Executor* executor, const shoal::PluginFunction& function, const shoal::PassContext* context) const;
 
     mutable std::uint32_t num_loops = 0;  // number of running for_each_batch() calls
@@ -127,10 +127,10 @@ namespace shoal {
 /// The argument of a pass function. Plugins only see the base class.
 struct PluginPassView : shoal_pass {
     PluginPassView(const PassContext* of, shoal_commands* given);
-    const PassContext* context;  // nullptr: outside of passes
+    const PassContext* context;  // nullptr outside of passes
 };
 
-/// Sets the commands that a function of a plugin may use on this thread.
+/// Sets the commands that a plugin's function may use on this thread.
 class CommandScope {
 public:
     explicit CommandScope(const shoal_commands& commands);
@@ -143,14 +143,14 @@ private:
     const shoal_commands* before_;
 };
 
-/// A migration step. Its only pointer into the plugin is the function.
+/// A migration step. The function is its only pointer into the plugin.
 struct PluginMigration {
     std::uint32_t from_version = 0;
     std::vector<NamedType> olds, news;
     void (*migrate)(const void* const* olds, void* const* news, std::size_t num_rows) = nullptr;
 };
 
-/// A component type that a plugin has declared, with its functions.
+/// A component type that a plugin has declared, and its functions.
 struct PluginType {
     PluginType(shoal_world& of, const shoal_component& named, const Schema& declared)
         : owner(of), component(named), schema(declared) {}
@@ -159,13 +159,14 @@ struct PluginType {
     const shoal_component& component;
     Schema schema;
     bool is_defined = false;
-    bool has_entry = false;  // whether the world's registry has an entry to remove with the type
+    bool has_entry = false;  // whether the world's registry has an entry, which is removed with the type
     shoal_component_definition definition{};
     std::vector<PluginMigration> migrations;
 
-    /// Adds the type to a registry. Errors: the registry has another type with that name, or other functions for it.
+    /// Adds the type to a registry. Errors: the registry has a different type with the same name, or different
+    /// functions for it.
     Status add_to(ComponentRegistry& registry) const;
-    /// Removes the entry in the world's registry.
+    /// Removes the entry from the world's registry.
     void leave_registry();
 };
 
@@ -183,10 +184,10 @@ void add_source_functions(shoal_host& table);
 void add_store_functions(shoal_host& table);
 void add_query_functions(shoal_host& table);
 
-/// Fills in an error, unless it is NULL. Returns 0.
+/// Fills in `error`, unless it is NULL. Returns 0.
 int refuse(shoal_error* error, std::string_view message);
 inline int answer(shoal_error* error, const Status& status) { return status ? 1 : refuse(error, status.message()); }
-/// The same for calls without an error argument: logs the error.
+/// Logs an error, for calls without an error argument. Returns 0.
 int complain(const Status& status);
 
 /// A pointer argument of a call.
@@ -194,18 +195,18 @@ struct Given {
     const void* pointer;
     const char* what;  ///< "the world"
 };
-/// Errors: one of the pointers is NULL; the message says which.
+/// Errors: one of the pointers is NULL; the message names it.
 Status check_given(std::string_view call, std::initializer_list<Given> all);
 
-/// Returns a copy of a plugin's struct, which may be shorter or longer than in this version. Requires: its `size` is
-/// set.
+/// Returns a copy of a plugin's struct, which may be shorter or longer than the struct in this version. Requires: its
+/// `size` is set.
 template <class T>
 T copy_given(const T& given) {
     T copy{};
     copy_bytes(static_cast<void*>(&copy), &given, given.size < sizeof(T) ? given.size : sizeof(T));
     return copy;
 }
-/// Whether a struct is long enough for the fields of the first version, up to `field`.
+/// Whether a struct is long enough for the first version's fields up to `field`.
 template <class T, class Field>
 bool reaches(const T& given, const Field T::* field) {
     const T zero{};
@@ -213,8 +214,8 @@ bool reaches(const T& given, const Field T::* field) {
     return given.size >= static_cast<std::size_t>(at - reinterpret_cast<const char*>(&zero)) + sizeof(Field);
 }
 
-/// Returns element `i` of a list of structs, which must all have the size of the first. Returns nullptr if their sizes
-/// differ, or if they end before `last`, the last field of the first version.
+/// Returns element `i` of a list of structs, which must all have the same size. Returns nullptr if the sizes differ, or
+/// if the structs end before `last`, the last field of the first version.
 template <class T, class Field>
 const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
     const std::uint32_t size = list->size;
@@ -225,7 +226,8 @@ const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
 
 /// Returns the handle to a component type, which is the same for all plugins.
 shoal_component* component_of(PluginHost& host, const Schema& schema);
-/// Finds a component type that is kept as bytes. Errors: the type is kept in another way; the message says why.
+/// Finds a component type that is stored as bytes. Errors: the type is stored in a different way; the message gives the
+/// reason.
 Result<KeptComponent> find_bytes(GuestHost& host, const shoal_component& component);
 /// Reads a plugin's declaration of a component type. Errors: the declaration is invalid.
 Result<Schema> read_schema(const shoal_schema& schema);
@@ -233,9 +235,9 @@ Result<Schema> read_schema(const shoal_schema& schema);
 Status read_field(const shoal_field& given, FieldDefinition& field);
 /// Records that a plugin has declared a component type.
 PluginType& note_type(shoal_world& plugin, const shoal_component& component, const Schema& schema);
-/// The compile function of all component types of plugins; `context` is a PluginType.
+/// The compile function for all component types from plugins; `context` is a PluginType.
 bool compile_by_plugin(void* context, const CompileInput& input, CompileOutput& output);
-/// The same for spawn functions.
+/// The spawn function for all component types from plugins; `context` is a PluginType.
 Status spawn_by_plugin(void* context, const SpawnBatch& batch);
 /// Calls a plugin function that returns 0 and fills in an error if it fails.
 template <class Call>
@@ -247,7 +249,8 @@ Status call_plugin(std::string_view what, Call&& call) {
                                             : std::string(error.text));
 }
 
-/// Copies a text to a plugin's buffer, truncated to the capacity and NUL-terminated. Returns the full length.
+/// Copies a string to a plugin's buffer, truncates it to the capacity, and terminates it with NUL. Returns the full
+/// length.
 std::uint32_t give_text(std::string_view given, char* text, std::uint32_t capacity);
 
 }  // namespace shoal

@@ -1,4 +1,4 @@
-// Queries and passes of plugins. A query is made from a text, and its columns become plain pointers. A pass calls a
+// Plugins' queries and passes. A query is made from a string, and its columns become plain pointers. A pass calls a
 // function of the plugin.
 
 #include "plugin/host.h"
@@ -31,12 +31,12 @@ shoal_column show_column(const GuestColumn& wanted, const TextBatch& rows) {
             column.rows};
 }
 
-/// The columns of a table, looked up once for all batches of a loop that are in the table.
+/// The columns of a table. They are looked up once for all batches in the table that a loop visits.
 struct PluginTable {
     explicit PluginTable(const shoal_query& of) : query(of) { query.query->look_at_table(look, this); }
     PluginTable(const PluginTable&) = delete;
     PluginTable& operator=(const PluginTable&) = delete;
-    /// The first row of a batch; num_rows or more: the batch is not part of the table.
+    /// Returns the first row of a batch. The result is num_rows or more if the batch is not part of the table.
     std::size_t first_row(const TextBatch& rows) const {
         const auto owner = reinterpret_cast<std::uintptr_t>(rows.entities().data());
         return (owner - reinterpret_cast<std::uintptr_t>(owners)) / sizeof(Entity);
@@ -99,12 +99,12 @@ PluginPassView::PluginPassView(const PassContext* of, shoal_commands* given) : s
 
 namespace {
 
-/// The calls of a plugin's function in one loop.
+/// The calls to a plugin's function in one loop.
 struct PluginCalls {
     const PluginTable table;
     const PluginFunction& function;
     const PassContext* context;
-    const PluginPassView pass{context, nullptr};  // has no commands, so all calls share it
+    const PluginPassView pass{context, nullptr};  // all calls share it, because it has no commands
 
     static void call_plainly(void* calls, const TextBatch& rows) {
         const PluginCalls& self = *static_cast<const PluginCalls*>(calls);
@@ -150,7 +150,7 @@ namespace shoal {
 
 namespace {
 
-/// A pass of a plugin.
+/// A plugin's pass.
 struct PluginPass final : GuestPass {
     PluginPass(Guest& of, std::string_view named, const PluginFunction& called)
         : GuestPass(of, named), function(called) {}
@@ -206,7 +206,7 @@ shoal_query* make(shoal_world* plugin, const char* text, const char* const* colu
     return *query;
 }
 
-/// Errors: the plugin has no such query.
+/// Errors: the plugin does not have the query.
 Status check_query(std::string_view call, const shoal_world* plugin, const shoal_query* query) {
     if (Status status = check_given(call, {{plugin, "the world"}, {query, "the query"}}); !status) return status;
     if (std::ranges::find(plugin->queries, query) != plugin->queries.end()) return {};
@@ -243,7 +243,7 @@ int for_each_batch(shoal_world* plugin, const shoal_query* query, int on_all_wor
     return answer(error, status);
 }
 
-/// Reads a definition. Errors: the same as make_query(), or a list of names is invalid.
+/// Reads a definition. Errors: those of make_query(), or a list of names is invalid.
 Status fill(PluginPass& pass, shoal_world& plugin, const shoal_pass_definition& given) {
     const struct {
         Names names;

@@ -46,7 +46,7 @@ Status error_in(std::string_view path, std::string_view why) {
     return Status::error(concat("cannot load plugin ", path, ": ", why));
 }
 
-/// Errors: the plugin was built for another version or entity size.
+/// Errors: the plugin was built for a different version or entity size.
 Status check_versions(const shoal_plugin& plugin) {
     if (plugin.size < offsetof(shoal_plugin, abi_version) + sizeof plugin.abi_version)
         return Status::error("what it exports does not begin with sizeof(shoal_plugin)");
@@ -87,7 +87,7 @@ std::string data_text(const shoal_world& plugin) {
     return text;
 }
 
-/// Errors: a pass of the program, or another plugin, uses a store that is to be removed.
+/// Errors: a pass of the program or another plugin uses a store that is to be removed.
 Status check_users(const shoal_world& plugin, bool by_plugins) {
     const Schedule& schedule = plugin.world.schedule();
     const auto is_own = [&](std::string_view name) {
@@ -191,7 +191,7 @@ Status Plugins::check_needs(const Loaded& opened) const {
     return {};
 }
 
-/// Calls load(). Errors: load() failed, or the passes have no valid order; everything that the plugin has made is
+/// Calls load(). Errors: load() failed, or the passes have no valid order. Everything that the plugin has made is then
 /// removed.
 Status Plugins::start(Loaded& opened, bool was_ordered) {
     Schedule& schedule = shared_->world.schedule();
@@ -292,8 +292,8 @@ Status Plugins::reload(std::string_view name) {
     return status;
 }
 
-/// Replaces an older version with a newer one. Errors: the newer version does not start; the older version is started
-/// again, or removed.
+/// Replaces an older version with a newer one. Errors: the newer version does not start. The older version is then
+/// started again, or removed if that fails.
 Status Plugins::exchange(std::size_t index, Loaded* newer) {
     Loaded* const older = loaded_[index];
     const bool was_ordered = shared_->world.schedule().prepare().ok();
@@ -340,7 +340,7 @@ std::size_t Plugins::num_verbs() const {
 
 namespace {
 
-/// Returns a verb by its index over all plugins.
+/// Returns a verb by its index among the verbs of all plugins.
 const PluginVerb& verb_at(const PluginHost& host, std::size_t index) {
     for (const Guest* guest : host.guests) {
         const std::vector<PluginVerb>& verbs = static_cast<const shoal_world*>(guest)->verbs;
@@ -350,7 +350,7 @@ const PluginVerb& verb_at(const PluginHost& host, std::size_t index) {
     fail_assertion({"index < num_verbs()", "there are fewer verbs; ask num_verbs()", __FILE__, __LINE__});
 }
 
-/// A call of a verb. Plugins only see the base class.
+/// A call to a verb. Plugins only see the base class.
 struct VerbCall : shoal_verb_call {
     void (*print_to)(void* context, std::string_view text) = nullptr;
     void* context = nullptr;

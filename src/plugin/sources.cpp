@@ -1,4 +1,4 @@
-// Functions for the compile functions of plugins, which read parts of a source and write the output.
+// Functions that plugins' compile functions use to read parts of a source and to write the output.
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"
@@ -84,7 +84,7 @@ std::uint64_t node_unsigned(shoal_node at) {
 
 // --- the output --------------------------------------------------------------------------------------------------
 
-/// Errors: there is no field of the type at that offset in the image.
+/// Errors: the image does not have a field of this type at the offset.
 Result<const Field*> find_at(const shoal_compilation& to, std::uint32_t offset, FieldType type) {
     for (const Field& field : to.input.schema.fields()) {
         if (field.type != type || offset < field.struct_offset || offset >= field.struct_offset + field.size) continue;

@@ -21,7 +21,7 @@ const shoal_entity* given(std::span<const Entity> entities) {
 }
 std::uint32_t count_of(std::span<const Entity> entities) { return static_cast<std::uint32_t>(entities.size()); }
 
-/// Returns the schema of the table of a store that does not show columns.
+/// Returns the schema of the table for a store that does not show columns.
 Schema without_fields(const Schema& schema) {
     ComponentDefinition definition;
     definition.name = schema.name();
@@ -334,8 +334,8 @@ SavedStore* find_saved(PluginHost& host, std::string_view component) {
     return nullptr;
 }
 
-/// Takes over a component type that only a schema has declared, such as a type from a level: converts the rows to the
-/// fields of the store, and removes the manager from the world. Errors: another store keeps the component type.
+/// Takes over a component type that only a schema has declared, such as a type from a level. Converts the rows to the
+/// fields of the store, and removes the manager from the world. Errors: another store has the component type.
 Result<ComponentManager*> take_over(shoal_world& plugin, const Schema& schema) {
     const KeptComponent kept = plugin.world.directory().find_kept(schema.id());
     if (!kept) return static_cast<ComponentManager*>(nullptr);

@@ -1,6 +1,6 @@
 #pragma once
-// A store that a plugin implements: calls from the world are forwarded to functions of the plugin. The rows are in the
-// plugin's memory; the table here only refers to them, so that queries, observers and reports find them as in other
+// A store that a plugin implements. Calls from the world are forwarded to the plugin's functions. The rows are in the
+// plugin's memory. The table here only refers to them, so that queries, observers and reports find them as in other
 // stores.
 //
 //     world, spawner, commands --> PluginStore --> shoal_store of the plugin
@@ -20,9 +20,9 @@ public:
 
     const Schema& schema() const { return rows_.schema(); }
     std::uint64_t num_rows() const { return rows_.num_rows(); }
-    /// Updates the table with the plugin's current rows. Errors: the rows are invalid; the store then has no rows.
+    /// Updates the table from the plugin's current rows. Errors: the rows are invalid; the store then has no rows.
     Status refresh();
-    /// Gives the context back to the plugin: its function `end` is then not called.
+    /// Gives the context back to the plugin, so that its function `end` is not called.
     void let_go() { given_.end = nullptr; }
     /// Marks all rows as written.
     void mark_all() { rows_.table().stamp_rows({0, rows_.num_rows()}); }
@@ -49,7 +49,7 @@ public:
     ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     void read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const override;
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
-    /// Calls functions of the plugin. Without these, the values are lost if the plugin is replaced.
+    /// Call functions of the plugin. If it does not have them, the values are lost when it is replaced.
     void save(SnapshotWriter& to) const override;
     Status load(SnapshotReader& from) override;
     std::size_t statistics(std::span<StoreStatistics> out) const override;
@@ -69,7 +69,7 @@ private:
     const std::string kind_;
     const Schema row_schema_;  // schema of the table, without columns
     OwnedRows rows_;
-    Array<Entity> spawned_{Owner("plugins")};  // entities since begin_spawn()
+    Array<Entity> spawned_{Owner("plugins")};  // entities spawned since begin_spawn()
 };
 
 }  // namespace shoal

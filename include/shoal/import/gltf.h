@@ -1,5 +1,5 @@
 #pragma once
-// Imports glTF 2.0 files: the nodes of a scene become one entity with children in a source.
+// Imports glTF 2.0 files. The nodes of a scene become one entity with children in a source.
 //
 //     Diagnostics diagnostics;
 //     Result<std::string_view> json = gltf_json(bytes);  // all of a .gltf, the JSON chunk of a .glb
@@ -48,18 +48,17 @@ struct ImportedGltf {
 };
 
 /// Returns the JSON chunk of a .glb, or all bytes of any other file. Chunks after the JSON are ignored. Errors: the
-/// .glb is damaged; the message says where.
-/// Lifetime: the same as `bytes`.
+/// .glb is damaged; the message says where. Lifetime: as long as `bytes`.
 SHOAL_API Result<std::string_view> gltf_json(std::string_view bytes);
 
 /// Imports a JSON file that `diagnostics` holds. `registry` has the component types that `extras` may name. The
-/// returned source compiles with these types, the built-in types and gltf_schema_text(); files that components name are
-/// not read.
+/// returned source compiles with these types, the built-in types and gltf_schema_text(). Does not read files that
+/// components name.
 /// Errors: returns nothing; `diagnostics` has the reason, with positions in the JSON.
 SHOAL_API std::optional<ImportedGltf> import_gltf(std::uint32_t file, const ComponentRegistry& registry,
                                                   const GltfOptions& options, Diagnostics& diagnostics);
 
-/// Returns a schema file of the component types that are only used by imported sources.
+/// Returns a schema file for the component types that only imported sources use.
 SHOAL_API std::string_view gltf_schema_text();
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// Loads plugins into a world: shared libraries that use only the C interface of shoal_abi.h.
+// Loads plugins into a world. Plugins are shared libraries that use only the C interface in shoal_abi.h.
 //
 //     Plugins plugins(world);
 //     if (Status status = plugins.load(path); !status) return status;        // which file, and why
@@ -18,13 +18,13 @@
 //     reload    copy, check | save stores | unload() of the old | load() of the new    on an error: loads the old again
 //     unload    all of the above | its unload() | channels | close the file
 //
-// If load() fails, the entities and component types that it has made are removed, and rows get their old fields back;
-// its changes to existing entities stay. After a reload, the passes of a plugin run after all other passes, unless
-// runs_after and runs_before order them otherwise. If a pass names a pass of an unloaded plugin in after() or before(),
-// that name no longer has any effect.
-// A store of a plugin cannot be removed while a pass of the program, or another plugin, uses the store; other queries
-// of the program that name the store's component type must be destroyed first. When the fields of a component type
-// change, queries of plugins are recreated.
+// If load() fails, the entities and component types that it has made are removed, and rows get their old fields back,
+// but its changes to existing entities stay. After a reload, the passes of a plugin run after all other passes, unless
+// runs_after and runs_before give another order. If after() or before() of a pass names a pass of an unloaded plugin,
+// the name no longer has any effect.
+// A plugin's store cannot be removed while a pass of the program, or another plugin, uses the store. The program's
+// other queries that name the store's component type must be destroyed first. When the fields of a component type
+// change, plugins' queries are recreated.
 // Lifetime: the world outlives the plugins.
 // Thread: the structural thread of the world, between its steps.
 
@@ -40,12 +40,12 @@ namespace shoal {
 class ComponentRegistry;
 class World;
 
-/// A loaded plugin. Lifetime of the views: until the plugin is reloaded or unloaded.
+/// A loaded plugin. Lifetime: the views are valid until the plugin is reloaded or unloaded.
 struct PluginInfo {
     std::string_view name, version, path;
 };
 
-/// A verb that a plugin adds to the tool. Lifetime of the views: as above.
+/// A verb that a plugin adds to the tool. Lifetime: the views are valid until the plugin is reloaded or unloaded.
 struct PluginVerbInfo {
     std::string_view name, summary, operands;
 };
@@ -58,16 +58,16 @@ public:
     /// Unloads all plugins, in the reverse order of loading.
     SHOAL_API ~Plugins();
 
-    /// Loads a plugin from a file. Errors: the file is not a plugin, or was built for another version or entity size;
-    /// its name is taken; a plugin that it depends on is not loaded; its load() failed. The message names the file and
-    /// the reason; the world is unchanged.
+    /// Loads a plugin from a file. Errors: the file is not a plugin, was built for a different version or entity size,
+    /// or has a name that is taken; a plugin that it depends on is not loaded; or its load() failed. The message names
+    /// the file and the reason. The world is unchanged.
     SHOAL_API Status load(const std::string& path);
-    /// Errors: there is no such plugin; another plugin depends on it; a pass of the program, or another plugin, uses
-    /// one of its stores. Nothing changes on an error. On success, the log lists the data that is lost with the
-    /// plugin's stores.
+    /// Errors: the plugin does not exist, another plugin depends on it, or a pass of the program or another plugin uses
+    /// one of its stores. Nothing is then changed. On success, the log lists the data that is lost with the plugin's
+    /// stores.
     SHOAL_API Status unload(std::string_view name);
-    /// Replaces a plugin with the current version of its file. Errors: the same as load(); the old version then
-    /// continues to run. If the old version cannot be loaded again, the plugin is removed, and the message says so.
+    /// Replaces a plugin with the current version of its file. Errors: those of load(). The old version then continues
+    /// to run. If the old version cannot be loaded again, the plugin is removed, and the message says so.
     SHOAL_API Status reload(std::string_view name);
 
     /// Plugins are numbered in the order in which they were loaded.
@@ -75,8 +75,8 @@ public:
     /// Requires: index < num_plugins().
     SHOAL_API PluginInfo plugin(std::size_t index) const;
 
-    /// Registers the component types that plugins have declared, with their compile functions and migrations, for
-    /// compiling sources. Errors: the registry has another type or other functions under one of the names.
+    /// Registers the component types that plugins have declared, and their compile functions and migrations, so that
+    /// sources can use them. Errors: the registry has a different type or different functions under one of the names.
     /// Lifetime: do not compile with the registry after one of the plugins has been reloaded or unloaded.
     SHOAL_API Status register_components(ComponentRegistry& registry) const;
 
@@ -84,8 +84,8 @@ public:
     SHOAL_API std::size_t num_verbs() const;
     /// Requires: index < num_verbs().
     SHOAL_API PluginVerbInfo verb(std::size_t index) const;
-    /// Runs a verb with the words after it. Its output is passed to print(context, text).
-    /// Errors: the verb failed; the message says why. Requires: as above.
+    /// Runs a verb with the words that follow it. Its output is passed to print(context, text). Errors: the verb
+    /// failed; the message says why. Requires: index < num_verbs().
     SHOAL_API Status run_verb(std::size_t index, std::span<const std::string> words,
                               void (*print)(void* context, std::string_view text), void* context);
 

@@ -1,7 +1,7 @@
 #pragma once
-// Passes, queries and other objects that code in other languages adds to a world. Plugins in C and scripts in Lua are
-// guests: each has passes, queries, event channels and observers, which are removed when the guest is unloaded, and
-// recreated when stores change.
+// Passes, queries and other objects that code in other languages adds to a world. C plugins and Lua scripts are guests.
+// A guest has passes, queries, event channels and observers. They are removed when the guest is unloaded, and recreated
+// when stores change.
 //
 //     GuestHost       all guests of one language in a world
 //     Guest           one plugin or script: what it has made, and what a failed load undoes
@@ -53,7 +53,7 @@ protected:
     ~GuestPart() = default;
 };
 
-/// A value that a query shows for each row: a field, or a part of one.
+/// A field, or a part of a field, that a query gives access to in each row.
 struct GuestColumn {
     std::string name;  ///< "wheel.angle"
     ValueType type{};
@@ -63,13 +63,13 @@ struct GuestColumn {
 };
 inline constexpr std::size_t kMostGuestColumns = 64;
 
-/// A text query of a guest. Requires: the language calls make() before using `query`.
+/// A guest's text query. Requires: the language calls make() before using `query`.
 struct SHOAL_API GuestQuery : GuestPart {
     GuestQuery(Guest& of, std::string_view of_text, Array<std::string>&& of_columns)
         : GuestPart(of), text(of_text), column_names(std::move(of_columns)) {}
 
-    /// Makes the query, and replaces an earlier one. Errors: the same as TextQuery::make() and find_columns(); the
-    /// query is then empty, and `problem` is set.
+    /// Makes the query, replacing an earlier one. Errors: those of TextQuery::make() and find_columns(). The query is
+    /// then empty, and `problem` is set.
     Status make();
     void forget();
     std::uint64_t num_rows() const { return query ? query->num_rows() : 0; }
@@ -85,7 +85,7 @@ protected:
     /// Finds the columns in `query`. Errors: a column is missing, or the language cannot represent it.
     virtual Status find_columns() = 0;
     virtual void forget_columns() {}
-    /// For find_columns(): loops then write only `columns`, not whole components.
+    /// Lets loops write only `columns`, not whole components. Called by find_columns().
     void limit_writes();
 };
 
@@ -95,10 +95,10 @@ struct NamedColumn {
     const Schema* schema = nullptr;
     std::string_view field;
 };
-/// Errors: there is no such field, or the query does not have the component.
+/// Errors: the field does not exist, or the query does not have the component.
 SHOAL_API Result<NamedColumn> find_named_column(const TextQuery& query, std::string_view name);
 
-/// A channel of events that a guest has opened.
+/// An event channel that a guest has opened.
 struct GuestChannel : GuestPart {
     GuestChannel(Guest& of, std::string_view named, detail::EventLog& of_world)
         : GuestPart(of), log(of_world), name(named) {}
@@ -110,48 +110,48 @@ protected:
     ~GuestChannel() = default;
 };
 
-/// A pass of a guest.
+/// A guest's pass.
 struct SHOAL_API GuestPass : GuestPart {
     GuestPass(Guest& of, std::string_view named) : GuestPart(of), name(named) {}
     virtual void run(const PassContext& context, Executor& executor) = 0;
 
     /// Sets `accesses` for the current stores. Errors: a store, a channel or the query is missing.
     Status find_accesses();
-    /// Whether the pass has declared that it reads (or, if `writes`, writes) a channel.
+    /// Whether the pass has declared that it reads a channel, or that it writes it if `writes` is set.
     bool declares(const GuestChannel& channel, bool writes) const;
     /// Updates `accesses`. Pauses the pass if something is missing, and otherwise resumes it.
     void renew();
 
     const std::string name;
     GuestQuery* query = nullptr;  ///< owned by this pass; nullptr: run() does not visit rows
-    Array<std::string> reads{Owner("guests")}, writes{Owner("guests")};          ///< besides the query's components
+    Array<std::string> reads{Owner("guests")}, writes{Owner("guests")};          ///< not in the query
     Array<std::string> reads_from{Owner("guests")}, writes_to{Owner("guests")};  ///< event channels
     Array<std::string> after{Owner("guests")}, before{Owner("guests")};          ///< names of passes
-    std::uint32_t every_frames = 0;                                              ///< 0: runs in every frame
+    std::uint32_t every_frames = 0;                                              ///< 0 to run in every frame
     float every_seconds = 0;
     Array<Access> accesses{Owner("guests")};
     bool is_added = false;       ///< whether the schedule has the pass
-    bool is_everything = false;  ///< declares no accesses and may do anything, because its host runs one pass at a time
-    bool rests = false;          ///< paused, because something it needs is missing
+    bool is_everything = false;  ///< may do anything without declaring it, because its host runs one pass at a time
+    bool rests = false;          ///< paused because something that it needs is missing
     bool is_told = false;        ///< whether this was logged
 
 protected:
     ~GuestPass() = default;
 };
 
-/// An observer of a guest, with the data to add it again.
+/// A guest's observer, with the data needed to add it again.
 struct GuestObserver {
     ComponentId component{};
     ObserverKind kind = ObserverKind::kAdd;
     std::string name{};   ///< name of the component type
     std::string field{};  ///< empty: any field
-    // For GuestHost::tell(): an address, or a reference to a function of the language.
+    // An address, or a reference to a function of the language. Used by GuestHost::tell().
     std::uintptr_t function = 0;
     void* context = nullptr;
     // Maintained by the guest.
     std::uint32_t number = 0;
     ObserverId id{};
-    const Store* store = nullptr;  ///< the observed store; nullptr: no store keeps the component type
+    const Store* store = nullptr;  ///< the observed store; nullptr if no store has the component type
 };
 
 /// One plugin or script.
@@ -163,35 +163,35 @@ struct SHOAL_API Guest {
     /// Requires: everything that the guest has made has been removed.
     ~Guest();
 
-    /// Makes a query and adds it. Errors: the same as GuestQuery::make(); the query is destroyed.
+    /// Makes a query and adds it. Errors: those of GuestQuery::make(). The query is then destroyed.
     Status add(GuestQuery& made);
     /// Requires: no pass uses the query.
     void remove(GuestQuery& query);
-    /// Adds a pass to the schedule. Errors: the same as GuestPass::find_accesses(); its name is taken; the passes have
-    /// no valid order (not an error while the guest is loading, because it may add other passes). On an error, the pass
-    /// is destroyed with its query.
+    /// Adds a pass to the schedule. Errors: those of GuestPass::find_accesses(), its name is taken, or the passes have
+    /// no valid order (not an error while the guest is loading, because it may add more passes). The pass and its query
+    /// are then destroyed.
     Status add(GuestPass& made);
     /// Errors: the program has removed the pass from the schedule.
     Status remove(GuestPass& pass);
     GuestPass* find_pass(std::string_view named) const;
     Array<std::string> pass_names() const;
     GuestChannel* find_channel(std::string_view named) const;
-    /// Adds an observer, and returns its number. Errors: no store keeps the component type, or the type has no such
+    /// Adds an observer, and returns its number. Errors: no store has the component type, or the type does not have the
     /// field.
     Result<std::uint32_t> add(GuestObserver observer);
-    /// Errors: there is no such observer.
+    /// Errors: the observer does not exist.
     Status remove_observer(std::int64_t number);
 
-    /// Declares a component type: makes its table, or changes the fields of an existing type.
-    /// Errors: the same as World::manager() and begin_schema_change(); a query, pass or observer of a guest uses it.
+    /// Declares a component type. Makes its table, or changes the fields of an existing type. Errors: those of
+    /// World::manager() and begin_schema_change(), or a guest's query, pass or observer uses the type.
     Status declare(const Schema& schema);
-    /// Records entities that were made during the load, for end_load().
+    /// Records entities that were made during the load. end_load() uses them.
     void note_made(std::span<const Entity> entities);
     /// Ends a load. Unless `keep` is set, destroys the entities that were made during the load, and undoes declare().
     void end_load(bool keep);
 
-    /// suspend() removes passes and observers from the world; resume() adds them again. Errors: the same as add();
-    /// passes and observers that have not been added yet then stay out of the world.
+    /// suspend() removes passes and observers from the world, and resume() adds them again. Errors: those of add().
+    /// Passes and observers that have not been added yet then stay out of the world.
     void suspend();
     Status resume();
     /// Recreates queries, passes and observers.
@@ -208,7 +208,7 @@ struct SHOAL_API Guest {
     Array<GuestChannel*> channels{Owner("guests")};
     Array<GuestObserver> observers{Owner("guests")};
     std::uint32_t num_observers = 0;  ///< number of observers added so far
-    bool is_active = true;            ///< false: suspended while a newer version is tried
+    bool is_active = true;            ///< false while it is suspended, because a newer version is being tried
     bool is_loading = false;
     // These are used only during loading.
     Array<Entity> made_entities{Owner("guests")};
@@ -216,59 +216,59 @@ struct SHOAL_API Guest {
     Array<SchemaChange*> changes{Owner("guests")};
 };
 
-/// The components of a spawned batch as struct images, for stores that guests implement. Entity fields refer to the new
-/// entities.
+/// The components of a spawned batch, as struct images. For stores that guests implement. Entity fields refer to the
+/// new entities.
 struct SHOAL_API SpawnedImages {
     SpawnedImages(const SpawnBatch& batch, const Schema& schema);
 
     Array<Entity> owners{Owner("guests")};   ///< the owners in all copies
-    Array<Entity> parents{Owner("guests")};  ///< the parents of `owners`; empty: no owner has a parent
+    Array<Entity> parents{Owner("guests")};  ///< the parents of `owners`; empty if no owner has a parent
     Array<std::byte> images{Owner("guests")};
 };
-/// Copies a row from columns, one per Schema::columns(), to a struct image.
+/// Copies a row from columns to a struct image. Shape: `columns` has one column per Schema::columns().
 SHOAL_API void read_columns(const Schema& schema, std::span<const std::byte* const> columns, std::size_t row,
                             std::byte* image);
-/// The same from a table of one component type.
+/// Like read_columns(), but reads a table of one component type.
 SHOAL_API void read_image(const Table& table, const Schema& schema, std::uint32_t row, std::byte* image);
-/// Returns the dead entities among `entities` that have a row, for OwnedRowsOptions::remove_dead.
+/// Returns those of `entities` that are dead but have a row. Used by OwnedRowsOptions::remove_dead.
 SHOAL_API Array<Entity> dead_owners(const OwnedRows& rows, std::span<const Entity> entities);
 
-/// Copies a component of an entity from any store to a struct image, except fields with C++ types.
+/// Copies an entity's component from any store to a struct image, leaving out fields with C++ types.
 /// Errors: the entity is dead, or does not have the component.
 SHOAL_API Status read_component(const World& world, const KeptComponent& kept, Entity entity, std::byte* image);
 
-/// Words for messages about the guests of a language.
+/// Words for messages about a language's guests.
 struct GuestWords {
     const char* guest;           ///< "plugin"
     const char* how_to_declare;  ///< advice for a component type without a store
     const char* how_to_open;     ///< advice for a channel that the guest has not opened
 };
 
-/// All guests of one language in a world.
+/// All guests in a world that use one language.
 struct SHOAL_API GuestHost : WorldService {
     GuestHost(World& of, std::string_view service_name, const GuestWords& words_for_guests, bool one_at_a_time);
     ~GuestHost() override;
 
-    /// Calls the function of an observer.
+    /// Calls an observer's function.
     virtual void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) = 0;
-    /// Frees the function of a removed observer.
+    /// Frees a removed observer's function.
     virtual void end(const GuestObserver& /*observer*/) {}
-    /// Recreates the queries, passes and observers of all guests, because stores have changed. A pass that needs a
+    /// Recreates the queries, passes and observers of all guests after stores have changed. A pass that needs a
     /// missing store is paused until the store exists.
     virtual void renew_all();
     void fields_changed() override { renew_all(); }
     void forget(const Store& store) override;
     void before_commands(const SettleContext& context) override;
 
-    /// Removes the names of destroyed passes from the after() and before() of other passes, unless a new pass has the
-    /// name.
+    /// Removes the names of destroyed passes from the after() and before() of other passes. Keeps a name that a new
+    /// pass has.
     void forget_passes(const Array<std::string>& names);
-    /// Errors: no store keeps the component type.
+    /// Errors: no store has the component type.
     virtual Result<KeptComponent> find_kept(std::string_view component);
     /// Returns a guest that uses a component type in queries, passes or observers, or nullptr. Ignores the guest `but`.
     const Guest* find_user(const Schema& component, const Store& store, const Guest* but = nullptr) const;
     Guest* find_guest(std::string_view name) const;
-    /// Ends the program if a pass or a function of a guest is running. For functions that load or unload guests.
+    /// Ends the program if a guest's pass or function is running. For functions that load or unload guests.
     void require_idle() const;
 
     World& world;
@@ -280,7 +280,7 @@ struct SHOAL_API GuestHost : WorldService {
     Array<Guest*> guests{Owner("guests")};
 };
 
-/// Marks a call of a guest's function, during which guests must not be loaded or unloaded.
+/// Marks a call to a guest's function. During the call, guests must not be loaded or unloaded.
 class GuestCallScope {
 public:
     explicit GuestCallScope(GuestHost& host) : host_(host) { ++host_.num_calls; }
