@@ -16,7 +16,7 @@ namespace {
 struct Route {
     std::string_view path;
     bool is_post;
-    bool edits;  ///< refused unless ServerOptions::allow_edits
+    bool edits;  ///< refused unless ServerOptions::allow_edits is set
     Response (*answer)(Session&, const Request&);
 };
 
@@ -159,7 +159,7 @@ Selection select(Session& session, const std::string& query) {
     read->for_each_batch([&](const TextBatch& batch) {
         selected.entities.insert(selected.entities.end(), batch.entities().begin(), batch.entities().end());
     });
-    std::ranges::sort(selected.entities, {}, &Entity::id);  // an entity with several values was visited several times
+    std::ranges::sort(selected.entities, {}, &Entity::id);  // an entity with several values is visited several times
     const auto repeated = std::ranges::unique(selected.entities);
     selected.entities.erase(repeated.begin(), repeated.end());
     return selected;

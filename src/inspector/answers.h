@@ -12,9 +12,9 @@
 
 namespace shoal::inspect {
 
-/// Answers requests that do not need the world: files of the page, errors in the address, the description of the
-/// interface. Returns nothing if the world is needed. `page_folder`: the folder to read the page's files from; empty:
-/// the files in the library are used. Thread: any.
+/// Answers requests that do not need the world, such as requests for the page's files or the description of the
+/// interface, and those with errors in the address. Returns nothing if the world is needed. `page_folder` is the folder
+/// from which the page's files are read; if it is empty, the files in the library are used. Thread: any.
 std::optional<Response> answer_without_world(const Request& request, std::string_view page_folder);
 /// Requires: answer_without_world() has returned nothing.
 Response answer_of_world(Session& session, const Request& request);
@@ -52,7 +52,8 @@ Response show_points(Session& session, const Request& request);
 
 // --- shared helpers --------------------------------------------------------------------------------------------------
 
-/// The JSON body of a request. Errors: it is not valid JSON, or not an object; `refusal` is the response to send.
+/// The JSON body of a request. Errors: the body is not valid JSON or is not an object; `refusal` is the response to
+/// send.
 struct RequestBody {
     explicit RequestBody(const Request& request);
     Diagnostics diagnostics;
@@ -60,14 +61,14 @@ struct RequestBody {
     std::optional<Response> refusal;
 
     Node find(std::string_view key) const { return document->root().find(key); }
-    /// Returns an empty text if the member is missing, or not a text.
+    /// Returns an empty string if the member is missing or is not a string.
     std::string_view text(std::string_view key) const;
-    /// Returns nothing if the member is missing, or not a non-negative integer.
+    /// Returns nothing if the member is missing, is not an integer, or is negative.
     std::optional<std::uint64_t> number(std::string_view key) const;
 };
 
-/// Reads a text query and collects the entities that it selects, each once. Errors: the text is not a valid query, or
-/// the query writes.
+/// Reads a text query and collects the entities that it selects, without duplicates. Errors: the text is not a valid
+/// query, or the query writes.
 struct Selection {
     std::vector<Entity> entities;
     std::optional<Response> refusal;
@@ -78,7 +79,7 @@ inline double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 /// Adds `used`, `committed` and `reserved`. Units: bytes.
 void write_use(const MemoryUse& use, DocumentBuilder& builder);
 
-/// Returns a parameter as an integer of at most `most`; `otherwise` if there is no such parameter.
+/// Returns a parameter as an integer of at most `most`, or `otherwise` if it is missing.
 std::uint64_t number_parameter(const Request& request, const char* name, std::uint64_t otherwise, std::uint64_t most);
 
 }  // namespace shoal::inspect

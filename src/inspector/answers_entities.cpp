@@ -1,4 +1,4 @@
-// Lists of entities, all data of an entity, and edits with undo.
+// Lists entities, shows all data of an entity, and makes edits that can be undone.
 
 #include "inspector/answers.h"
 #include "inspector/json_text.h"
@@ -48,7 +48,7 @@ void write_relative(const EntityWriter& writer, Entity entity, std::string_view 
     json.builder.end();
 }
 
-/// Lists the entities that an entity owns, or its children, each once.
+/// Lists the entities that an entity owns, or its children, without duplicates.
 void write_below(const World& world, const EntityWriter& writer, Entity entity, bool owned, JsonText& json) {
     std::vector<Entity> below;
     for_each_component(world, entity, [&](const Store&, const Schema& schema, const ComponentRow& at) {
@@ -80,7 +80,7 @@ void write_referrers(const World& world, const EntityWriter& writer, Entity enti
     json.builder.end();
 }
 
-/// Writes the prefabs that an entity is made from, the innermost first, and the fields that other sources change.
+/// Writes the prefabs that an entity is made from, innermost first, and the fields that other sources change.
 void write_origins(const std::vector<LayerOrigin>& origins, std::string_view own_file, JsonText& json) {
     std::vector<std::string_view> named;
     json.builder.begin_list("prefabs");
@@ -106,7 +106,7 @@ void write_origins(const std::vector<LayerOrigin>& origins, std::string_view own
     json.builder.end();
 }
 
-/// Writes the source file and the line of an entity, if it was spawned while the inspector ran.
+/// Writes the file and line of an entity's source, if the entity was spawned while the inspector was running.
 void write_source(const Session& session, Entity entity, JsonText& json) {
     json.builder.key("source");
     for (const SpawnRecord& spawn : session.spawns) {
@@ -126,7 +126,7 @@ void write_source(const Session& session, Entity entity, JsonText& json) {
     json.builder.null();
 }
 
-/// Whether a text is the id of an entity, or a part of its name.
+/// Whether a string is the id of an entity or a part of its name.
 bool is_called(const EntityWriter& writer, Entity entity, std::string_view text) {
     return entity_text(entity) == text || writer.name_of(entity).find(text) != std::string_view::npos;
 }
@@ -159,7 +159,7 @@ Response take_back(Session& session, std::vector<Edit>& from, std::vector<Edit>&
     return show_edit(session, &to.back(), value, EntityWriter(session.world));
 }
 
-/// The field that a request sets. Errors: `refusal` says what is wrong.
+/// The field that a request sets. Errors: `refusal` is the response to send.
 struct WantedField {
     Entity entity;
     std::optional<FieldPath> path;

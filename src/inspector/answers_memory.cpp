@@ -37,7 +37,7 @@ void write_component(const World& world, const ComponentReport& one, JsonText& j
     builder.end();
 }
 
-/// The sum over the tables of an archetype in all zones.
+/// The sum over an archetype's tables in all zones.
 struct ArchetypeSum {
     std::uint64_t num_rows = 0, num_tables = 0;
     MemoryUse memory;
@@ -70,7 +70,7 @@ void write_point(std::string_view key, const Bounds* box, Vec3 Bounds::* corner,
     builder.end();
 }
 
-/// An upper bound on the number of rows in a zone that have all of these component types.
+/// An upper bound on the number of rows in a zone that have all of the given component types.
 std::uint64_t rows_with(const ZoneReport& zone, const std::set<std::string>& components) {
     std::uint64_t least = ~std::uint64_t(0);
     for (const std::string& name : components) {
@@ -80,7 +80,7 @@ std::uint64_t rows_with(const ZoneReport& zone, const std::set<std::string>& com
     return components.empty() ? 0 : least;
 }
 
-/// The component types of the database that a pass declares.
+/// The database's component types that a pass declares.
 std::set<std::string> components_of(const PassNode& pass, const Database& database) {
     std::set<std::string> names;
     for (const std::vector<std::string>* list : {&pass.reads, &pass.writes})
@@ -92,8 +92,8 @@ std::set<std::string> components_of(const PassNode& pass, const Database& databa
     return names;
 }
 
-/// Estimates the time of each zone in the last frame, from the accesses that passes declare. The time of each pass is
-/// divided among the zones in proportion to its rows there, because passes are only timed as a whole. Units: ns.
+/// Estimates the time of each zone in the last frame, from the accesses that passes declare. Passes are only timed as a
+/// whole, so the time of each pass is divided among the zones in proportion to its rows there. Units: ns.
 std::vector<double> share_time(Schedule& schedule, const Database& database, std::span<const ZoneReport> zones) {
     std::vector<double> times(zones.size());
     const Result<ScheduleGraph> graph = schedule.graph();

@@ -1,4 +1,4 @@
-// The passes: their costs, their order, and the workers' timeline in the last frame.
+// Shows the passes, their costs and their order, and the workers' timeline in the last frame.
 
 #include "inspector/answers.h"
 #include "inspector/json_text.h"

@@ -1,4 +1,4 @@
-// The positions of entities, as bytes that a browser can draw without parsing text.
+// Sends the positions of entities as bytes that a browser can draw without parsing text.
 //
 //     bytes of the header (uint32) | header: JSON, padded with spaces to a multiple of 4 |
 //     x (float), y (float), index (uint32), generation (uint32), color (float), selected (uint8): each `count` times
@@ -30,7 +30,7 @@ struct Points {
     std::vector<float> x, y, color;
     std::vector<Entity> entities;
     std::vector<std::uint8_t> selected;
-    std::vector<std::string> legend;  // by colour; empty: colours are numbers
+    std::vector<std::string> legend;  // names by colour; empty if colours are numbers
     std::size_t total = 0;
 };
 
@@ -90,7 +90,7 @@ char* put(char* to, const std::vector<T>& values) {
     return std::copy_n(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T), to);
 }
 
-/// Returns the header, and after it the columns.
+/// Returns the header, followed by the columns.
 std::string to_bytes(std::string_view header, const Points& points) {
     const std::size_t count = points.entities.size(), padded = (header.size() + 3) / 4 * 4;
     std::string bytes(sizeof(std::uint32_t) + padded + count * (3 * sizeof(float) + 2 * sizeof(std::uint32_t) + 1),

@@ -1,4 +1,4 @@
-// Queries in SQL.
+// Answers SQL queries.
 
 #include "inspector/answers.h"
 #include "inspector/json_text.h"
@@ -13,9 +13,9 @@ namespace shoal::inspect {
 namespace {
 
 constexpr std::size_t kMostRows = 1000;  // per statement
-constexpr double kMostSeconds = 2;       // the world waits for the query
+constexpr double kMostSeconds = 2;       // the world waits while the query runs
 
-/// Writes the rows of the last statement that yields rows.
+/// Writes the rows of the last statement that returns rows.
 class JsonRows final : public sql::RowSink {
 public:
     void begin(const std::vector<sql::Column>& columns) override {
@@ -60,7 +60,7 @@ private:
         }
     }
     static void write_real(const sql::Value& value, JsonText& json) {
-        if (value.real - value.real != 0) return json.text(value.to_text());  // infinite, or not a number
+        if (value.real - value.real != 0) return json.text(value.to_text());  // infinite or not a number
         json.builder.number(value.real);
     }
 
@@ -69,7 +69,7 @@ private:
     bool has_more_ = false;
 };
 
-/// Refuses a request with an error of SQL. A position at the start of the message, as in "1:15: ", becomes the line and
+/// Refuses a request with an SQL error. A position at the start of the message, as in "1:15: ", becomes the line and
 /// the column of the response.
 Response refuse_sql(std::string_view message) {
     std::uint32_t line = 0, column = 0;

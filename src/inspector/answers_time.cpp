@@ -1,4 +1,4 @@
-// The past: the journal of the last frames, the kept frames, and the differences between two kept frames.
+// Shows the journal of the last frames, the kept frames, and the differences between two kept frames.
 
 #include "inspector/answers.h"
 #include "inspector/frame_values.h"
@@ -14,7 +14,7 @@ namespace shoal::inspect {
 namespace {
 
 constexpr std::uint64_t kUsualFrames = 60, kMostFrames = 600;
-constexpr std::size_t kMostNamed = 100;        // entities in an entry
+constexpr std::size_t kMostNamed = 100;        // maximum number of entities in an entry
 constexpr std::size_t kMostDifferences = 500;  // in an answer
 constexpr std::uint64_t kMostKept = 10'000;    // frames
 
@@ -132,7 +132,7 @@ Response show_journal(Session& session, const Request& request) {
     json.builder.boolean("complete", journal.is_complete);
     json.builder.begin_list("entries");
     for (const JournalEntry& entry : journal.entries) {
-        // The stamp of a record is taken after the frame has settled.
+        // A record's stamp is taken after the frame has settled.
         const auto frame =
             std::upper_bound(first, session.records.end(), entry.stamp,
                              [](std::uint64_t stamp, const FrameRecord& one) { return stamp < one.stamp; });

@@ -1,4 +1,4 @@
-// The world as a whole: its size and speed, and the control of its frames.
+// Shows the size and speed of the world as a whole, and controls its frames.
 
 #include "inspector/answers.h"
 #include "inspector/bandwidth.h"
@@ -46,7 +46,7 @@ void write_settle(const SettleCounts& counts, DocumentBuilder& builder) {
     builder.end();
 }
 
-/// Quotes a label for Prometheus' text format.
+/// Quotes a label for Prometheus's text format.
 std::string label(std::string_view text) {
     std::string escaped;
     for (const char c : text) {
@@ -58,7 +58,7 @@ std::string label(std::string_view text) {
 
 class Metrics {
 public:
-    /// Begins a metric: the lines that add() writes next belong to it.
+    /// Begins a metric, to which the lines that add() writes next belong.
     void begin(std::string_view name, std::string_view kind, std::string_view help) {
         name_ = name;
         text_ += concat("# HELP shoal_", name, ' ', help, "\n# TYPE shoal_", name, ' ', kind, '\n');

@@ -12,7 +12,7 @@
 namespace shoal::inspect {
 namespace {
 
-constexpr std::size_t kNumWords = std::size_t(4) << 20;  // 32 MiB per thread: larger than the caches
+constexpr std::size_t kNumWords = std::size_t(4) << 20;  // 32 MiB per thread, which is larger than the caches
 constexpr int kNumAttempts = 3;
 
 std::atomic<double> measured{0};

@@ -5,9 +5,9 @@
 //     ...
 //     before.compare(world, [](const ValueDifference& difference) { ... });  // in the order of stores, types and rows
 //
-// Cost: a copy of all fields; comparing looks up each entity. If a component type has `many`, only the first component
-// of an entity is compared.
-// Thread: const calls on the world, between passes.
+// Cost: a copy of all fields. A comparison looks up each entity. If a component type is `many`, only an entity's first
+// component is compared.
+// Thread: only makes const calls to the world, between passes.
 
 #include "shoal/table/detail/value_text.h"
 #include "shoal/world/world.h"
@@ -20,7 +20,7 @@ namespace shoal::inspect {
 struct ValueDifference {
     Entity entity;
     const Schema* schema = nullptr;
-    const Field* field = nullptr;     ///< nullptr: the whole component
+    const Field* field = nullptr;     ///< nullptr for the whole component
     std::string_view kind;            ///< "value", "gained", "lost"
     ValueType type{};                 ///< type of `from` and `to`
     const std::byte* from = nullptr;  ///< nullptr: none
@@ -31,7 +31,7 @@ class FrameValues {
 public:
     explicit FrameValues(const World& world);
 
-    /// Calls visit(difference) for each value that differs in `now`, and each component that was added or removed.
+    /// Calls visit(difference) for each value that differs in `now`, and for each component that was added or removed.
     template <class Visit>
     void compare(const World& now, Visit&& visit) const {
         const FrameValues other(now);
@@ -49,7 +49,7 @@ private:
         const Schema* schema = nullptr;
         std::vector<Entity> entities;
         std::vector<std::byte> rows;
-        std::vector<std::size_t> offsets;  // by field; the last is the size of a row
+        std::vector<std::size_t> offsets;  // indexed by field; the last one is the size of a row
         std::unordered_map<EntityBits, std::size_t> row_of;
 
         const std::byte* row(std::size_t i) const { return rows.data() + i * (offsets.empty() ? 0 : offsets.back()); }

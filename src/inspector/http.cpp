@@ -16,7 +16,7 @@
 namespace shoal::inspect {
 namespace {
 
-// Page, scripts and styles may load only from this server.
+// The page, its scripts and its styles may be loaded only from this server.
 constexpr std::string_view kFixedHeaders =
     "Cache-Control: no-store\r\n"
     "X-Content-Type-Options: nosniff\r\n"
@@ -59,7 +59,7 @@ void send(mg_connection* connection, const Response& response, bool has_body, st
     mg_write(connection, response.body.data(), response.body.size());
 }
 
-/// Compares texts of the same length in constant time.
+/// Compares strings of the same length in constant time.
 bool is_same_secret(std::string_view a, std::string_view b) {
     if (a.size() != b.size()) return false;
     unsigned difference = 0;
@@ -100,8 +100,8 @@ struct HttpServer::Body {
     std::mutex mutex;                    // guards the members below
     std::map<const mg_connection*, std::unique_ptr<Stream>> streams;
 
-    /// Whether the Host header is an address of this server, which prevents DNS rebinding. With a token, any host is
-    /// allowed.
+    /// Whether the Host header is an address of this server. The check prevents DNS rebinding. If a token is required,
+    /// any host is accepted.
     bool is_host_known(const mg_connection* connection) const {
         const std::string_view host = text_or_empty(mg_get_header(connection, "Host"));
         for (const std::string_view name : {"localhost", "127.0.0.1", "[::1]"})
@@ -116,7 +116,7 @@ struct HttpServer::Body {
         if (site == "cross-site" || site == "same-site") return false;
         return origin.empty() || origin == concat("http://", host);
     }
-    /// Browsers share cookies between the ports of a host, so the name contains the port.
+    /// Browsers share cookies between a host's ports, so the name contains the port.
     std::string cookie_name() const { return concat("shoal_token_", port.load()); }
     bool has_token(const mg_connection* connection, std::string_view query) const {
         if (options.token.empty()) return true;
@@ -131,7 +131,7 @@ struct HttpServer::Body {
         return length > 0 && is_same_secret({cookie, static_cast<std::size_t>(length)}, options.token);
     }
 
-    /// Returns 200, or the status of the refusal; `message` says why.
+    /// Returns 200, or the status of the refusal, for which `message` gives the reason.
     int check(const mg_connection* connection, std::string_view query, const char** message) const {
         if (!is_host_known(connection)) {
             *message = "this server answers requests to 127.0.0.1 and localhost only";
@@ -185,12 +185,12 @@ struct HttpServer::Body {
         const mg_request_info& info = *mg_get_request_info(connection);
         const Response response = respond(connection, info);
         std::string further;
-        // The page is opened with the token in its address, and sends the cookie in all other requests.
+        // The page is opened with the token in its address, and sends the cookie with all later requests.
         if (!options.token.empty() && response.status == 200 && text_or_empty(info.local_uri) == "/")
             further =
                 concat("Set-Cookie: ", cookie_name(), '=', options.token, "; Path=/; HttpOnly; SameSite=Strict\r\n");
         if (response.status == 405) further = "Allow: GET, HEAD, POST\r\n";
-        // Otherwise, the unread part of the body would be parsed as the next request.
+        // If the connection stayed open, the unread part of the body would be parsed as the next request.
         if (response.status >= 400) further += "Connection: close\r\n", mg_disable_connection_keep_alive(connection);
         send(connection, response, std::string_view(info.request_method) != "HEAD", further);
         return response.status;
@@ -222,7 +222,7 @@ struct HttpServer::Body {
     }
     static void close_stream(const mg_connection* connection, void* data) {
         auto& body = *static_cast<Body*>(data);
-        std::unique_ptr<Stream> closed;  // joins its thread without holding the lock
+        std::unique_ptr<Stream> closed;  // joins the stream's thread without holding the lock
         {
             const std::lock_guard lock(body.mutex);
             const auto at = body.streams.find(connection);
@@ -237,7 +237,7 @@ HttpServer::HttpServer() : body_(std::make_unique<Body>()) {}
 
 HttpServer::~HttpServer() {
     if (body_->context != nullptr) {
-        // civetweb checks whether to stop only every 2 seconds, and when a client connects.
+        // civetweb only checks whether to stop every 2 seconds and when a client connects.
         std::atomic<bool> has_stopped{false};
         std::thread visitor([&] {
             while (!has_stopped) {
@@ -280,7 +280,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
                               "max_request_size",
                               "16384",
                               "linger_timeout_ms",
-                              "1000",  // otherwise unread data is lost when the connection closes
+                              "1000",  // so that unread data is not lost when the connection closes
                               "listen_backlog",
                               "512",
                               nullptr};
@@ -290,7 +290,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
         if (text_or_empty(info.local_uri) == "/api/stream" && mg_get_header(connection, "Upgrade") != nullptr) return 0;
         return static_cast<const Body*>(info.user_data)->respond_to(connection);
     };
-    callbacks.log_message = [](const mg_connection*, const char*) { return 1; };  // errors of clients are not logged
+    callbacks.log_message = [](const mg_connection*, const char*) { return 1; };  // client errors are not logged
     mg_init_data start{&callbacks, &body, settings};
     body.context = mg_start2(&start, nullptr);
     if (body.context == nullptr)

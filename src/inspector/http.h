@@ -1,5 +1,6 @@
 #pragma once
-// HTTP and WebSocket over civetweb: requests are checked here, and passed to a Listener on threads of the server.
+// HTTP and WebSocket connections, using civetweb. Requests are checked here, and passed to a Listener on threads of the
+// server.
 //
 //     request --> Host, Origin, token, method, size --> Listener::answer() --> response
 //                 refused: pages of other sites, forged host names, bodies that are too large
@@ -26,7 +27,7 @@ struct Request {
     std::string query;  ///< the text after the `?`, unchanged
     std::string body;
 
-    /// Returns a parameter of the query; empty if there is no such parameter.
+    /// Returns a parameter of the query; empty if it is missing.
     std::string parameter(const char* name) const;
 };
 
@@ -36,7 +37,8 @@ struct Response {
     std::string body;
 };
 
-/// Returns a response with an error message, and a position in the text of the request. `line` 0: no position.
+/// Returns a response with an error message and a position in the text of the request. If `line` is 0, there is no
+/// position.
 Response refuse(int status, std::string_view message, std::uint32_t line = 0, std::uint32_t column = 0);
 
 /// Answers requests.
@@ -58,7 +60,7 @@ class HttpServer {
 public:
     /// Starts to listen. Errors: the address cannot be used. Lifetime: `listener` outlives the server.
     static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, Listener& listener);
-    /// Closes all connections. Requires: the listener answers requests until this returns.
+    /// Closes all connections. Requires: the listener continues to answer requests until this returns.
     ~HttpServer();
     std::uint16_t port() const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// A JSON document that is written into a string while it is built.
+// A JSON document that is written to a string while it is being built.
 //
 //     JsonText json;
 //     json.builder.begin_mapping();
@@ -22,7 +22,7 @@ struct JsonText {
     JsonText(const JsonText&) = delete;
     JsonText& operator=(const JsonText&) = delete;
 
-    /// Adds any text; bytes that are not UTF-8 become visible escapes.
+    /// Adds any string; bytes that are not UTF-8 become visible escapes.
     void text(std::string_view value) {
         if (find_invalid_byte(value) == std::string_view::npos) return builder.string(value);
         std::string visible;

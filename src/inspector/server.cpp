@@ -16,9 +16,9 @@
 namespace shoal::inspect {
 namespace {
 
-constexpr double kLongestWait = 0.1;  // seconds; a paused world checks at least this often whether to stop
+constexpr double kLongestWait = 0.1;  // seconds; a paused world checks whether to stop at least this often
 
-/// Whether a text is an IPv4 address, or `localhost`.
+/// Whether a string is an IPv4 address or `localhost`.
 bool is_ipv4(std::string_view text) {
     if (text == "localhost") return true;
     int num_parts = 0;
@@ -72,7 +72,7 @@ public:
     }
     ~Body() { end(); }
 
-    /// Closes the connections. Waiting requests are refused.
+    /// Closes the connections, and refuses waiting requests.
     void end() {
         queue.close();
         http.reset();
@@ -95,7 +95,7 @@ public:
         const std::int64_t begin_ns = monotonic_ns();
         answer_until([&] { return begin_ns + times(session->frame_ns, 1 / control.speed - 1); });
     }
-    /// Answers until the next frame is due, but at most for `most_seconds`. Returns whether the frame is due.
+    /// Answers requests until the next frame is due, but for at most `most_seconds`. Returns whether the frame is due.
     bool wait_for_frame(double seconds, double most_seconds) {
         const std::int64_t frame_ns = times(1'000'000'000, seconds),
                            most_ns = monotonic_ns() + times(1'000'000'000, most_seconds);
@@ -108,7 +108,7 @@ public:
         paced_ns = now - due_ns() > frame_ns ? now : due_ns();
         return true;
     }
-    /// Answers until end_ns(), and as long as the world is paused.
+    /// Answers requests until end_ns(), or longer if the world is paused.
     template <class End>
     void answer_until(End&& end_ns) {
         if (waits_for_more()) session->kept_answers.clear();  // kept answers are from earlier frames
@@ -127,12 +127,12 @@ public:
     bool waits_for_more() const { return session->control.is_paused && session->control.num_steps == 0; }
     bool is_over() const { return session->options.host != nullptr && session->options.host->is_stopped(); }
 
-    std::optional<Session> session;  // empty: the world was destroyed
+    std::optional<Session> session;  // empty after the world has been destroyed
     WorldQueue queue;
     std::unique_ptr<HttpServer> http;
     Status status;
     std::string url;
-    std::int64_t paced_ns = 0;  // when the last frame was due, for wait_for_frame(); 0: none yet
+    std::int64_t paced_ns = 0;  // the last due time, for wait_for_frame(); 0: none yet
 };
 
 std::vector<LayerOrigin> ServerHost::origins(std::string_view, std::uint64_t) { return {}; }

@@ -9,7 +9,7 @@ namespace shoal::inspect {
 
 namespace {
 
-constexpr std::int64_t kWatchedNs = 10'000'000'000;  // how long a page counts as watching after a request
+constexpr std::int64_t kWatchedNs = 10'000'000'000;  // the time after a request for which a page counts as watching
 constexpr std::size_t kMostRecords = 600;            // frames
 constexpr std::size_t kMostJournal = 100'000;        // entities
 constexpr std::uint32_t kTracedEvents = 4096;        // per worker
@@ -53,7 +53,7 @@ void Session::note_frame() {
         keeps_journal_ = false;
         return;
     }
-    // If the world went back in time, the later records are of frames that were undone.
+    // If the world went back in time, the later records are for frames that were undone.
     while (!records.empty() && records.back().frame >= world.frame()) records.pop_back();
     FrameRecord record{world.frame(), world.stamp(), world.settle_statistics().last, {}, std::move(commands_)};
     commands_.clear();
@@ -88,7 +88,7 @@ void Session::note_spawn(const Blob& blob, const Spawned& spawned) {
     SpawnRecord record{source_of(blob), {spawned.entities().begin(), spawned.entities().end()}};
     spawns.push_back(std::move(record));
     if (spawns.size() < next_sweep_) return;
-    // Keep only spawns with living entities, for programs that spawn and destroy all the time.
+    // Keep only spawns with living entities, for programs that spawn and destroy entities continuously.
     std::erase_if(spawns, [&](const SpawnRecord& old) {
         return std::ranges::none_of(old.entities, [&](Entity entity) { return world.entities().alive(entity); });
     });

@@ -1,6 +1,6 @@
 #pragma once
-// The state of the inspector: whether the world is paused, edits, the sources of entities, the results of the last
-// frames. The answers to requests (answers.h) read and change this state.
+// The state of the inspector: the paused flag, the edits, the sources of entities, and the results of the last frames.
+// The answers to requests (answers.h) read and change this state.
 // Thread: as for the world.
 
 #include "inspector/http.h"
@@ -26,10 +26,10 @@ struct Edit {
     AnyValue before, after;
 };
 
-/// Whether the world runs, and how fast.
+/// Whether the world is running, and at what speed.
 struct Control {
     bool is_paused = false;
-    std::uint64_t num_steps = 0;          ///< frames to run before the next pause, while paused
+    std::uint64_t num_steps = 0;          ///< while paused, the number of frames to run before the next pause
     std::optional<std::uint64_t> run_to;  ///< the world pauses when World::frame() reaches this
     double speed = 1;                     ///< below 1: frames are delayed in proportion
 };
@@ -40,7 +40,7 @@ struct FrameRecord {
         std::string name;
         std::uint64_t count = 0;
     };
-    /// The number of entities changed by commands of a pass.
+    /// The number of entities that a pass's commands have changed.
     struct PassCount {
         std::string pass, kind;
         std::uint64_t count = 0;
@@ -51,7 +51,7 @@ struct FrameRecord {
     std::vector<PassCount> passes;
 };
 
-/// The sources of the entities of a blob. Shape: by entity of the blob.
+/// The sources of a blob's entities. Shape: the arrays are indexed by the blob's entities.
 struct SpawnSource {
     std::string resource;
     std::uint64_t checksum = 0;
@@ -61,7 +61,7 @@ struct SpawnSource {
     std::vector<std::string> file_names;
 };
 
-/// The entities of a spawn. Shape: by entity of the blob, copy after copy.
+/// The entities of a spawn. Shape: `entities` has the blob's entities in order, copy after copy.
 struct SpawnRecord {
     std::shared_ptr<const SpawnSource> source;  ///< spawns of one blob share it
     std::vector<Entity> entities;
@@ -90,15 +90,15 @@ public:
     void note_frame();
     void pause_ended() { frame_began_ns_ = monotonic_ns(); }
     void note_spawn(const Blob& blob, const Spawned& spawned);
-    /// Called when stores or fields have changed: earlier edits cannot be undone.
+    /// Called when stores or fields have changed, because earlier edits cannot be undone then.
     void forget_edits() { undo.clear(), redo.clear(); }
 
     /// Returns the frames that the program or the inspector keeps; nullptr if none are kept.
     Frames* frames();
     void keep_frames(std::uint32_t max_frames);
-    /// The trace of the last frames: the program's trace, or a trace that the inspector starts now.
+    /// Returns the trace of the last frames, which is the program's trace, or one that the inspector starts now.
     const Trace& trace();
-    /// Starts to record the changes of frames and the journal of the world.
+    /// Starts to record the changes in each frame and the world's journal.
     void watch_journal();
 
     World& world;
@@ -107,7 +107,7 @@ public:
     std::vector<Edit> undo, redo;
     std::deque<FrameRecord> records;  ///< oldest first; recorded while the journal is watched
     std::vector<SpawnRecord> spawns;
-    bool has_unkept_edits = false;                             ///< no kept frame has the edits since the last frame
+    bool has_unkept_edits = false;                             ///< there are edits that no kept frame has
     std::int64_t frame_ns = 0;                                 ///< duration of the last frame without the inspector
     std::unique_ptr<sql::Connection> sql;                      ///< nullptr: not used yet
     std::unordered_map<std::string, KeptAnswer> kept_answers;  ///< by path and query
@@ -121,7 +121,7 @@ private:
     std::vector<FrameRecord::PassCount> commands_;            // in this frame, while the journal is watched
     std::int64_t journal_asked_ns_ = 0, trace_asked_ns_ = 0;  // 0: not watched
     std::int64_t frame_began_ns_ = 0;
-    bool keeps_journal_ = false;  // the inspector has switched the journal on
+    bool keeps_journal_ = false;  // the inspector has enabled the journal
 };
 
 }  // namespace shoal::inspect

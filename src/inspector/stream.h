@@ -1,5 +1,5 @@
 #pragma once
-// A stream: a WebSocket that repeatedly sends a page the data that it watches.
+// A stream is a WebSocket that repeatedly sends a page the data that it watches.
 //
 //     {"watch": ["/api/world", "/api/passes"], "rate": 4}       from the client; again to change it
 //     {"path": "/api/world", "status": 200, "body": {...}}      to the client, for each path, at that rate
@@ -27,7 +27,7 @@ public:
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    /// Handles a message from the client. Returns false if the message is not valid; the stream then ends.
+    /// Handles a message from the client. Returns false if the message is invalid; the stream then ends.
     bool read(std::string_view message);
 
 private:

@@ -16,7 +16,7 @@ Status unfit(const FieldPath& path) {
 
 bool is_number(FieldType type) { return type >= FieldType::kInt8 && type <= FieldType::kDouble; }
 
-/// Writes one number. Returns false if the number does not fit, such as 300 into a uint8, or 1.5 into an integer.
+/// Writes one number. Returns false if the number does not fit, such as 300 in a uint8 or 1.5 in an integer.
 bool write_exactly(FieldType type, Node given, std::byte* value) {
     if (!given.is_number()) return false;
     if (type == FieldType::kInt64 && given.as_int64() != nullptr) {
@@ -32,7 +32,7 @@ bool write_exactly(FieldType type, Node given, std::byte* value) {
     return (is_real || number == std::trunc(number)) && write_number(type, number, value);
 }
 
-/// Writes a number, or the numbers of a list, which may contain lists, such as the rows of a matrix.
+/// Writes a number, or the numbers in a list. The list may contain lists, such as the rows of a matrix.
 bool write_numbers(Node given, FieldType type, std::uint32_t bytes, std::byte*& at, const std::byte* end) {
     if (given.is_list()) {
         for (const Node one : given)
@@ -46,7 +46,7 @@ bool write_numbers(Node given, FieldType type, std::uint32_t bytes, std::byte*& 
     return is_fine;
 }
 
-/// Errors: a number is outside of the range of the field. Shape: values of `type`, `bytes` each.
+/// Errors: a number is outside the field's range. Shape: `values` has values of `type`, each `bytes` long.
 Status check_range(const FieldPath& path, FieldType type, std::uint32_t bytes, std::span<const std::byte> values) {
     const Field& field = *path.part().field;
     if (!field.has_range) return {};
@@ -70,7 +70,7 @@ Result<AnyValue> value_of_json(Node given, const FieldPath& path) {
     const ValueType& type = path.type();
     if (type.type == FieldType::kOpaque || type.type == FieldType::kBlobArray)
         return Status::error(concat('"', path.name(), "\" cannot be edited: it is ", type.to_text()));
-    if (given.is_string()) return AnyValue(given.as_string());  // the world converts it, and keeps texts of string ids
+    if (given.is_string()) return AnyValue(given.as_string());  // the world converts it, and stores strings with ids
     if (given.is_null() && type.type == FieldType::kEntity) return AnyValue(Entity());
     const FieldType lane = type.type == FieldType::kMatrix3x4 ? FieldType::kFloat : lane_type(type.type);
     if (lane != FieldType::kBool && !is_number(lane)) return unfit(path);

@@ -33,7 +33,8 @@ void WorldQueue::close() {
 
 void WorldQueue::serve() {
     std::unique_lock lock(mutex_);
-    // Requests that arrive from now on wait for the next frame, so that many requests cannot stop the world.
+    // Requests that arrive from now on wait for the next frame, so that a large number of requests cannot stop the
+    // world.
     const std::vector<Waiting*> served = std::exchange(waiting_, {});
     for (Waiting* next : served) next->is_taken = true;
     for (Waiting* next : served) {

@@ -4,7 +4,7 @@
 //     server's thread      ask(what) -----------------> waits ...... gets the response, or is refused after 2 s
 //     world's thread       [ frame ] serve() [ frame ] serve() ...
 //
-// Thread: ask() and close() on any thread; the rest on the world's thread.
+// Thread: ask() and close() may be called on any thread, other functions only on the world's thread.
 
 #include "inspector/http.h"
 
@@ -19,7 +19,7 @@ class WorldQueue {
 public:
     /// Runs `answer` on the world's thread. Returns its result, or a refusal if the world takes too long.
     Response ask(const std::function<Response()>& answer);
-    /// Refuses waiting requests, and all later requests.
+    /// Refuses the waiting requests and all later ones.
     void close();
 
     /// Answers the waiting requests.

@@ -1,5 +1,5 @@
 #pragma once
-// The live inspector: shows a running world in a browser, and answers requests from programs.
+// The live inspector shows a running world in a browser, and answers requests from programs.
 //
 //     inspect::Server server(world, {.port = 0});
 //     if (!server.status()) return server.status();
@@ -9,15 +9,15 @@
 //     browser --HTTP--> server's threads --request--> [ waits ] --between two frames--> world's thread, which answers
 //                                                        pause: the world's thread waits here until the pause ends
 //
-// The server is a service of the world: at the end of a frame, it answers the requests that came during the frame.
-// Programs may send the same requests as the page: docs/formats/inspector.md lists them, and GET /api/openapi.json
-// describes them to tools. By default, the page is served on 127.0.0.1. To serve on another address, set a token, which
-// every request must then have. Requests from other pages in the browser are refused. Fields of entities can be edited
-// through their stores, as by World::set(); `allow_edits` disables this.
+// The server is a service of the world. At the end of a frame, it answers the requests that arrived during the frame.
+// Programs may send the same requests as the page. docs/formats/inspector.md lists them, and GET /api/openapi.json
+// describes them to tools. By default, the page is served on 127.0.0.1. To use a different address, set a token, which
+// every request must then have. Requests from other pages in the browser are refused. Entity fields can be edited
+// through their stores, as with World::set(), unless `allow_edits` is false.
 //
-// Cost: one clock read per frame and 4 bytes of memory per spawned entity; while the page is open, also at most one
-// percent of the time for each path that the page watches. Thread: as for the world. A world has at most one server at
-// a time; the server may be destroyed before or after the world.
+// Cost: one clock read per frame and 4 bytes of memory per spawned entity. While the page is open, each path that it
+// watches also takes at most one percent of the time. Thread: as for the world. A world has at most one server at a
+// time. The server may be destroyed before or after the world.
 
 #include "shoal/react/service.h"
 
@@ -40,7 +40,7 @@ public:
     /// not paused again.
     virtual bool is_stopped() { return false; }
     /// Returns the source layers that set an entity's values (see source/detail/origins.h), given its resource and its
-    /// GUID path; empty: unknown. Called between frames, when an entity with a source is shown.
+    /// GUID path. Empty if they are unknown. Called between frames, when an entity with a source is shown.
     SHOAL_API virtual std::vector<LayerOrigin> origins(std::string_view resource, std::uint64_t guid);
 
 protected:
@@ -49,36 +49,36 @@ protected:
 
 struct ServerOptions {
     std::uint16_t port = 0;             ///< 0: any free port
-    std::string address = "127.0.0.1";  ///< an address of this machine; any other than 127.0.0.1 requires a token
+    std::string address = "127.0.0.1";  ///< an address of this machine; requires a token unless it is 127.0.0.1
     std::string token{};                ///< if not empty, every request must have it
     std::string name = "world";         ///< the name of the world on the page
     bool allow_edits = true;            ///< allows editing fields and passes, and going back; pausing is always allowed
-    std::uint32_t keep_frames = 0;      ///< frames kept for going back; 0: none until the page requests some
+    std::uint32_t keep_frames = 0;      ///< number of frames kept for going back; 0: none until the page asks for some
     bool begin_paused = false;          ///< pauses at the end of the first frame
     ServerHost* host = nullptr;         ///< Lifetime: as long as the server
-    std::string page_folder{};          ///< for development: the folder to read the page's files from
+    std::string page_folder{};          ///< for development; the folder from which the page's files are read
 };
 
 class Server final : public WorldService {
 public:
-    /// Starts to listen. Requires: the world has no other server; no pass is running.
+    /// Starts to listen. Requires: the world has no other server, and no pass is running.
     SHOAL_API explicit Server(World& world, const ServerOptions& options = {});
-    /// Stops answering; waiting requests are refused.
+    /// Stops answering, and refuses waiting requests.
     SHOAL_API ~Server() override;
 
-    /// Errors: the address cannot be used, or needs a token; then nothing is served.
+    /// Errors: the address cannot be used, or needs a token. Nothing is then served.
     SHOAL_API const Status& status() const;
     /// The address of the page, with the token if there is one. Empty if nothing is served.
     SHOAL_API const std::string& url() const;
 
-    /// Answers waiting requests, for programs that do not step continuously: once, or for `seconds` if that is not 0,
-    /// and then until the end of a pause. Returns early if ServerHost::is_stopped() returns true. Requires: the world
-    /// is at rest.
+    /// Answers waiting requests, for programs that do not step continuously. Answers once, or for `seconds` if that is
+    /// not 0, and then continues until the world is not paused. Returns early if ServerHost::is_stopped() returns true.
+    /// Requires: the world is at rest.
     SHOAL_API void answer(double seconds = 0);
-    /// For programs that step in real time: waits until the next frame is due, and answers requests while it waits. A
+    /// Waits until the next frame is due, and answers requests while it waits. For programs that step in real time. A
     /// frame is due `seconds` after the last due time, or later if the page slows the world down. Time spent in a pause
-    /// is not made up for. Waits for at most `most_seconds`. Returns whether the frame is due. Requires: the same as
-    /// answer().
+    /// is not made up for. Waits for at most `most_seconds`. Returns whether the frame is due. Requires: the world is
+    /// at rest.
     SHOAL_API bool wait_for_frame(double seconds, double most_seconds = 3600);
 
 private:
