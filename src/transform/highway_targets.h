@@ -1,5 +1,5 @@
 #pragma once
-// Selects the instruction sets of Highway for which kernels are compiled. Include this file instead
+// Selects the Highway instruction sets for which kernels are compiled. Include this file instead
 // of <hwy/targets.h>.
 //
 // This leaves out instruction sets whose vector size is known only at run time. It also leaves out AVX3_DL, which adds

@@ -1,5 +1,5 @@
-// The loops that compute world poses, block by block: first the local poses of a block, with many rows in one vector,
-// and then the product of each row with its parent, with each matrix in as few vectors as possible.
+// The loops that compute world poses, block by block. They first compute the local poses of a block, with many rows in
+// one vector. Then they multiply each row with its parent, with each matrix in as few vectors as possible.
 //
 // Highway includes this file once for each instruction set.
 
@@ -27,7 +27,7 @@ using Four = hn::FixedTag<float, 4>;
 using Widest = hn::CappedTag<float, 16>;
 
 constexpr std::uint32_t kBlockRows = 16;
-constexpr std::size_t kAhead = 32;  // how many rows ahead scattered rows are prefetched
+constexpr std::size_t kAhead = 32;  // number of rows ahead at which scattered rows are prefetched
 static_assert(kBlockRows >= hn::MaxLanes(Widest()));
 
 /// The local poses of a block: row r of matrix i begins at row[r][4 * i].
@@ -35,7 +35,7 @@ struct Locals {
     alignas(64) float row[3][4 * kBlockRows];
 };
 
-/// Rows of the columns, or a block that was gathered from scattered rows.
+/// Rows in the columns, or a block that was gathered from scattered rows.
 struct Source {
     const Vec3* position;
     const Quaternion* rotation;
@@ -44,7 +44,7 @@ struct Source {
 
 // --- local poses -----------------------------------------------------------------------------------------------------
 
-/// Computes the local poses of one row per lane of `d`, starting at row i, with the operations of local_matrix().
+/// Computes the local poses of one row per lane of `d`, starting at row i, using the operations of local_matrix().
 template <class D>
 HWY_INLINE void compute_locals(D d, const Source& source, std::size_t i, Locals& out) {
     using V = hn::Vec<D>;
@@ -65,7 +65,7 @@ HWY_INLINE void compute_locals(D d, const Source& source, std::size_t i, Locals&
                           hn::Mul(hn::Sub(one, hn::Add(xx, yy)), sz), pz, d, out.row[2] + 4 * i);
 }
 
-/// The last vector overlaps the previous one, so that nothing outside of the rows is read.
+/// The last vector overlaps the previous one, so that nothing outside the rows is read.
 template <class D>
 HWY_INLINE void compute_locals_overlapped(D d, const Source& source, std::uint32_t num_rows, Locals& out) {
     constexpr std::uint32_t n = hn::MaxLanes(D());
@@ -85,7 +85,7 @@ HWY_INLINE void compute_locals(const Source& source, std::uint32_t num_rows, Loc
 
 // --- products --------------------------------------------------------------------------------------------------------
 
-/// Multiplies the rows `p` of a parent's matrix by local pose `i`, with the operations of product().
+/// Multiplies the rows `p` of a parent's matrix by local pose `i`, using the operations of product().
 template <class D>
 HWY_INLINE hn::Vec<D> product_rows(D d, hn::Vec<D> p, const Locals& locals, std::uint32_t i) {
     alignas(16) static constexpr std::uint32_t kLastLane[4] = {0, 0, 0, 0xFFFFFFFF};
@@ -171,7 +171,7 @@ HWY_INLINE bool is_chain(const std::uint32_t* parent, std::uint32_t first, std::
     return hn::AllTrue(d, hn::Eq(differences, hn::Zero(d)));
 }
 
-/// Keeps the parent in registers, so that a row costs the latency of a product, but not of a store and a load.
+/// Keeps the parent in registers, so that each row has the latency of a product, without that of a store and a load.
 HWY_INLINE void compute_chain(const PoseColumns& columns, std::uint32_t first, const Locals& locals) {
     Pose pose = load_parent(columns, columns.parent[first]);
     for (std::uint32_t i = 0; i < kBlockRows; ++i) {

@@ -15,7 +15,7 @@ static_assert(offsetof(Transform, position) == 0 && offsetof(Transform, rotation
               offsetof(Transform, scale) == sizeof(Vec3) + sizeof(Quaternion));
 
 constexpr double kExactTolerance =
-    1e-5;                      // relative to the largest axis: the rounding errors of a few products of floats
+    1e-5;                      // relative to the largest axis; allows for rounding errors in a few float products
 constexpr int kMaxSteps = 64;  // few steps are needed if there is little shear
 
 /// A 3x3 matrix.
@@ -53,8 +53,8 @@ double cofactors(const Axes& axes, Axes& out) {
     return dot(axes.column[0], out.column[0]);
 }
 
-/// Returns the rotation nearest to `axes`, found by averaging with the transposed inverse (Higham's iteration), or the
-/// identity if there is no inverse. Requires: `axes` are not mirrored.
+/// Returns the rotation nearest to `axes`, or the identity if there is no inverse. Averages the axes with the
+/// transposed inverse (Higham's iteration). Requires: `axes` are not mirrored.
 Axes nearest_rotation(Axes axes) {
     for (int step = 0; step < kMaxSteps; ++step) {
         Axes inverse;
@@ -74,7 +74,7 @@ Axes nearest_rotation(Axes axes) {
 
 Quaternion to_quaternion(const Axes& axes) {
     const auto m = [&](int row, int column) { return axes.column[column][row]; };
-    // Of the four equivalent formulas, the one with the largest divisor is the most precise.
+    // Of the four equivalent formulas, uses the one with the largest divisor, which is the most precise.
     double q[4];
     const double trace = m(0, 0) + m(1, 1) + m(2, 2);
     if (trace > 0) {
@@ -103,7 +103,7 @@ double split_axes(const Axes& axes, Axes& rotation, double* scale) {
         scale[i] = (i == 0 ? sign : 1) * std::sqrt(dot(axes.column[i], axes.column[i]));
         largest = std::fmax(largest, std::fabs(scale[i]));
     }
-    // For a fixed scale, the best rotation is the one nearest to axes x scale; for a fixed rotation, the best scale is
+    // For a fixed scale, the best rotation is the one nearest to axes x scale. For a fixed rotation, the best scale is
     // the length of each axis along its column. Without shear, the first round finds both.
     double error = 0;
     for (int step = 0; step < kMaxSteps; ++step) {
@@ -140,7 +140,7 @@ NearestPose nearest(const Affine& affine) {
 /// Returns inverse(parent) x world.
 Affine relative_affine(const Matrix3x4& parent, const Matrix3x4& world) {
     const Affine from = widen(parent), to = widen(world);
-    Axes inverse;  // its columns are the rows of the inverse, times the determinant
+    Axes inverse;  // its columns are the rows of the inverse times the determinant
     const double determinant = cofactors(from.axes, inverse);
     SHOAL_CHECK(determinant != 0, "the parent's world pose is flat: it cannot be inverted");
     Affine relative;

@@ -1,5 +1,5 @@
 #pragma once
-// A plan lists which world poses to compute, and in what order:
+// A plan lists the world poses to compute, in order:
 //
 //     spine     rows whose subtrees are not one range: one by one, parents first, before the ranges
 //     ranges    adjacent whole subtrees, whose parents are then up to date: in any order, on any thread
@@ -36,7 +36,8 @@ public:
         spine_.push_back(row);
     }
 
-    /// Computes all poses of the plan. Shape: extents by row. Requires: the extents of all rows of ranges are known.
+    /// Computes all poses in the plan. Shape: `extents` is indexed by row. Requires: the extents of all rows in ranges
+    /// are known.
     void compute(const PoseColumns& columns, const std::uint32_t* extents, Executor* executor);
 
 private:

@@ -1,4 +1,4 @@
-// Which entities have transforms, and the links between them: adding, removing, linking, spawning and settling.
+// Adds, removes, links, spawns and settles transforms.
 
 #include "shoal/transform/transform.h"
 
@@ -17,7 +17,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kRemovalDistance = 32;  // distance in entities between a removal and its prefetch
+constexpr std::size_t kRemovalDistance = 32;  // number of entities ahead at which removals are prefetched
 constexpr std::uint32_t kBlockRows = 256;     // the local and world poses of a block fit into the L1 cache
 
 FieldDefinition extra_field(const char* name, FieldType type) {
@@ -67,7 +67,7 @@ OwnedColumns TransformManager::find_columns(const Schema& component) {
     return columns;
 }
 
-/// Links each entity to the parent in its value; null makes it a root. Entities that cannot be linked are skipped.
+/// Links each entity to the parent in its value; null makes the entity a root. Skips entities that cannot be linked.
 std::uint32_t TransformManager::link_all(std::span<const Entity> entities, const AddedValues& values) {
     std::uint32_t num_linked = 0;
     for (std::size_t i = 0; i < entities.size(); ++i) {
@@ -170,8 +170,8 @@ Result<AddCounts> TransformManager::add(std::span<const Entity> entities, std::s
     return work_->add(entities, locals, parents);
 }
 
-/// Makes appended rows roots. If there are at least as many of them as rows in the suffix, all rows become clean;
-/// otherwise they join the suffix.
+/// Makes appended rows roots. If there are at least as many of them as rows in the suffix, all rows become clean.
+/// Otherwise they join the suffix.
 void TransformManager::Work::admit(RowRange rows) {
     if (rows.size() >= rows.begin - manager_.num_clean_) leave_all();
     std::fill(extents() + rows.begin, extents() + rows.end, 1u);
@@ -179,7 +179,7 @@ void TransformManager::Work::admit(RowRange rows) {
     std::fill(parent_entities() + rows.begin, parent_entities() + rows.end, kNullEntity);
 }
 
-/// Links new rows to each other; `parents` is repeated for each copy. Returns whether they are in depth-first order.
+/// Links new rows to each other, repeating `parents` for each copy. Returns whether the rows are in depth-first order.
 bool TransformManager::Work::link_new(RowRange rows, std::span<const std::uint32_t> parents) {
     if (parents.empty()) return true;
     const auto step = static_cast<std::uint32_t>(parents.size());
@@ -189,8 +189,8 @@ bool TransformManager::Work::link_new(RowRange rows, std::span<const std::uint32
     return add_extents(rows);
 }
 
-/// Sets the extents to the sizes of the subtrees. Returns whether each subtree is one range: the first child follows
-/// its parent, and every other child follows the subtree of the sibling before it. Requires: all extents are 1;
+/// Sets the extents to the sizes of the subtrees. Returns whether each subtree is one range, in which the first child
+/// follows its parent, and every other child follows the subtree of the sibling before it. Requires: all extents are 1,
 /// parents come first, and siblings are in row order.
 bool TransformManager::Work::add_extents(RowRange rows) {
     const std::uint32_t* const parent_of = parents();
@@ -251,8 +251,7 @@ void TransformManager::Work::write_locals(RowRange rows, std::span<const Transfo
     }
 }
 
-/// Does the same as add(), for spans in which some entities have a row, are dead or occur twice, and for cases in which
-/// memory may run out.
+/// Like add(), but works even if some entities have a row, are dead or occur twice, or if memory may run out.
 Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entities, std::span<const Transform> locals,
                                                    std::span<const std::uint32_t> parents, std::uint32_t highest) {
     std::size_t num_new = 0;
@@ -305,8 +304,8 @@ Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entit
 
 std::uint32_t TransformManager::remove(std::span<const Entity> entities) { return work_->remove(entities, false); }
 
-/// Makes the children of a row roots and lists them in `freed`. remove() restores the world poses of children that are
-/// not removed.
+/// Turns the children of a row into roots, and lists them in `freed`. remove() restores the world poses of children
+/// that are not removed.
 void TransformManager::Work::free_children(std::uint32_t row, Array<Entity>& freed) {
     for (std::uint32_t child = first_children()[row]; child != kNilRow; child = first_children()[row]) {
         freed.push_back(owner(child));
@@ -343,7 +342,7 @@ std::uint32_t TransformManager::Work::remove(std::span<const Entity> removed, bo
     return num_removed;
 }
 
-/// Destroys the children of dead entities. Children that were dead before have already destroyed their own children.
+/// Destroys the children of dead entities. Children that were already dead have already destroyed their own children.
 void TransformManager::Work::destroy_children(std::span<const Entity> dead) {
     Array<Entity> children{Owner("transform manager")};
     for (const Entity entity : dead) {
@@ -425,10 +424,10 @@ Status TransformManager::spawn(const SpawnBatch& batch) {
     return work_->spawn(batch);
 }
 
-/// Finds, for each transform in one copy, the index of the transform of the nearest ancestor that has one.
+/// For each transform in one copy, finds the index of the transform of the nearest ancestor that has one.
 Status TransformManager::Work::find_parents(const SpawnBatch& batch, Array<std::uint32_t>& parents) {
     if (batch.parents.empty()) return {};
-    Array<std::uint32_t> positions{Owner("transform manager")};  // by blob entity: its transform, or its ancestor's
+    Array<std::uint32_t> positions{Owner("transform manager")};  // the transform of each blob entity, or its ancestor's
     positions.assign(batch.num_blob_entities, kNilRow);
     for (std::uint32_t i = 0; i < batch.entity_index.size(); ++i) positions[batch.entity_index[i]] = i;
     parents.assign(batch.entity_index.size(), kNilRow);
@@ -447,7 +446,7 @@ Status TransformManager::Work::find_parents(const SpawnBatch& batch, Array<std::
     return {};
 }
 
-/// Checks the same things as the source compiler, because a blob may be forged.
+/// Repeats the checks of the source compiler, because a blob may be forged.
 Status TransformManager::Work::check_poses(const SpawnBatch& batch) {
     const auto values = [&]<class T>(std::uint32_t column, const T&) {
         return std::span(reinterpret_cast<const T*>(batch.columns[column]), batch.entity_index.size());

@@ -1,4 +1,4 @@
-// Children of an inactive entity are inactive too.
+// The children of an inactive entity are also inactive.
 
 #include "transform/transform_work.h"
 
@@ -12,7 +12,7 @@ void TransformManager::Work::follow_activity() {
     });
 }
 
-/// Updates whether an entity is inactive because of its parent, and passes a change on to its descendants.
+/// Updates whether an entity is inactive because of its parent. If this changes, updates its descendants.
 void TransformManager::Work::follow_parent(std::uint32_t row) {
     const Entity entity = owner(row);
     if (!entities_.alive(entity)) return;

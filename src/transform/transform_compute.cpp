@@ -1,4 +1,4 @@
-// Computes the world poses of moved rows: at once, at the end of a batch, or at the end of a frame.
+// Computes the world poses of moved rows, either immediately, at the end of a batch, or at the end of a frame.
 
 #include "transform/transform_work.h"
 
@@ -20,10 +20,10 @@ bool ascend(std::span<const std::uint32_t> rows) {
     return num_falls == 0;
 }
 
-/// Returns the first row that is not below `row` in a strictly ascending list.
+/// Returns the first row in a strictly ascending list that is not below `row`.
 SHOAL_INLINE const std::uint32_t* skip_below(const std::uint32_t* next, const std::uint32_t* end, std::uint32_t row) {
     if (next == end || *next >= row) return next;
-    // At most this many rows are below `row`; exactly this many if every row is on the list.
+    // At most this many rows are below `row`. If every row is on the list, exactly this many are.
     const std::ptrdiff_t most = std::min<std::ptrdiff_t>(end - next, row - *next);
     return next[most - 1] < row ? next + most : std::lower_bound(next, next + most, row);
 }
@@ -81,7 +81,8 @@ void TransformManager::Work::mark_listed() {
     for (const std::uint32_t row : moved_) marks()[row] = pending_ - 1;
 }
 
-/// Returns whether an ancestor is pending. Marks the rows on the way up, so that no row is visited twice in a tick.
+/// Returns whether an ancestor is pending. Marks the rows that it visits on the way up, so that no row is visited twice
+/// in a tick.
 bool TransformManager::Work::has_pending_ancestor(std::uint32_t row) {
     const std::uint32_t* const parent_of = parents();
     std::uint32_t* const mark = marks();
@@ -136,7 +137,7 @@ bool TransformManager::Work::sort_moved() {
 
 // --- plans -------------------------------------------------------------------------------------------------------
 
-/// Plans those rows of a subtree that are below `end_row`. Returns the end of the subtree's range, or 0 if the subtree
+/// Plans the rows of a subtree that are below `end_row`. Returns the end of the subtree's range, or 0 if the subtree
 /// is not one range.
 std::uint32_t TransformManager::Work::plan_subtree(PosePlan& plan, std::uint32_t row, std::uint32_t end_row) {
     const std::uint32_t extent = extents()[row];
@@ -205,7 +206,8 @@ void TransformManager::Work::plan_suffix(bool in_order) {
     const std::uint32_t* const mark = marks();
     const std::uint32_t begin = manager_.num_clean_, end = table_.num_rows();
     const bool clean_moved = !plan_.is_empty();
-    // If the list is in order, it has the roots of all subtrees that move as a whole, which fill most of the suffix.
+    // If the list is in order, it has the roots of all subtrees that move as a whole. These subtrees fill most of the
+    // suffix.
     const bool follows_list = in_order && all_known_ && !repeats_;
     const std::uint32_t *const list = moved_.data(), *const list_end = list + moved_.size();
     const std::uint32_t* listed = follows_list ? std::lower_bound(list, list_end, begin) : list_end;
@@ -244,8 +246,8 @@ void TransformManager::Work::plan_suffix(bool in_order) {
     if (run.size() != 0) suffix_plan_.add_range(run);
 }
 
-/// Plans the pending poses of a subtree in the suffix that is one range, or all of its poses if an ancestor is pending
-/// (`is_under`). Returns the last tick in which anything in the subtree moved.
+/// Plans the pending poses of a subtree that is one range in the suffix. If an ancestor is pending (`is_under`), plans
+/// all of its poses. Returns the last tick in which anything in the subtree moved.
 std::uint32_t TransformManager::Work::plan_block(RowRange rows, bool is_under) {
     const std::uint32_t* const mark = marks();
     const std::uint32_t* const extent = extents();
@@ -263,7 +265,7 @@ std::uint32_t TransformManager::Work::plan_block(RowRange rows, bool is_under) {
     return last_tick;
 }
 
-/// The same for a subtree of the suffix that is not one range.
+/// Like plan_block(), but for a subtree that is not one range in the suffix.
 std::uint32_t TransformManager::Work::plan_loose_block(std::uint32_t root, bool is_under) {
     std::uint32_t last_tick = 0;
     for (std::uint32_t row = root; row != kNilRow; row = next_in_subtree(row, root)) {
@@ -292,7 +294,7 @@ void TransformManager::Work::compute_plan(PosePlan& plan, Executor* executor) {
     num_loose_ += plan.spine().size();
 }
 
-/// Returns whether one pass over all rows is possible and cheaper than the plans. This choice affects when the order is
+/// Returns whether one pass over all rows is possible and cheaper than the plans. The result affects when the order is
 /// restored, and thus the state, so it must not depend on the number of workers. Workers share a pass by cutting it
 /// between subtrees, so all extents must be known.
 bool TransformManager::Work::prefers_full_pass() {
@@ -343,7 +345,7 @@ void TransformManager::Work::end_frame(Executor* executor) {
     begin_frame();
     for (const Entity entity : leaving_) leave(row_of(entity));
     leaving_.clear();
-    // Enter in descending order, so that no subtree is swapped with rows of another subtree that enters.
+    // Enter in descending order, so that no subtree is swapped with rows of another subtree that will enter.
     std::sort(entering_.begin(), entering_.end(), [&](Entity a, Entity b) { return row_of(a) > row_of(b); });
     for (const Entity entity : entering_) enter(row_of(entity));
     entering_.clear();

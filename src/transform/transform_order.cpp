@@ -1,4 +1,5 @@
-// The order of rows: extents, depth-first order, and moving subtrees into the suffix and out of it.
+// Keeps the order of rows: finds extents, restores the depth-first order, and moves subtrees into and out of the
+// suffix.
 
 #include "transform/transform_work.h"
 
@@ -90,8 +91,8 @@ void TransformManager::Work::restore_order() {
         if (is_pending(marks()[row])) moved_.push_back(row);
 }
 
-/// Following links costs about as much per row as restoring the order. If the order is restored only when following
-/// links has cost as much as restoring, the total cost at most doubles.
+/// Following links costs about as much per row as restoring the order. If the order is restored only after following
+/// links has cost as much as restoring it would, the total cost at most doubles.
 void TransformManager::Work::restore_order_if_it_pays() {
     if (num_loose_ > table_.num_rows()) restore_order();
 }
@@ -131,7 +132,7 @@ void TransformManager::Work::exchange(RowRange block, std::uint32_t to) {
     }
 }
 
-/// Gathers the owners of the rows of a subtree that are in `rows`, in depth-first order. Returns whether all rows of
+/// Gathers the owners of those rows of a subtree that are in `rows`, in depth-first order. Returns whether all rows of
 /// the subtree are in `rows`.
 bool TransformManager::Work::gather_subtree(std::uint32_t root, RowRange rows) {
     bool is_whole = true;
@@ -144,7 +145,7 @@ bool TransformManager::Work::gather_subtree(std::uint32_t root, RowRange rows) {
     return is_whole;
 }
 
-/// Moves the gathered rows, one by one, to `to` and the rows after it.
+/// Moves the gathered rows one by one to `to` and the rows that follow it.
 void TransformManager::Work::move_gathered(std::uint32_t to, bool is_whole) {
     const RowRange rows{to, to + static_cast<std::uint32_t>(subtree_.size())};
     for (const Entity entity : subtree_) {
@@ -165,7 +166,7 @@ void TransformManager::Work::enter(std::uint32_t row) {
     std::uint32_t& clean = manager_.num_clean_;
     if (row >= clean) return;
     if (const std::uint32_t extent = extents()[row]; extent != 0) {
-        const std::uint32_t count = std::min(extent, clean - row);  // other rows may be in the suffix already
+        const std::uint32_t count = std::min(extent, clean - row);  // other rows may already be in the suffix
         exchange({row, row + count}, clean - count);
         clean -= count;
         return;
@@ -210,8 +211,8 @@ std::uint32_t TransformManager::Work::link(std::uint32_t child, std::uint32_t pa
     return child;
 }
 
-/// If the last row of a region has many children, swaps it with a row in the middle. Otherwise that row would move
-/// whenever a row before it is removed, and a move costs a step per child. Returns the row of `hole` afterwards.
+/// If the last row of a region has many children, swaps it with a row in the middle. Otherwise, that row would move
+/// whenever a row before it is removed, and each move takes a step per child. Returns the new row of `hole`.
 std::uint32_t TransformManager::Work::move_parent_down(std::uint32_t last, std::uint32_t first, std::uint32_t hole) {
     std::uint32_t num_children = 0;
     for (std::uint32_t child = first_children()[last]; child != kNilRow && num_children < kManyChildren; ++num_children)

@@ -1,4 +1,4 @@
-// Reads and sets poses, one at a time and many at once.
+// Reads and sets poses, one at a time or many together.
 
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
@@ -14,19 +14,19 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kFetchDistance = 96;  // how many entities ahead index entries are prefetched; rows are prefetched
-                                            // half as far ahead
+constexpr std::size_t kFetchDistance = 96;  // number of entities ahead at which index entries are prefetched; rows are
+                                            // prefetched half as far ahead
 constexpr std::size_t kFoundAtOnce = 2048;  // few enough that prefetched rows stay in the cache until they are written
 constexpr std::size_t kCloseStep = 32;      // if the mean distance between rows is at most this, nothing is prefetched
 constexpr std::size_t kRunRows = 32;        // rows that are tested by one are_consecutive()
 
-// The lambdas that prefetch are always inlined, because g++ removes calls of functions that only prefetch.
+// The lambdas that prefetch are always inlined, because g++ removes calls to functions that only prefetch.
 
 std::size_t fetch_distance(std::span<const Entity> entities) {
     return entities.size() >= kFetchFrom ? kFetchDistance : 0;
 }
 
-/// Whether the numbers of rows or entities ascend and are close enough for the hardware prefetcher.
+/// Whether row or entity numbers ascend and are close enough together for the hardware prefetcher.
 template <class Number>
 SHOAL_INLINE bool are_close(std::size_t count, Number&& number) {
     if (number(count - 1) - number(0) > kCloseStep * count) return false;
@@ -128,7 +128,7 @@ bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world
     write_local(row, local);
     const Matrix3x4 computed = product(parent == kNilRow ? Matrix3x4{} : worlds()[parent],
                                        local_matrix(local.position, local.rotation, local.scale));
-    // If the world pose stays the same, bit for bit, no descendant moves.
+    // If the world pose is bit-identical to the old one, no descendant moves.
     if (is_stale || std::memcmp(&computed, &worlds()[row], sizeof computed) != 0) touch(row);
     return nearest.is_exact;
 }

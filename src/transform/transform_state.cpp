@@ -7,7 +7,7 @@
 
 namespace shoal {
 
-/// The manager's state besides its rows.
+/// The manager's state, except its rows.
 struct TransformManager::Work::Progress {
     std::uint64_t num_loose;
     std::uint32_t mode, num_clean;
@@ -41,7 +41,7 @@ void TransformManager::Work::save(SnapshotWriter& to) const {
     to.value("progress", progress);
     to.value("counts", manager_.counts_);
     to.array("moved", moved);
-    // These two columns are written without stamps, so a state could otherwise share outdated blocks with an earlier
+    // These two columns are written without stamps. Without this, a state could share outdated blocks with an earlier
     // state.
     to.elements("extents", table_.column(kExtentColumn), sizeof(std::uint32_t), num_rows());
     to.elements("marks", table_.column(kMarkColumn), sizeof(std::uint32_t), num_rows());
@@ -95,7 +95,7 @@ Status TransformManager::Work::load(SnapshotReader& from) {
     return {};
 }
 
-/// Called after all rows were removed.
+/// Called after all rows have been removed.
 void TransformManager::Work::forget_rows() {
     manager_.num_clean_ = 0;
     moved_.clear();

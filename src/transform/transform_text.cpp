@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMoreKeys[] = {"euler_degrees"};
 constexpr std::int32_t kSpawnOrder = -100;
-constexpr double kRounding = 1e-3, kSlip = 1e-2;  // largest errors of a quaternion's length
+constexpr double kRounding = 1e-3, kSlip = 1e-2;  // largest errors in a quaternion's length
 
 constexpr std::string_view kRotationIs = "component \"transform\", field \"rotation\": ";
 
@@ -57,7 +57,7 @@ private:
         return true;
     }
 
-    /// Normalizes the rotation, or reports why that is not possible.
+    /// Normalizes the rotation, or reports why this is not possible.
     bool check_rotation(Quaternion& rotation) {
         if (rotation_ && euler_) {
             in_.diagnostics

@@ -62,7 +62,7 @@ Status TransformManager::Work::validate_poses() {
     for (const std::uint32_t row : moved_)
         if (row < table_.num_rows()) listed[row] = true;
     const bool may_wait = batch_depth_ != 0 || manager_.options_.mode == TransformMode::kDeferred;
-    Array<bool> is_pending_at = listed;  // by row: the row or an ancestor is pending
+    Array<bool> is_pending_at = listed;  // whether each row or one of its ancestors is pending
     const PoseColumns columns = pose_columns();
     for (std::uint32_t root = 0; root < table_.num_rows(); ++root) {
         if (columns.parent[root] != kNilRow) continue;

@@ -1,10 +1,10 @@
 #pragma once
 // The implementation of a TransformManager: pending poses, extents, and the suffix.
 //
-// Besides the fields of Transform, a row has a world pose, the entity of its parent (kept equal to the link, for
-// queries), an extent and a mark. An extent of 0 means that the extent is unknown. If an extent is known, the extents
-// of all descendants are known, so marking the extents of a row's ancestors as unknown stops at the first unknown
-// extent. A mark contains a code and a tick. The tick counts computations, so that old marks need not be reset. Codes:
+// In addition to the fields of Transform, a row has a world pose, its parent's entity (for queries; always equal to the
+// link), an extent and a mark. An extent of 0 means that the extent is unknown. If an extent is known, the extents of
+// all descendants are known, so marking the extents of a row's ancestors as unknown stops at the first unknown extent.
+// A mark contains a code and a tick. The tick counts computations, so that old marks need not be reset. Codes:
 //
 //     set         the local pose was set in this tick: the row is on the list, and its subtree is pending
 //     set again   the same, and it was also set in the previous frame
@@ -12,8 +12,8 @@
 //     clear       the same, but no ancestor is pending
 //
 // The list may name a row twice, or name rows that were removed or have moved; the marks decide. A pending row that
-// moves is put on the list again. Ascending rows that are set by one call outside of a batch are not marked, because
-// the call computes the list before it returns.
+// moves is put on the list again. If one call outside of a batch sets ascending rows, they are not marked, because the
+// call computes the list before it returns.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/job/executor.h"
@@ -23,7 +23,7 @@
 
 namespace shoal {
 
-/// Shorter spans are not prefetched: their rows are already in the cache.
+/// Shorter spans are not prefetched, because their rows are already in the cache.
 inline constexpr std::size_t kFetchFrom = 4096;
 
 class TransformManager::Work {
@@ -80,7 +80,7 @@ public:
     // --- what is inactive (transform_activity.cpp) ---------------------------------------------------------------
 
     void follow_parent(std::uint32_t row);
-    /// The same for new rows, whose parents come first.
+    /// Calls follow_parent() for new rows. Requires: parents come before children.
     void follow_parents(RowRange rows) {
         if (SHOAL_LIKELY(entities_.inactive().empty())) return;
         for (std::uint32_t row = rows.begin; row < rows.end; ++row) follow_parent(row);
@@ -92,21 +92,22 @@ public:
 
     bool is_pending(std::uint32_t mark) const { return (mark | 1) == pending_; }
     bool has_pending() const { return !moved_.empty(); }
-    /// Puts a row on the list unless it is already on it.
+    /// Puts a row on the list, unless it is already there.
     void note(std::uint32_t row) {
         std::uint32_t& mark = marks()[row];
         if (is_pending(mark)) return;
         mark = pending_ - (was_moving(mark, frame_begins_[0], frame_begins_[1]) ? 0 : 1);
         moved_.push_back(row);
     }
-    /// The same for many rows; skips kNilRow. Returns the number of rows put on the list.
+    /// Like note(), but for many rows. Skips kNilRow. Returns the number of rows that were put on the list.
     std::size_t note_found(std::span<const std::uint32_t> rows);
-    /// Appends rows to the list without marks if they ascend and come after the rows on the list. Returns whether rows
-    /// were appended.
+    /// If the rows ascend and come after those on the list, appends them without marking them. Returns whether it did
+    /// so.
     bool list_in_order(std::span<const std::uint32_t> rows);
-    /// Marks the rows that were listed without marks.
+    /// Marks the rows that are on the list without a mark.
     void mark_listed();
-    /// Whether list_in_order() may be used: nothing else happens before the list is computed. Requires: a batch.
+    /// Whether list_in_order() may be used, because nothing else will happen before the list is computed. Requires: a
+    /// batch is open.
     bool needs_no_marks() const {
         return batch_depth_ == 1 && manager_.options_.mode == TransformMode::kImmediate && !has_pending() &&
                !repeats_ && all_known_;
@@ -117,8 +118,8 @@ public:
     }
     /// Normalizes the poses written to some rows, as the setters do.
     void make_sound(std::uint64_t columns, std::span<const std::uint32_t> rows);
-    /// Called after a local pose has changed: computes the subtree of the row or puts the row on the list, depending on
-    /// the mode.
+    /// Called after a local pose has changed. Depending on the mode, computes the subtree of the row or puts the row on
+    /// the list.
     void touch(std::uint32_t row) {
         if (batch_depth_ != 0 || manager_.options_.mode == TransformMode::kDeferred)
             note(row);
@@ -127,10 +128,10 @@ public:
     }
     void compute_subtree(std::uint32_t row);
     /// Finds the rows of many entities, calls write(i, row, count) for each run of rows, and fetch(row) some rows
-    /// ahead. Puts the rows on the list and returns how many were found.
+    /// ahead. Puts the rows on the list, and returns the number of rows that were found.
     template <class Write, class Fetch>
     std::size_t set_each(std::span<const Entity> entities, std::uint32_t mask, Write&& write, Fetch&& fetch);
-    /// Computes the world pose of one row if that pose is out of date. Returns whether the row or an ancestor is
+    /// Computes the world pose of one row if it is out of date. Returns whether the row or an ancestor is
     /// pending.
     bool refresh(std::uint32_t row);
     void begin_batch() { ++batch_depth_; }
@@ -149,7 +150,7 @@ public:
     /// Computes the world poses of rows. Requires: parents are among these rows, before their children.
     void compute_rows(RowRange rows);
     Status validate();
-    /// The same without recomputing the poses.
+    /// Like validate(), but does not recompute the poses.
     Status validate_rows();
 
     // --- saving (transform_state.cpp) ----------------------------------------------------------------------------
@@ -180,17 +181,17 @@ public:
     bool is_ancestor(std::uint32_t ancestor, std::uint32_t row);
     std::uint32_t next_in_subtree(std::uint32_t row, std::uint32_t root) const;
 
-    /// Move the subtree of a clean row into the suffix, and a subtree of the suffix out of it.
+    /// enter() moves the subtree of a clean row into the suffix, and leave() moves a subtree out of it.
     void enter(std::uint32_t row);
     void leave(std::uint32_t row);
     void leave_all() { manager_.num_clean_ = table_.num_rows(); }
 
-    /// Links a child, or makes it a root if `parent` is kNilRow. Returns the row of the child afterwards.
+    /// Links a child, or makes it a root if `parent` is kNilRow. Returns the child's new row.
     std::uint32_t link(std::uint32_t child, std::uint32_t parent);
-    /// The same, but keeps a pose of the child.
+    /// Like link(), but keeps one of the child's poses.
     void link_keeping(std::uint32_t child, std::uint32_t parent, KeepPose keep);
     /// Sets the local pose of a row so that its world pose becomes `world`, and returns whether it is exact.
-    /// `is_stale`: the row was pending.
+    /// `is_stale` tells whether the row was pending.
     bool set_world(std::uint32_t row, const Matrix3x4& world, bool is_stale);
     void remove_row(std::uint32_t row);
 
@@ -210,7 +211,8 @@ private:
     static constexpr std::uint32_t kStillFrames = 5;
     static constexpr std::uint32_t kMostTicks = 1u << 29;
 
-    /// Returns whether a row was set in the previous frame, given its mark and the first ticks of both frames.
+    /// Returns whether a row was set in the previous frame, given its mark and the first ticks of this and the previous
+    /// frame.
     static bool was_moving(std::uint32_t mark, std::uint32_t this_frame, std::uint32_t last_frame) {
         if ((mark & kSet) == 0 || mark >> 2 < last_frame) return false;
         return mark >> 2 < this_frame || (mark & 3) == kSetAgain;
@@ -230,7 +232,7 @@ private:
     bool prefers_full_pass();
     void compute_plan(PosePlan& plan, Executor* executor);
     void compute_plans(Executor* executor);
-    /// Puts a pending row on the list again after it has moved.
+    /// If a row that has moved is pending, puts it on the list again.
     void list_again(std::uint32_t row) {
         if (!is_pending(marks()[row])) return;
         moved_.push_back(row);
@@ -259,7 +261,7 @@ private:
     Array<std::uint32_t> moved_{Owner("transform manager")};
     std::uint32_t tick_ = 0;
     std::uint32_t pending_ = 0;                      // mark of a row set in this tick and in the previous frame
-    std::uint32_t frame_begins_[kStillFrames] = {};  // first ticks of this frame, the frame before it, ...
+    std::uint32_t frame_begins_[kStillFrames] = {};  // first ticks of this frame and of the frames before it
     std::uint32_t batch_depth_ = 0;
     bool ended_frame_ = false;  // since the last settle
     bool all_known_ = true;     // no extent is unknown

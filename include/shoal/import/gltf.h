@@ -48,7 +48,8 @@ struct ImportedGltf {
 };
 
 /// Returns the JSON chunk of a .glb, or all bytes of any other file. Chunks after the JSON are ignored. Errors: the
-/// .glb is damaged; the message says where. Lifetime: as long as `bytes`.
+/// .glb is damaged; the message says where.
+/// Lifetime: as long as `bytes`.
 SHOAL_API Result<std::string_view> gltf_json(std::string_view bytes);
 
 /// Imports a JSON file that `diagnostics` holds. `registry` has the component types that `extras` may name. The

@@ -84,8 +84,8 @@ public:
     SHOAL_API std::size_t num_verbs() const;
     /// Requires: index < num_verbs().
     SHOAL_API PluginVerbInfo verb(std::size_t index) const;
-    /// Runs a verb with the words that follow it. Its output is passed to print(context, text). Errors: the verb
-    /// failed; the message says why. Requires: index < num_verbs().
+    /// Runs a verb with the words that follow it. Its output is passed to print(context, text).
+    /// Errors: the verb failed; the message says why. Requires: index < num_verbs().
     SHOAL_API Status run_verb(std::size_t index, std::span<const std::string> words,
                               void (*print)(void* context, std::string_view text), void* context);
 

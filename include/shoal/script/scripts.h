@@ -88,7 +88,8 @@ public:
     SHOAL_API Status unload(std::string_view name);
 
     /// Registers the component types that scripts have declared, and their compile functions, so that sources can use
-    /// them. Errors: the registry has a different type or a different function under one of the names.
+    /// them.
+    /// Errors: the registry has a different type or a different function under one of the names.
     /// Lifetime: do not compile with the registry after one of the scripts has been reloaded or unloaded.
     /// Thread: sources may be compiled on several threads while nothing else uses the scripts. Compile functions are
     /// called one at a time, because a Lua state is single-threaded.

@@ -28,9 +28,9 @@ namespace shoal {
 
 class World;
 
-/// Adds the declarations in a file to `registry` and `rules`. It may be called for several files. Errors: reports them,
-/// adds nothing and returns false. If a component is declared twice with different fields, the error shows both
-/// declarations.
+/// Adds the declarations in a file to `registry` and `rules`. It may be called for several files.
+/// Errors: reports them, adds nothing and returns false. If a component is declared twice with different fields, the
+/// error shows both declarations.
 SHOAL_API bool read_schema_file(const std::string& path, ComponentRegistry& registry, SourceRules& rules,
                                 Diagnostics& diagnostics, SourceFiles* files = nullptr);
 /// Like read_schema_file(), but for a file whose text `diagnostics` already has.

@@ -182,8 +182,8 @@ struct SHOAL_API Guest {
     /// Errors: the observer does not exist.
     Status remove_observer(std::int64_t number);
 
-    /// Declares a component type. Makes its table, or changes the fields of an existing type. Errors: those of
-    /// World::manager() and begin_schema_change(), or a guest's query, pass or observer uses the type.
+    /// Declares a component type. Makes its table, or changes the fields of an existing type.
+    /// Errors: those of World::manager() and begin_schema_change(), or a guest's query, pass or observer uses the type.
     Status declare(const Schema& schema);
     /// Records entities that were made during the load. end_load() uses them.
     void note_made(std::span<const Entity> entities);

@@ -1,7 +1,7 @@
 #pragma once
-// Computes world poses from local poses: the inner loops of transforms and model poses. The vector instructions are
-// chosen at run time. All versions round each product and each sum, in the same order, so that every machine computes
-// the same bits:
+// Computes world poses from local poses. These are the inner loops of transforms and model poses. The vector
+// instructions are chosen at run time. All versions round each product and each sum in the same order, so that every
+// machine computes the same bits:
 //
 //     local      {R x S | position}; elements of R are 1 - (a + b), a - b and a + b of products q_i * (q_j + q_j)
 //     world_i    (p_i0 * local_0 + p_i1 * local_1) + (p_i2 * local_2 + {0, 0, 0, p_i3}), row by row
@@ -19,7 +19,8 @@ namespace shoal {
 
 inline constexpr std::uint32_t kNoParent = 0xFFFFFFFF;
 
-/// Columns of poses, by row. `parent` holds rows, and kNoParent (the same number as kNilRow) for roots.
+/// Columns of poses, indexed by row. `parent` holds the row of the parent, or kNoParent (the same number as kNilRow)
+/// for a root.
 struct PoseColumns {
     const Vec3* position;
     const Quaternion* rotation;
@@ -29,14 +30,14 @@ struct PoseColumns {
 };
 
 /// Computes the world poses of `rows` in ascending order.
-/// Requires: parents within `rows` come before their children; the world poses of other parents are up to date.
+/// Requires: parents within `rows` come before their children, and the world poses of other parents are up to date.
 SHOAL_API void compute_poses(const PoseColumns& columns, RowRange rows);
 
 /// Computes rows[0], rows[1], ... in that order. Requires: parents among these rows come before their children.
 /// Cost: rows are prefetched.
 SHOAL_API void compute_poses_scattered(const PoseColumns& columns, const std::uint32_t* rows, std::size_t num_rows);
 
-/// A row of a matrix as a SIMD vector.
+/// A matrix row as a SIMD vector.
 using PoseRow = float __attribute__((vector_size(16)));
 
 struct PoseRows {

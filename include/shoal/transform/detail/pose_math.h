@@ -1,6 +1,6 @@
 #pragma once
-// Computes poses from matrices in double precision, for set_world_pose() and for links that keep a world pose, and
-// checks poses. A pose is sound if it is finite, with a rotation of length 1 and no scale of 0.
+// Computes poses from matrices in double precision, for set_world_pose() and for links that keep a world pose. Also
+// checks poses. A pose is sound if it is finite, its rotation has length 1, and no scale is 0.
 // Thread: all functions here are pure.
 
 #include "shoal/table/detail/field_part.h"
@@ -14,12 +14,12 @@ struct NearestPose {
 };
 
 /// Returns the pose whose matrix is nearest to `matrix`. The result is exact if `matrix` has no shear.
-/// Source: Higham, "Computing the polar decomposition, with applications", for the nearest rotation.
+/// Source: for the nearest rotation, Higham, "Computing the polar decomposition, with applications".
 SHOAL_API NearestPose nearest_pose(const Matrix3x4& matrix);
 /// Returns the pose nearest to inverse(parent) x world.
 SHOAL_API NearestPose nearest_relative_pose(const Matrix3x4& parent, const Matrix3x4& world);
 
-/// Returns the pose that applies `local` first, then `root`; the nearest pose if the result has shear.
+/// Returns the pose that applies `local` first, then `root`. If the result has shear, returns the nearest pose.
 SHOAL_API Transform compose(const Transform& root, const Transform& local);
 
 /// Returns whether a matrix is finite and can be inverted.
@@ -31,7 +31,7 @@ SHOAL_API Matrix3x4 relative_matrix(const Matrix3x4& parent, const Matrix3x4& wo
 /// The slow path of sound_rotation().
 SHOAL_API Quaternion mended_rotation(Quaternion rotation);
 
-inline bool is_sound_position(Vec3 v) { return (v.x - v.x) + (v.y - v.y) + (v.z - v.z) == 0; }  // no NaN, no infinity
+inline bool is_sound_position(Vec3 v) { return (v.x - v.x) + (v.y - v.y) + (v.z - v.z) == 0; }  // not NaN or infinite
 inline bool is_sound_scale(Vec3 v) { return is_sound_position(v) && v.x != 0 && v.y != 0 && v.z != 0; }
 SHOAL_API bool is_finite(const Matrix3x4& matrix);
 inline float squared_length(Quaternion q) { return q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w; }
@@ -46,7 +46,7 @@ inline bool is_unit_rotation(Quaternion q) {  // whether its length is 1 to the 
 inline Quaternion sound_rotation(Quaternion q) { return is_unit_rotation(q) ? q : mended_rotation(q); }
 
 /// Returns `local` with a part replaced. Shape: `value` has part.type.num_bytes() bytes. Requires: the part's field has
-/// the name, type and index of a field of Transform. Errors: the pose would not be sound; the message names the
+/// the same name, type and index as a field of Transform. Errors: the pose would not be sound; the message names the
 /// component type `component`.
 SHOAL_API Result<Transform> local_with(const Transform& local, const FieldPart& part, const std::byte* value,
                                        std::string_view component);
