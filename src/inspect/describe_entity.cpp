@@ -18,7 +18,7 @@
 namespace shoal {
 namespace {
 
-/// Looks up the texts of ids and the names of entities in a world.
+/// Looks up the strings of ids and the names of entities in a world.
 class WorldNames final : public ValueNames {
 public:
     WorldNames(const World& world, const Result<FieldPath>& names) : world_(world), names_(names) {}
@@ -29,7 +29,7 @@ public:
         const std::string_view name = name_of(entity);
         builder.string(concat(entity_text(entity), name.empty() ? "" : " ", name));
     }
-    /// Writes the values if the library of the world has the array.
+    /// Writes the values if the world's library has the array.
     void write_array(DocumentBuilder& builder, const BlobArrayBase& array, FieldType element) const override {
         const ResourceLibrary* const library = world_.library();
         const std::span<const std::byte> values =
@@ -94,7 +94,7 @@ std::string links_text(const ComponentRow& at, const WorldNames& names) {
     return concat(" (", above, ", ", count, count == 1 ? " child)" : " children)");
 }
 
-/// Returns the properties of an entity by path.
+/// Returns an entity's properties, sorted by path.
 std::map<std::string, PropertyView> values_of(const PropertyManager& properties, Entity entity,
                                               const WorldNames& names) {
     std::map<std::string, PropertyView> values;
@@ -106,7 +106,7 @@ std::map<std::string, PropertyView> values_of(const PropertyManager& properties,
     return values;
 }
 
-/// Appends the properties of an entity by path, and the paths of its own values.
+/// Appends an entity's properties, sorted by path, and the paths of its own values.
 void append_properties(std::string& text, const PropertyManager& properties, Entity entity, const WorldNames& names) {
     const std::map<std::string, PropertyView> values = values_of(properties, entity, names);
     if (values.empty()) return;
@@ -138,7 +138,7 @@ void append_components(std::string& text, const Store& store, Entity entity, con
     }
 }
 
-/// Returns the table of a service, or an empty text.
+/// Returns the table of a service, or an empty string.
 std::string indented_table(const WorldService& service) {
     const std::vector<std::vector<std::string>> rows = service_rows(service);
     if (rows.empty()) return {};

@@ -1,4 +1,4 @@
-// The entities in a report: how many have which component types, and where they are.
+// The entities in a report: the number of entities with each set of component types, and their positions.
 
 #include "inspect/html_sections.h"
 #include "inspect/palette.h"
@@ -18,7 +18,8 @@ struct SetCount {
     std::uint64_t num_entities = 0;
 };
 
-/// Counts living entities by set of component types, largest count first. Types are in the order of the stores.
+/// Counts the living entities for each set of component types, and sorts the counts in descending order. Types are in
+/// the order of the stores.
 std::vector<SetCount> count_sets(const World& world) {
     TypeSets types;
     std::vector<std::uint32_t> set_of;  // by entity index

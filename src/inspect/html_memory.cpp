@@ -1,4 +1,4 @@
-// Memory in a report: as boxes, by component type and by owner.
+// The memory in a report, by component type and by owner, also as boxes.
 
 #include "inspect/html_sections.h"
 #include "inspect/palette.h"

@@ -1,4 +1,4 @@
-// The passes in a report: a table, the graph, the fields that they read and write, and the last frame.
+// The passes in a report: a table, their graph, the fields that they read and write, and the last frame.
 
 #include "inspect/html_sections.h"
 #include "inspect/palette.h"
@@ -12,11 +12,11 @@
 namespace shoal {
 namespace {
 
-// Limits, so that a report stays small.
+// Limits that keep a report small.
 constexpr std::size_t kMostPasses = 150, kMostEdges = 300, kMostCells = 6'000, kMostSpans = 1'500;
 constexpr double kLeastScale = 0.8;
 
-/// Returns, by pass name, the number of its colour in the graph.
+/// Returns a map from the name of each pass to the number of its colour in the graph.
 std::map<std::string_view, std::size_t> color_numbers(const ScheduleGraph& graph) {
     std::map<std::string_view, std::size_t> numbers;
     for (std::size_t i = 0; i < graph.passes.size(); ++i) numbers.emplace(graph.passes[i].name, i);
@@ -76,7 +76,8 @@ void write_graph(const WorldReport& report, const ScheduleGraph& graph, HtmlWrit
     html.end_panel();
 }
 
-/// Returns, by field, "R", "W" or "RW" for each pass. The first field is "*", which means everything.
+/// Returns a row for each field, which has "R", "W" or "RW" for each pass. The first field is "*", which means
+/// everything.
 std::map<std::string_view, std::vector<std::string>> accesses_by_field(const ScheduleGraph& graph) {
     std::map<std::string_view, std::vector<std::string>> fields;
     const auto note = [&](const std::vector<std::string>& names, std::size_t pass, char letter) {

@@ -1,5 +1,5 @@
 #pragma once
-// The sections of a report, each implemented in the file of its subject.
+// The sections of a report. Each one is implemented in the file for its subject.
 
 #include "inspect/html_writer.h"
 #include "shoal/inspect/detail/timeline.h"
@@ -15,7 +15,7 @@ void write_memory_section(const WorldReport& report, HtmlWriter& html);
 void write_zones_section(const World& world, HtmlWriter& html);
 /// The number of entities with each set of component types.
 void write_entities_section(const World& world, HtmlWriter& html);
-/// The tables of those services that have a table.
+/// The tables of all services that have one.
 void write_services_section(const World& world, HtmlWriter& html);
 /// Where the entities are.
 void write_places_section(const World& world, HtmlWriter& html);

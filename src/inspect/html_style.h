@@ -1,6 +1,6 @@
 #pragma once
-// The style of a report: the colours and shapes of the inspector's page (src/inspector/page/style.css), adapted for
-// reading and printing.
+// The style of a report. It has the colours and shapes of the inspector's page (src/inspector/page/style.css), adapted
+// for reading and printing.
 
 #include <string_view>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Writes the parts of a report: panels, tables, bars. Names from a world are escaped by xml_text().
+// Writes the parts of a report, such as panels, tables and bars. Names from a world are escaped by xml_text().
 
 #include "inspect/xml_text.h"
 #include "shoal/base/text.h"
@@ -13,7 +13,7 @@
 
 namespace shoal {
 
-/// Limits on rows and text lengths, so that a report stays small.
+/// Limits on rows and on the lengths of strings, which keep a report small.
 inline constexpr std::size_t kMostHtmlRows = 150, kMostHtmlBytes = 160;
 
 inline std::string html_text(std::string_view text) { return xml_text(text, kMostHtmlBytes); }
@@ -39,7 +39,7 @@ private:
     std::string html_;
 };
 
-/// A cell of a table. A number is right-aligned, and has a bar behind it if `share` is not negative.
+/// A cell of a table. If it is a number, it is right-aligned, and has a bar behind it unless `share` is negative.
 struct HtmlCell {
     std::string text;
     bool is_number = false;
@@ -58,7 +58,7 @@ class HtmlTable {
 public:
     HtmlTable(HtmlWriter& writer, std::vector<HtmlColumn> columns);
     void add_row(const std::vector<HtmlCell>& cells);
-    /// Ends the table, and notes how many rows were left out.
+    /// Ends the table, with a note of the number of rows that were left out.
     void end();
 
 private:

@@ -20,7 +20,8 @@ struct ZoneBox {
     double x, y, width, height;
 };
 
-/// Returns the boxes of zones as seen from above; if no entity has a position, a square grid in the order of zones.
+/// Returns the boxes of zones as seen from above. If no entity has a position, returns a square grid of the zones in
+/// order.
 std::vector<ZoneBox> boxes_of(std::span<const ZoneReport> zones, std::span<const ZoneBounds> bounds) {
     std::vector<ZoneBox> boxes;
     for (const ZoneReport& zone : zones)

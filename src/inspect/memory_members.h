@@ -1,5 +1,5 @@
 #pragma once
-// Writes amounts of memory into reports.
+// Writes amounts of memory to reports.
 
 #include "shoal/base/detail/page_memory.h"
 #include "shoal/document/document_builder.h"

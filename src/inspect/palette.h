@@ -1,5 +1,6 @@
 #pragma once
-// Colours of kinds in pictures and reports, the same as in the inspector's page (src/inspector/page/colors.js).
+// The colours of kinds in pictures and reports, which are also those of the inspector's page
+// (src/inspector/page/colors.js).
 
 #include <algorithm>
 #include <array>
@@ -15,12 +16,13 @@ inline constexpr std::array<std::string_view, 16> kKindColors = {
 /// The colour of kind `number`.
 constexpr std::string_view kind_color(std::size_t number) { return kKindColors[number % kKindColors.size()]; }
 
-/// A colour: red, green and blue from 0 to 255.
+/// A colour. Red, green and blue are from 0 to 255.
 struct Rgb {
     double red, green, blue;
 };
 
-/// Colours from low to high: deep blue through green to yellow, readable with red-green colour blindness.
+/// Colours from low to high, which go from deep blue through green to yellow. They are readable with red-green colour
+/// blindness.
 inline constexpr std::array<Rgb, 9> kRamp = {{{68, 1, 84},
                                               {71, 44, 122},
                                               {59, 81, 139},
@@ -31,7 +33,7 @@ inline constexpr std::array<Rgb, 9> kRamp = {{{68, 1, 84},
                                               {170, 220, 50},
                                               {253, 231, 37}}};
 
-/// The colour of an amount between 0 and 1.
+/// The colour for an amount between 0 and 1.
 constexpr Rgb ramp_color(double amount) {
     const double place = (amount < 0 ? 0 : amount > 1 ? 1 : amount) * double(kRamp.size() - 1);
     const std::size_t first = std::min(kRamp.size() - 2, static_cast<std::size_t>(place));
@@ -41,7 +43,7 @@ constexpr Rgb ramp_color(double amount) {
     return {mix(low.red, high.red), mix(low.green, high.green), mix(low.blue, high.blue)};
 }
 
-/// Black or white, whichever is readable on a colour.
+/// Black or white, whichever is more readable on a colour.
 constexpr std::string_view text_color_on(Rgb color) {
     return 0.299 * color.red + 0.587 * color.green + 0.114 * color.blue > 140 ? "#10151f" : "#ffffff";
 }

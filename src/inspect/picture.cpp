@@ -20,7 +20,7 @@ constexpr std::size_t kMaxLegendEntries = 16;
 constexpr std::size_t kMaxDensityBytes = 500'000;
 constexpr double kFinestCell = 2, kCoarsestCell = 64;  // pixels
 // The styles apply only to pictures, so that a picture can be embedded in a page with other styles. The background is
-// dark in light pages, too, because the colours are chosen for a dark background.
+// dark even in light pages, because the colours are chosen for a dark background.
 constexpr std::string_view kStyle =
     ".places text{font-family:Inter,'Helvetica Neue',Arial,sans-serif;fill:#cfe6f2}.places .page{fill:#041421}"
     ".places .title{font-size:24px;font-weight:600;fill:#f3fbff}.places .sub{font-size:14px;fill:#86aec4}"
@@ -110,7 +110,7 @@ private:
             PictureView::kPlotX, PictureView::kPlotY, view_.plot_width, view_.plot_height);
         const double right = view_.left + view_.plot_width * view_.metres_per_pixel;
         const double top = view_.bottom + view_.plot_height * view_.metres_per_pixel;
-        // Loops by count, because adding a small step to a large coordinate may not change it.
+        // Counts the iterations, because adding a small step to a large coordinate may not change it.
         const double first_x = std::ceil(view_.left / step), first_y = std::ceil(view_.bottom / step);
         for (int i = 0; i < 40 && (first_x + i) * step <= right; ++i) {
             const double x = view_.x((first_x + i) * step);
@@ -130,7 +130,7 @@ private:
             view_.plot_width, view_.plot_height + 40);
     }
 
-    /// Dots are larger if there are fewer of them, so the dots of rare layers stand out.
+    /// A layer with fewer points has larger dots, so rare layers stand out.
     double dot_pixels(const DrawnLayer& drawn) const {
         double num_dots = 0;
         for (const DrawnLayer& other : layers_)
@@ -140,8 +140,8 @@ private:
         return std::clamp(pixels, 2.2, 5.0) * std::clamp(rarity, 1.0, 2.0);
     }
 
-    /// Makes the cells of all layers with too many points for dots, and returns their size in bytes. A count has the
-    /// same shade in all layers.
+    /// Makes the cells of all layers that have too many points for dots, and returns their size in bytes. A count has
+    /// the same shade in all layers.
     std::size_t shade_layers() {
         std::vector<DensityGrid> grids;
         std::uint32_t most = 0;

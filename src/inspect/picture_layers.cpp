@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-/// Whether a component type describes the name or position of an entity, not its kind.
+/// Whether a component type describes an entity's name or position, and not its kind.
 bool is_label(ComponentId id) {
     return id == schema_of<DebugName>().id() || id == schema_of<Tag>().id() || id == schema_of<Transform>().id();
 }
@@ -60,7 +60,7 @@ std::vector<PictureLayer> picture_layers(const World& world) {
         const auto has_name = [&](const PictureLayer& layer) { return layer.name == table.schema().name(); };
         auto layer = std::find_if(layers.begin() + static_cast<std::ptrdiff_t>(num_types), layers.end(), has_name);
         if (layer == layers.end()) layer = layers.insert(layers.end(), PictureLayer{table.schema().name(), {}, 0});
-        // Reserves room for all rows at once, because growing the vectors would cost more than writing the points.
+        // Reserves memory for all rows up front, because growing the vectors would cost more than writing the points.
         std::size_t at = layer->points.size();
         layer->points.resize(at + table.num_rows());
         layer->entities.resize(at + table.num_rows());

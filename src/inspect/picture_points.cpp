@@ -60,7 +60,7 @@ void append_dash(std::string& path, PicturePoint& pen, PicturePoint to, std::int
     pen = {to.y, to.x + length};
 }
 
-/// The shade of a cell: logarithmic in its count, 0 for one point, the last for the fullest cell.
+/// The shade of a cell, which is logarithmic in its count: 0 for one point, and the last shade for the fullest cell.
 std::uint32_t shade_of(std::uint32_t count, std::uint32_t most) {
     if (count <= 1 || most <= 1) return 0;
     const double share = std::log(double(count)) / std::log(double(most));

@@ -15,7 +15,8 @@ bool is_only_field(const Schema& schema, std::string_view component) {
     return count == 1;
 }
 
-/// Returns the index of the vec3 field called `name`, or of the only field of component type `name`, or -1.
+/// Returns the index of the vec3 field called `name`, or else of the only field of the component type `name`; -1 if
+/// there is neither.
 int find_vec3_field(const Schema& schema, std::string_view name) {
     int found = -1;
     for (std::uint32_t i = 0; i < schema.fields().size(); ++i) {

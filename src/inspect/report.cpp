@@ -42,7 +42,7 @@ void report_store(const Store& store, std::vector<ComponentReport>& out) {
     }
 }
 
-/// Pages of the pool that no table uses: free parts of slabs, and ranges kept for the next table.
+/// Pages of the pool that no table uses, which are free parts of slabs and ranges kept for the next table.
 MemoryUse spare_pages(const PagePool& pool, MemoryUse* kept) {
     const PagePoolStatistics statistics = pool.statistics();
     *kept = {0, statistics.kept_bytes, statistics.kept_bytes};
@@ -69,7 +69,7 @@ std::vector<OwnerReport> report_memory(const World& world, const std::vector<Com
             {"bookkeeping", {bookkeeping, bookkeeping, bookkeeping}}};
 }
 
-/// Returns the time of each worker, or the range if there are many.
+/// Returns the time of each worker, or the range of times if there are many workers.
 std::string workers_text(const PassReport& pass) {
     constexpr std::size_t kMostListed = 4;
     std::vector<std::int64_t> times = pass.worker_ns;

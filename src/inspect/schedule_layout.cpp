@@ -93,7 +93,7 @@ private:
         stack(column);
     }
 
-    /// Moves each item to where its lines are straight, as far as order and gaps allow.
+    /// Moves each item to where its lines are straight, as far as the order and the gaps allow.
     void straighten(const std::vector<std::uint32_t>& column, bool looks_before) {
         double low = 0, shift = 0;
         std::vector<double> wanted;
@@ -139,7 +139,7 @@ private:
     const LayoutSizes& sizes_;
     std::vector<Item> items_;                          // passes first, by index
     std::vector<std::vector<std::uint32_t>> columns_;  // [level][from top to bottom]
-    std::vector<std::vector<std::uint32_t>> chains_;   // by edge: its passes and the gaps between them
+    std::vector<std::vector<std::uint32_t>> chains_;   // the passes of each edge and the gaps between them
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 //               pass ----- pass ------ pass
 //               pass ----- ( ) ------- pass      a line over several levels goes through a gap in each column between
 //
-// Passes and gaps in a column are sorted by the mean position of their neighbours, back and forth: the method of
-// Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System Structures", 1981.
+// Passes and gaps in a column are sorted by the mean position of their neighbours, in sweeps back and forth. This is
+// the method of Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System Structures", 1981.
 
 #include "shoal/world/detail/schedule_graph.h"
 
@@ -24,8 +24,8 @@ struct LayoutPoint {
 
 /// Units: pixels, from the top left corner.
 struct ScheduleLayout {
-    std::vector<LayoutPoint> nodes;               ///< top left corners. Shape: as ScheduleGraph::passes
-    std::vector<std::vector<LayoutPoint>> lines;  ///< from right sides to left sides. Shape: as ScheduleGraph::edges
+    std::vector<LayoutPoint> nodes;               ///< top left corners. Shape: like ScheduleGraph::passes
+    std::vector<std::vector<LayoutPoint>> lines;  ///< from right sides to left sides. Shape: like ScheduleGraph::edges
     double width = 0, height = 0;
 };
 

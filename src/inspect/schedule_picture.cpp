@@ -19,7 +19,7 @@ constexpr double kPageMargin = 20, kLegendHeight = 34;
 constexpr double kLetter = 6.2;  // approximate width of a letter, in pixels
 constexpr std::size_t kMostLetters = 26;
 
-// Dark first: programs that ignore the light and dark mode, such as converters to PNG, use the dark mode.
+// Dark mode comes first, because programs that ignore the mode, such as converters to PNG, use the first one.
 constexpr std::string_view kScheduleStyle =
     ".schedule text{font-family:Inter,'Helvetica Neue','Liberation "
     "Sans',Arial,sans-serif;font-size:12.5px;fill:#e2e9f4}"
@@ -42,7 +42,7 @@ std::string joined(const std::vector<std::string>& texts) {
     return all;
 }
 
-/// The label of an edge: the first name in `on`, and the number of other names.
+/// The label of an edge, which is the first name in `on` and the number of other names.
 std::string label_of(const PassEdge& edge) {
     if (edge.on.empty()) return {};
     std::string text = edge.on[0] == "*" ? "everything" : edge.on[0];
@@ -62,7 +62,7 @@ ReportsByName by_name(std::span<const PassReport> passes) {
     return found;
 }
 
-/// The time of a pass as text: "0.021 ms", "disabled" or nothing.
+/// The time of a pass as text, such as "0.021 ms", "disabled" or nothing.
 std::string time_text(const PassReport* pass) {
     if (pass == nullptr) return {};
     if (!pass->enabled) return "disabled";

@@ -22,7 +22,7 @@ SpansByPass whole_spans(const Timeline& timeline) {
     return spans;
 }
 
-/// Finds, for each pass that ran, the predecessor that ended last.
+/// For each pass that ran, finds the predecessor that ended last.
 void add_waits(const ScheduleGraph& graph, Timeline& timeline) {
     const SpansByPass spans = whole_spans(timeline);
     for (std::uint32_t i = 0; i < graph.passes.size(); ++i) {

@@ -18,7 +18,7 @@ double worst_ratio(std::span<const double> sizes, double sum, double side) {
     return worst;
 }
 
-/// Returns how many sizes to put into the next strip: sizes are added while the boxes become squarer.
+/// Returns the number of sizes to put into the next strip. Sizes are added while the boxes become squarer.
 std::size_t count_in_strip(std::span<const double> sizes, double side) {
     std::size_t count = 1;
     double sum = sizes[0];

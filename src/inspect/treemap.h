@@ -1,5 +1,5 @@
 #pragma once
-// Divides a rectangle among sizes, in boxes that are as square as possible.
+// Divides a rectangle into a box for each size. Boxes are as square as possible.
 //
 // Source: Bruls, Huizing and van Wijk, "Squarified Treemaps", 2000.
 
@@ -12,7 +12,7 @@ struct TreemapBox {
     double x = 0, y = 0, width = 0, height = 0;
 };
 
-/// Returns a box for each size. Requires: sizes are positive and descending. Shape: as `sizes`.
+/// Returns a box for each size. Requires: sizes are positive and descending. Shape: like `sizes`.
 std::vector<TreemapBox> treemap(std::span<const double> sizes, double width, double height);
 
 }  // namespace shoal

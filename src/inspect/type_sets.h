@@ -1,6 +1,6 @@
 #pragma once
-// Sets of component types, named like archetypes: "body + fish". Types are added to a set one by one, in the order of
-// the tables.
+// Sets of component types, which are named like archetypes, such as "body + fish". Types are added to a set one by one,
+// in the order of the tables.
 
 #include "shoal/table/detail/schema.h"
 
@@ -32,7 +32,7 @@ public:
 private:
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> next_;
     std::vector<std::string> names_ = {""};
-    std::vector<std::uint64_t> last_ = {0};  // by set: the type added last
+    std::vector<std::uint64_t> last_ = {0};  // the type that was added last to each set
     std::pair<std::uint32_t, std::uint64_t> asked_ = {0, 0};
     std::uint32_t answered_ = 0;  // the answer for asked_; valid if the type in asked_ is not 0
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Describes an entity as text, for logs and debuggers: whether it is alive, its name, and a line for each of its
-// components in all stores of a world.
+// Describes an entity as text for logs and debuggers. The text tells whether the entity is alive and what its name is,
+// and has a line for each of its components in any store of a world.
 //
 //     std::fputs(describe(world, boat).c_str(), stdout);
 //
@@ -10,11 +10,11 @@
 //       asleep (disabled): since = 3.5
 //       tag[0]: tag = "wooden"
 //
-// Components are in the order of the stores, and within a database in the order of its component types. Values are
-// written as in a dump, and references as index:generation and name. In gdb, `shoal-describe world boat` prints the
-// same, if tools/debugger/shoal_gdb.py is loaded and the program references shoal_describe_entity().
-// EntityWriter writes the same into a document, for programs that read or compare the output.
-// Thread: const calls on the world, outside of passes.
+// Components are in the order of the stores, and those in a database are in the order of its component types. Values
+// are written as in a dump. References are written as index:generation and name. In gdb, `shoal-describe world boat`
+// prints the same text if tools/debugger/shoal_gdb.py is loaded and the program references shoal_describe_entity().
+// EntityWriter writes the same content to a document, for programs that read or compare it.
+// Thread: makes only const calls to the world; outside of passes.
 
 #include "shoal/store/field_path.h"
 #include "shoal/world/world.h"
@@ -36,24 +36,25 @@ SHOAL_API std::string describe(const World& world, Entity entity);
 
 class DocumentBuilder;
 
-/// Writes entities with all their components in the stores of a world as members of a document:
+/// Writes entities, with all their components in the stores of a world, as members of a document:
 ///
 ///     entity = "12:3"  name = "boat"  parent = "4:1"  owner = "5:1"  disabled = ["asleep"]  zone = 7
 ///     components = { body = { mass = 2.0 position = [0.0 0.0 3.0] }  tag = [{ tag = "wooden" }] }
 ///
-/// The zone is left out if it is the first zone of the database. A component type with `many` becomes a list.
+/// The zone is left out if it is the first zone of the database. If a component type is `many`, its components become a
+/// list.
 /// `properties` contains the `values` of the template and the entity's `overrides`.
-/// Values in blobs are shown if the library of the world has the blobs; otherwise, `resource` and the number of values
-/// are shown (for `properties`, as `not_loaded`).
+/// Values in blobs are shown if the world's library has the blobs. Otherwise, `resource` and the number of values are
+/// shown (as `not_loaded` for `properties`).
 class EntityWriter {
 public:
-    /// Lifetime: `world` outlives this object; its stores must not change while this object exists.
+    /// Lifetime: `world` outlives this object. The stores of the world must not change while this object exists.
     SHOAL_API explicit EntityWriter(const World& world);
     /// Adds the members to the open mapping. Accepts any entity.
     SHOAL_API void write(Entity entity, DocumentBuilder& builder) const;
-    /// Adds one value, as write() does. Shape: type.num_bytes().
+    /// Adds one value as write() does. Shape: `bytes` has type.num_bytes() bytes.
     SHOAL_API void write_value(const ValueType& type, const std::byte* bytes, DocumentBuilder& builder) const;
-    /// Returns the name of an entity, or an empty text.
+    /// Returns the name of an entity, or an empty string.
     SHOAL_API std::string_view name_of(Entity entity) const;
 
 private:
@@ -63,6 +64,7 @@ private:
 
 }  // namespace shoal
 
-/// The same for debuggers, which cannot call overloads or use std::string without debug information.
-/// Lifetime: until the next call on the same thread.
+/// Like describe(), but for debuggers, which need debug information to call overloads or use std::string.
+/// Lifetime:
+/// until the next call on the same thread.
 extern "C" SHOAL_API const char* shoal_describe_entity(const shoal::World* world, shoal::EntityBits id);

@@ -1,16 +1,16 @@
 #pragma once
-// Reports the content and the costs of a world as one HTML file without scripts or external resources, for people who
-// did not run the program, such as the readers of a bug report or of a nightly build.
+// Reports the content and the costs of a world as one HTML file without scripts or external resources. It is for people
+// who did not run the program, such as those who read a bug report or the results of a nightly build.
 //
 //     const Result<std::string> html = html_report(world, {.title = "reef", .trace = &trace});
 //     if (!html) return html.status();
 //     return write_file(path, std::string_view(*html));
 //
-// The file shows what the live inspector shows: the passes, with their graph, the fields that they read and write, and
-// the last frame of a trace; memory by component type and owner; zones; entities by their component types; and where
-// entities are. The page follows the reader's light or dark mode. Long lists are cut, with a note, so that the file
-// stays below two megabytes for any world.
-// Thread: as for the world; the schedule is not running.
+// The file shows what the live inspector shows. It has the passes, their graph, the fields that they read and write,
+// and the last frame of a trace. It also has the memory by component type and by owner, the zones, the entities by
+// component types, and the positions of entities. The page follows the reader's light or dark mode. Long lists are cut,
+// with a note, so that the file stays below two megabytes for any world.
+// Thread: the same as for the world, while the schedule is not running.
 
 #include "shoal/base/status.h"
 #include "shoal/inspect/report.h"
@@ -25,10 +25,10 @@ class Trace;
 
 struct HtmlReportOptions {
     std::string title{};  ///< any text
-    /// More facts, shown at the top: pairs of a name and a value.
+    /// More facts to show at the top, as pairs of a name and a value.
     std::vector<std::pair<std::string, std::string>> facts{};
-    const Trace* trace = nullptr;         ///< of the world's schedule; nullptr: no frame is shown
-    const WorldReport* report = nullptr;  ///< of the world; nullptr: report_world()
+    const Trace* trace = nullptr;         ///< the trace of the world's schedule; nullptr: no frame is shown
+    const WorldReport* report = nullptr;  ///< the report on the world; nullptr: report_world()
 };
 
 /// Errors: the schedule has no valid order; see Schedule::prepare().

@@ -1,5 +1,5 @@
 #pragma once
-// Draws where the entities are, seen from above: x to the right, y up, at the same scale in both directions.
+// Draws where the entities are, as seen from above. The x axis points right and the y axis up, with the same scale.
 //
 //     +----------------------------------------+
 //     | title                                  |
@@ -9,9 +9,9 @@
 //     | +--------------------------+  |--| 50 m|     that component type. Rare layers are on top.
 //     +----------------------------------------+
 //
-// Up to PictureOptions::max_dots points are drawn as dots, starting with the rarest layers; the other layers are drawn
-// as cells, which are brighter where there are more points. The file stays below one megabyte for any number of
-// entities.
+// Up to PictureOptions::max_dots points are drawn as dots, starting with the layers that have the fewest points. The
+// other layers are drawn as cells, which are brighter where there are more points. The file stays below one megabyte
+// for any number of entities.
 // Thread: drawing a world is a const call on it.
 
 #include "shoal/world/world.h"
@@ -34,7 +34,7 @@ struct PictureLayer {
     std::string name;
     std::vector<Vec2> points;
     std::uint64_t num_skipped = 0;   ///< positions that are NaN or infinite
-    std::vector<Entity> entities{};  ///< for a layer of a world. Shape: as points
+    std::vector<Entity> entities{};  ///< for a layer of a world. Shape: like `points`
 };
 
 /// A link from a child to its parent. Units: metres.
@@ -48,9 +48,9 @@ struct Picture {
     std::uint64_t num_skipped = 0;  ///< positions that are NaN or infinite
 };
 
-/// For entities with a transform, returns a layer for each set of component types (names, tags and the transform itself
-/// are left out of the set); for other entities, a layer for each component type with a `position`. Dead entities and
-/// empty layers are left out.
+/// For entities with a transform, returns a layer for each set of component types, which leaves out names, tags and the
+/// transform itself. For other entities, returns a layer for each component type with a `position`. Leaves out dead
+/// entities and empty layers.
 SHOAL_API std::vector<PictureLayer> picture_layers(const World& world);
 /// Returns a link for each transform that has a parent.
 SHOAL_API std::vector<PictureLink> picture_links(const World& world);

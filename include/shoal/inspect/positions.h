@@ -1,13 +1,13 @@
 #pragma once
-// Finds the position fields of tables, in any component: a vec3 field called `position`, or the only field of a
-// component type called `position`. The type may be declared in C++ or in a schema file, with any layout. In tables of
-// a database, which hold several component types, the first such field is used.
+// Finds the position field of a table. This is a vec3 field called `position`, or the only field of a component type
+// called `position`. The type may be declared in C++ or in a schema file, with any layout. A database table holds
+// several component types, so the first field that fits is used.
 //
 //     apart    x y z  x y z  x y z         stride 12 (a column of vectors)
 //     split    x x x   y y y   z z z       stride 4, three lanes
 //     whole    {mass x y z} {mass x y z}   stride of the struct
 //
-// Thread: as for the table.
+// Thread: the same as for the table.
 
 #include "shoal/table/detail/table.h"
 
@@ -16,7 +16,7 @@
 
 namespace shoal {
 
-/// A vec3 field of all rows of a table. Lifetime: until the next structural call.
+/// A vec3 field in all rows of a table. Lifetime: until the next structural call.
 struct Vec3Rows {
     const std::byte* lane[3] = {};  ///< the address for row 0
     std::size_t stride = 0;         ///< bytes between consecutive rows of a lane
@@ -31,8 +31,8 @@ struct Vec3Rows {
     }
 };
 
-/// Returns the vec3 field `field_name` (or "component.field" in a table of a database), or else the only field of the
-/// component type `field_name`. Returns nothing if there is no such field, or if the field has another type.
+/// Returns the vec3 field `field_name` (or "component.field" in a database table), or else the only field of the
+/// component type `field_name`. Returns nothing if the field is missing or has a different type.
 SHOAL_API std::optional<Vec3Rows> find_vec3(const Table& table, std::string_view field_name);
 
 /// A bounding box of points. Empty until a point is added.

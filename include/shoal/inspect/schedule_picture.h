@@ -28,15 +28,15 @@ namespace shoal {
 struct SchedulePictureOptions {
     std::string title{};  ///< any text; characters that SVG does not allow are left out
     std::string subtitle{};
-    /// Costs of passes, found by name. Passes that are missing here, or have not run, have no time in the picture.
+    /// Costs of passes, which are found by name. A pass that is missing here or has not run has no time in the picture.
     std::span<const PassReport> passes{};
 };
 
-/// Returns an SVG file. The size of the file is proportional to the number of passes and lines: about 100 kB for
+/// Returns an SVG file. The size of the file is proportional to the number of passes and lines, and is about 100 kB for
 /// 100 passes.
 SHOAL_API std::string schedule_svg(const ScheduleGraph& graph, const SchedulePictureOptions& options = {});
 
-/// Returns a digraph in the language of graphviz. Passes are nodes `p0`, `p1`... in the order in which they run.
+/// Returns a digraph in graphviz's language. Passes are nodes `p0`, `p1`... in the order in which they run.
 SHOAL_API std::string schedule_dot(const ScheduleGraph& graph, const SchedulePictureOptions& options = {});
 
 }  // namespace shoal

@@ -15,23 +15,23 @@
 
 namespace shoal {
 
-/// Returns `1,234,567`.
+/// Returns a number such as `1,234,567`.
 SHOAL_API std::string count_text(std::uint64_t count);
-/// Returns a short number with a unit: `512 B`, `1.5 KiB`, `20.0 MiB`.
+/// Returns a short number with a unit, such as `512 B`, `1.5 KiB` or `20.0 MiB`.
 SHOAL_API std::string bytes_text(std::uint64_t bytes);
 /// Returns `value` with `num_decimals` digits after the point; `-` if it is not finite.
 SHOAL_API std::string decimal_text(double value, int num_decimals);
 
-/// Rows of texts under a header. The first column is left-aligned, the others right-aligned.
+/// Rows of strings under a header. The first column is left-aligned, and the others are right-aligned.
 class TextTable {
 public:
     SHOAL_API explicit TextTable(std::vector<std::string> header);
 
-    /// Shape: as many texts as the header has.
+    /// Shape: a string for each column of the header.
     SHOAL_API void add_row(std::vector<std::string> row);
     bool empty() const { return rows_.size() == 1; }
 
-    /// Returns the lines, each with a newline; columns are as wide as their widest text, counted in code points.
+    /// Returns the lines, each with a newline. Columns are as wide as their longest string, counted in code points.
     SHOAL_API std::string text() const;
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// Reports what the zones of a database cost, for people and for programs.
+// Reports the costs of a database's zones, for people and for programs.
 //
 //     std::vector<ZoneReport> zones = report_zones(sea);
 //     std::fputs(zones_text(zones, 10).c_str(), stdout);  // the ten largest, and the rest in a line each
@@ -11,7 +11,8 @@
 //     255 others  position  9,120     3  ...
 //
 // A report is a copy, and does not refer to the database.
-// Thread: report_zones and zone_bounds are const calls on the database and the world; the rest may run on any thread.
+// Thread: report_zones() and zone_bounds() make const calls to the database and the world; other functions may run on
+// any thread.
 
 #include "shoal/database/detail/zone_statistics.h"
 #include "shoal/inspect/positions.h"
@@ -28,7 +29,7 @@ class World;
 struct ZoneComponentReport {
     std::string name;
     std::uint64_t num_rows = 0;
-    std::uint64_t num_dead_rows = 0;  ///< of dead entities, not removed yet
+    std::uint64_t num_dead_rows = 0;  ///< rows of dead entities that are not removed yet
     MemoryUse rows{};
     MemoryUse index{};
 };
@@ -38,7 +39,7 @@ struct ZoneReport {
     std::uint64_t num_entities = 0;  ///< including entities without components
     std::vector<ZoneComponentReport> components;
 
-    /// The memory of the rows and indexes of all component types.
+    /// The memory for the rows and indexes of all component types.
     SHOAL_API MemoryUse memory() const;
 };
 
@@ -51,14 +52,13 @@ struct ZoneBounds {
     Bounds bounds{};
 };
 
-/// Returns the boxes of all zones of a world's database, by zone. A box contains the positions of the zone's entities,
-/// from the vec3 fields `position` of their tables or from their transforms. It is empty if the entities have neither.
+/// Returns the box of each zone in a world's database. A box contains the positions of the zone's entities, from the
+/// vec3 fields `position` of their tables or from their transforms. It is empty if the entities have neither.
 SHOAL_API std::vector<ZoneBounds> zone_bounds(const World& world);
 /// Finds the box of a zone in `all`; nullptr if the box is missing or empty.
 SHOAL_API const Bounds* find_bounds(std::span<const ZoneBounds> all, Zone zone);
 
-/// Returns a table of the zones that commit the most memory, largest first, with the sums of all other zones at the
-/// end.
+/// Returns a table of the zones that commit the most memory, largest first. Its end has the sums of all other zones.
 SHOAL_API std::string zones_text(std::span<const ZoneReport> zones, std::size_t most_zones = 16);
 
 /// Adds a list `zones` to an open mapping.

@@ -1,5 +1,5 @@
 #pragma once
-// The table of a service, as texts.
+// The table of a service, as strings.
 
 #include "shoal/react/service.h"
 
@@ -8,8 +8,8 @@
 
 namespace shoal {
 
-/// Returns the rows of WorldService::table(); the first row contains the names of the columns. Empty: the service has
-/// no table. Shape: as many texts in each row as there are columns.
+/// Returns the rows of WorldService::table(). The first row contains the names of the columns. Empty if the service has
+/// no table. Shape: each row has a string per column.
 SHOAL_API std::vector<std::vector<std::string>> service_rows(const WorldService& service);
 
 }  // namespace shoal
