@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kLanes[] = {"x", "y", "z", "w"};
 constexpr std::uint32_t kMatrixRows = 3;
 
-/// The declared type of a column. SQLite derives the type affinity from it, which decides how values are compared.
+/// The declared type of a column. From it, SQLite derives the type affinity, which determines how values are compared.
 std::string_view declared_type(FieldType type) {
     switch (type) {
         case FieldType::kBool:
@@ -31,8 +31,8 @@ std::string_view declared_type(FieldType type) {
     }
 }
 
-/// Names the parts of a value that are single numbers: ".x", or "[0].x" in a matrix. Empty: the value is a single
-/// number.
+/// Returns the names of the parts of a value that are single numbers, such as ".x", or "[0].x" in a matrix. Empty if
+/// the value is a single number.
 std::vector<std::string> parts_of(FieldType type) {
     std::vector<std::string> parts;
     const bool is_matrix = type == FieldType::kMatrix3x4;
@@ -44,7 +44,7 @@ std::vector<std::string> parts_of(FieldType type) {
     return parts;
 }
 
-/// Returns "position.x" as "position_x", "matrix[0].x" as "matrix_0_x".
+/// Returns "position_x" for "position.x", and "matrix_0_x" for "matrix[0].x".
 std::string column_name(std::string_view path) {
     std::string name;
     for (const char c : path)
@@ -171,8 +171,8 @@ std::string CatalogTable::declaration() const {
 
 namespace {
 
-/// Calls visit(store, kept, schema) for each component type that has columns: its schema in the store, and the schema
-/// of the columns.
+/// Calls visit(store, kept, schema) for each component type that has columns. `kept` is its schema in the store, and
+/// `schema` is the schema of the columns.
 template <class Visit>
 void for_each_component_type(const World& world, Visit&& visit) {
     for (Store* store : world.directory().stores())

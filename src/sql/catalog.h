@@ -1,5 +1,5 @@
 #pragma once
-// The tables for the component types of a world, and what each of their columns shows.
+// The tables for the component types of a world, and the content of each of their columns.
 
 #include "shoal/store/field_path.h"
 #include "shoal/world/world.h"
@@ -10,13 +10,13 @@
 
 namespace shoal::sql {
 
-/// What a column shows for a row.
+/// The value that a column shows in a row.
 enum class Shows : std::uint8_t {
     kEntity,
-    kComponentPosition,  ///< the index of the component among the components of its entity
+    kComponentPosition,  ///< the index of the component among its entity's components
     kListPosition,       ///< the index of the value in an array
     kField,              ///< a part of a field, as one value
-    kWhole,              ///< a part of a field as a text
+    kWhole,              ///< a part of a field, as text
     kElement,            ///< a value of an array, or one of its numbers
     kZone,
 };
@@ -26,7 +26,7 @@ struct CatalogColumn {
     std::string type;
     Shows shows = Shows::kField;
     bool is_hidden = false;
-    std::string path{};                ///< of the field in the component, such as "position.x"
+    std::string path{};                ///< path of the field in the component, such as "position.x"
     FieldPart part{};                  ///< the field at `path`
     ValueType element{};               ///< for kElement
     std::uint32_t element_offset = 0;  ///< bytes into a value of the array
@@ -46,18 +46,19 @@ struct CatalogTable {
     bool has_one_row_per_entity() const { return !list && !kept->many(); }
 };
 
-/// Returns the tables of all component types that stores keep or show, each followed by the tables of its arrays.
+/// Returns the tables of all component types that stores have or show. Each table is followed by the tables of its
+/// arrays.
 std::vector<CatalogTable> list_component_tables(const World& world);
-/// Returns numbers that change when the tables change, or when they would refer to destroyed objects.
+/// Returns numbers that change when the tables change or would refer to destroyed objects.
 std::vector<std::uint64_t> catalog_signature(const World& world);
 
 /// Returns the name quoted for SQL.
 std::string sql_name(std::string_view name);
-/// The same for a text.
+/// Returns the text quoted for SQL.
 std::string sql_text(std::string_view text);
 /// Whether two names are equal in SQL.
 bool is_same_name(std::string_view a, std::string_view b);
-/// The first name that is not in `taken`: `name`, `name_2`, `name_3` ...
+/// Returns the first of `name`, `name_2`, `name_3` ... that is not in `taken`.
 std::string free_name(std::string_view name, const std::vector<std::string>& taken);
 
 }  // namespace shoal::sql

@@ -1,4 +1,4 @@
-// The tables of component types, as a virtual table module of SQLite: https://sqlite.org/vtab.html
+// The tables of component types, as an SQLite virtual table module (see https://sqlite.org/vtab.html).
 
 #include "shoal/base/text.h"
 #include "sql/component_rows.h"
@@ -11,8 +11,8 @@
 namespace shoal::sql {
 namespace {
 
-/// The constraints of a query on a table, as bits of SQLite's idxNum. The values of constraints are passed in the order
-/// of the bits, followed by values of which only the type is checked.
+/// The constraints of a query on a table, as bits of SQLite's idxNum. The constraint values are passed in the order of
+/// the bits, followed by values of which only the type is checked.
 enum Asked : int {
     kOneEntity = 1,
     kOneZone = 2,
@@ -55,7 +55,7 @@ int connect(sqlite3* database, void* context, int num_arguments, const char* con
 }
 
 int create(sqlite3* database, void* context, int num_arguments, const char* const* arguments, sqlite3_vtab** made,
-           char** error) {  // not connect(), which would make the module an eponymous table
+           char** error) {  // a separate function, because connect() would make the module an eponymous table
     return connect(database, context, num_arguments, arguments, made, error);
 }
 
@@ -66,7 +66,7 @@ int disconnect(sqlite3_vtab* vtab) {
 
 // --- plans -------------------------------------------------------------------------------------------------------
 
-/// The bit of a constraint; 0: the table does not handle it.
+/// Returns the bit of a constraint, or 0 if the table does not handle it.
 int asked_by(Shows shows, unsigned char op) {
     if (shows == Shows::kEntity) return op == SQLITE_INDEX_CONSTRAINT_EQ ? kOneEntity : 0;
     if (shows != Shows::kZone) return 0;
@@ -86,12 +86,12 @@ int asked_by(Shows shows, unsigned char op) {
     }
 }
 
-/// Whether a constraint compares a reference. SQLite compares the values; the table only checks that there is no text.
+/// Whether a constraint compares a reference. SQLite compares the values; the table only checks that they are not text.
 bool is_compared_reference(const CatalogColumn& column, unsigned char op) {
     return op == SQLITE_INDEX_CONSTRAINT_EQ && column.type == "ENTITY" && column.shows != Shows::kEntity;
 }
 
-/// The plan as shown by EXPLAIN QUERY PLAN.
+/// Returns the plan that EXPLAIN QUERY PLAN shows.
 const char* plan_text(int asked) {
     if ((asked & kOneEntity) != 0) return "the rows of one entity (entity = ?)";
     if ((asked & kOneZone) != 0) return "the rows of one zone (zone = ?)";
@@ -153,7 +153,8 @@ int close(sqlite3_vtab_cursor* cursor) {
     return SQLITE_OK;
 }
 
-/// Narrows zones by a value. SQLite checks each row again, so a range that is too wide is harmless.
+/// Narrows the range of zones to those that a value allows. SQLite also checks each row, so a range that is too wide is
+/// harmless.
 void narrow(ZoneRange& zones, int asked, sqlite3_value* value) {
     const int type = sqlite3_value_numeric_type(value);
     if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return;

@@ -59,7 +59,7 @@ bool ComponentRows::enter_table() {
     return false;
 }
 
-/// Whether a table may have rows of entities in the zones: a table of a database is in a single zone.
+/// Whether a table may have rows of entities in the zones. A database table is in a single zone.
 bool ComponentRows::is_in_zones(const Table& table) const {
     if (zones_.first == 0 && zones_.last == std::int64_t(kMaxZones) - 1) return true;
     if (database_ == nullptr) return false;
@@ -114,7 +114,7 @@ void ComponentRows::next_component() {
     } while (at_ && !start_list());
 }
 
-/// Moves to the values of the row. Returns whether there are any values to show.
+/// Moves to the values in the row. Returns whether there are any values to show.
 bool ComponentRows::start_list() {
     list_position_ = 0;
     list_length_ = 1;
@@ -122,7 +122,7 @@ bool ComponentRows::start_list() {
     return list_length_ != 0;
 }
 
-/// Reads the array of the row.
+/// Reads the array in the row.
 void ComponentRows::read_list() {
     const FieldPart& part = *shown_.list;
     list_bytes_.resize(part.type.num_bytes());

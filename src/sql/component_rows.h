@@ -21,25 +21,25 @@ class ComponentRows {
 public:
     ComponentRows(const World& world, const CatalogTable& table);
 
-    /// Moves to the first of all rows, or to the first row of an entity. Skips tables without rows in the zones; other
-    /// tables may also have rows of other zones.
+    /// Moves to the first row, either of all rows or of an entity's rows. Skips tables without rows in the zones.
+    /// Tables that are not skipped may also have rows in other zones.
     void begin(const ZoneRange& zones);
     void begin(Entity entity);
     bool is_at_end() const { return !at_; }
     void next();
 
     Entity entity() const { return entity_; }
-    /// The index of the component among the components of its entity. Cost: a step for each component before it.
+    /// The index of the component among its entity's components. Cost: a step for each component before it.
     std::uint32_t component_position() const;
     std::uint32_t list_position() const { return list_position_; }
-    /// The zone of the entity in the first database of the world; kNoZone: the entity has no row there.
+    /// The zone of the entity in the first database of the world; kNoZone if the entity has no row there.
     Zone zone() const;
-    /// The bytes of a part of a field, valid until the next call.
+    /// The bytes of a part of a field. Lifetime: until the next call.
     const std::byte* field(std::size_t column, const CatalogColumn& shown);
     const std::byte* element(const CatalogColumn& shown) const {
         return list_values_ + std::size_t(list_position_) * list_stride_ + shown.element_offset;
     }
-    /// A field as a text.
+    /// A field, as text.
     std::string whole(const CatalogColumn& shown);
     /// A number that is unique in the table.
     std::int64_t row_number() const;
@@ -49,7 +49,7 @@ public:
 private:
     /// Where the values of a column begin in the current table.
     struct Place {
-        const std::byte* first = nullptr;  // nullptr: values are read through the store
+        const std::byte* first = nullptr;  // nullptr if values are read through the store
         std::size_t stride = 0;
     };
     bool enter_table();
@@ -63,7 +63,7 @@ private:
 
     const World& world_;
     const CatalogTable& shown_;
-    const Database* database_;  // the database whose zones are shown; nullptr: none
+    const Database* database_;  // the database whose zones are shown, or nullptr
     ComponentRow at_;
     Entity entity_;
     // For all rows:

@@ -15,7 +15,7 @@ constexpr int kStepsPerCheck = 100;
 
 /// Pragmas that only describe the tables.
 constexpr std::string_view kHarmlessPragmas[] = {"table_info", "table_xinfo", "table_list", "function_list"};
-/// Functions with effects beyond the query.
+/// Functions that have effects beyond the query.
 constexpr std::string_view kRefusedFunctions[] = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"};
 
 template <std::size_t kCount>
@@ -25,7 +25,7 @@ bool is_one_of(std::string_view name, const std::string_view (&names)[kCount]) {
 
 std::string_view view_of(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
 
-/// Returns what to do instead of a statement that is not allowed.
+/// Returns advice on what to do instead of a statement that is not allowed.
 std::string refusal_of(int action) {
     switch (action) {
         case SQLITE_INSERT:
@@ -57,7 +57,7 @@ void Guard::limit(sqlite3* database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
-    // Texts are limited in length because a single function call cannot be interrupted, and instr() takes time
+    // The length of strings is limited, because a single function call cannot be interrupted, and instr() takes time
     // proportional to the product of two lengths.
     sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 1 << 17);
     sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
@@ -127,7 +127,8 @@ int Guard::authorize(void* guard, int action, const char* first, const char* sec
 
 bool Guard::allows(int action, std::string_view first, std::string_view second) {
     if (action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE) return true;
-    // SQLite does this when it reconnects a table. It changes nothing; CREATE needs further permissions.
+    // SQLite does this when it reconnects a table. This alone changes nothing, because CREATE needs further
+    // permissions.
     const bool is_schema = first.starts_with("sqlite_");
     if (is_schema && (action == SQLITE_UPDATE || action == SQLITE_INSERT)) return true;
     if (action == SQLITE_FUNCTION && !is_one_of(second, kRefusedFunctions)) return true;

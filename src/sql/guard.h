@@ -1,5 +1,5 @@
 #pragma once
-// The limits of a query: what the query may do, how long it may take, and how large its answer may be.
+// Limits what a query may do, how long it may take, and how large its answer may be.
 
 #include "shoal/base/status.h"
 #include "shoal/sql/sql.h"
@@ -17,7 +17,7 @@ class Guard {
 public:
     explicit Guard(const Session& session) : session_(session) {}
 
-    /// Sets the limits of SQLite for as long as the database is open.
+    /// Sets SQLite's limits for as long as the database is open.
     static void limit(sqlite3* database);
     /// Until end(), refuses actions that the options do not allow, and counts steps and bytes.
     void begin(sqlite3* database, const Options& options);
@@ -27,10 +27,10 @@ public:
     Status count_row(std::size_t num_bytes);
     /// Counts bytes that are kept in addition to an answer. Errors: the limit is exceeded.
     Status count_bytes(std::size_t num_bytes);
-    /// Why the guard has refused or interrupted a statement; empty if it has not.
+    /// The reason why the guard has refused or interrupted a statement; empty if it has not.
     const std::string& reason() const { return reason_; }
     void refuse(std::string why) { reason_ = std::move(why); }
-    /// The part of the statement that the reason refers to; empty: its first word.
+    /// The part of the statement that the reason refers to; empty if it is the first word.
     const std::string& culprit() const { return culprit_; }
 
 private:

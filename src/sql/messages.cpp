@@ -30,13 +30,13 @@ std::string close_hint(std::string_view name, const std::vector<std::string>& na
     return close < 0 ? std::string() : concat("; did you mean ", quoted(names[static_cast<std::size_t>(close)]), "?");
 }
 
-/// The same; without a hint, a list of all names.
+/// Like close_hint(), but lists all names if none is close.
 std::string full_hint(std::string_view name, const std::vector<std::string>& names) {
     const std::vector<std::string_view> views(names.begin(), names.end());
     return concat("; ", hint_for(name, views));
 }
 
-/// The columns of the tables that the statement names.
+/// Returns the columns of the tables that the statement names.
 std::vector<std::string> columns_in(const Session& session, std::string_view statement) {
     std::vector<std::string> names;
     for (const TableDescription& table : session.describe())

@@ -1,5 +1,5 @@
 #pragma once
-// Error messages for queries: the position of the error, similar names, and what to do.
+// Error messages for queries, with the position of the error, similar names, and advice on what to do.
 
 #include "sql/session.h"
 

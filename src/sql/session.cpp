@@ -39,7 +39,7 @@ std::string tags_view(const std::vector<CatalogTable>& tables) {
 std::size_t bytes_of(sqlite3_stmt* statement, int num_columns) {
     std::size_t num_bytes = 0;
     for (int i = 0; i < num_columns; ++i) {
-        const int type = sqlite3_column_type(statement, i);  // sqlite3_column_bytes() would convert numbers to texts
+        const int type = sqlite3_column_type(statement, i);  // sqlite3_column_bytes() would convert numbers to text
         const bool has_bytes = type == SQLITE_TEXT || type == SQLITE_BLOB;
         num_bytes += sizeof(Value) + (has_bytes ? static_cast<std::size_t>(sqlite3_column_bytes(statement, i)) : 0);
     }
@@ -96,7 +96,7 @@ Status Session::make_tables() {
     return make_views();
 }
 
-/// If a component type has the name of a view about the world, the view is renamed, for example to world_zones.
+/// If a component type has the same name as a view of the world, the view is renamed, for example to world_zones.
 Status Session::make_views() {
     const auto free = [&](std::string_view name) {
         const bool is_taken = find_table(name) != nullptr;

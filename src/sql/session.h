@@ -1,5 +1,5 @@
 #pragma once
-// The implementation of a connection: SQLite's database in memory, whose tables show a world.
+// The implementation of a connection, which is an in-memory SQLite database whose tables show a world.
 
 #include "shoal/sql/sql.h"
 #include "sql/catalog.h"
@@ -19,7 +19,7 @@ public:
 
     /// Recreates the tables if the component types of the world have changed.
     Status open();
-    /// Runs all statements of a text. Errors: the same as Connection::ask().
+    /// Runs all statements in a text. Errors: those of Connection::ask().
     Result<std::uint64_t> run(std::string_view text, RowSink& sink, const Options& options);
     std::vector<TableDescription> describe() const;
 
@@ -28,7 +28,7 @@ public:
     Guard& guard() { return guard_; }
     Changes& changes() { return changes_; }
     const std::vector<CatalogTable>& tables() const { return tables_; }
-    /// The table with a name, or nullptr.
+    /// Returns the table with a name, or nullptr.
     const CatalogTable* find_table(std::string_view name) const;
     /// The names of all tables and views.
     const std::vector<std::string>& names() const { return names_; }
@@ -55,7 +55,7 @@ int add_component_module(Session& session);
 int add_world_module(Session& session);
 /// Registers entity() and entity_text().
 int add_functions(sqlite3* database);
-/// A table of the world that is not a view: its name, and its columns as in CREATE TABLE.
+/// The name of a world table that is not a view, and its columns as in CREATE TABLE.
 struct WorldTable {
     std::string_view name, columns;
 };

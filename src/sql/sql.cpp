@@ -55,7 +55,7 @@ Value Row::operator[](std::size_t column) const {
     return value;
 }
 
-/// Keeps the rows of the last statement that yields rows.
+/// Keeps the rows of the last statement that returns rows.
 class AnswerSink final : public RowSink {
 public:
     void begin(const std::vector<Column>& columns) override {

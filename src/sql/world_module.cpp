@@ -1,5 +1,5 @@
-// The tables about the world itself: its entities, their properties, its zones, and the costs of passes and component
-// types.
+// The tables about the world itself. They show its entities and their properties, its zones, and the costs of passes
+// and component types.
 
 #include "shoal/base/text.h"
 #include "shoal/components/debug_name.h"
@@ -41,7 +41,7 @@ enum WorldTableNumber : std::size_t { kEntities, kZones, kPasses, kMemory, kProp
 class WorldRows {
 public:
     virtual ~WorldRows() = default;
-    /// Moves to the first row; with `only`, to the row of that entity if the table lists entities.
+    /// Moves to the first row or, if `only` is given and the table lists entities, to the row of that entity.
     virtual void begin(const Entity* only) = 0;
     virtual bool is_at_end() const = 0;
     virtual void next() = 0;
@@ -91,7 +91,7 @@ private:
         while (index_ < end_ && generations[index_] == 0) ++index_;
     }
 
-    /// Calls visit(StringId) with the only field of each component of this type.
+    /// Calls visit(StringId) with the only field of each of the entity's components of this type.
     template <class Visit>
     void for_each_text(ComponentId component, Visit&& visit) const {
         const Store* const store = world_.directory().find(component);
@@ -194,7 +194,7 @@ Cells list_memory(const World& world, const Entity*) {
     return cells;
 }
 
-/// Returns numbers and texts unchanged, and vectors and lists as texts in the syntax of sources.
+/// Returns numbers and strings unchanged, and vectors and lists as text in the syntax of sources.
 Cell property_cell(const World& world, const PropertyView& value) {
     const PropertyShape shape = value.shape();
     std::int64_t integer = 0;
@@ -212,7 +212,7 @@ Cell property_cell(const World& world, const PropertyView& value) {
     return write_sjson_line(builder.finish().root());
 }
 
-/// Lists the properties of the entity `only`, or of all entities if it is nullptr.
+/// Lists the properties of the entity `only`, or those of all entities if it is nullptr.
 Cells list_properties(const World& world, const Entity* only) {
     Cells cells;
     const PropertyManager* const properties = find_properties(world.directory());
@@ -302,7 +302,7 @@ int connect_world(sqlite3* database, void* context, int num_arguments, const cha
 }
 
 int create_world(sqlite3* database, void* context, int num_arguments, const char* const* arguments, sqlite3_vtab** made,
-                 char** error) {  // not connect(), which would make the module an eponymous table
+                 char** error) {  // a separate function, because connect() would make the module an eponymous table
     return connect_world(database, context, num_arguments, arguments, made, error);
 }
 
@@ -311,7 +311,7 @@ int disconnect_world(sqlite3_vtab* vtab) {
     return SQLITE_OK;
 }
 
-/// Whether a column of `entities` is owner or parent. It is an error to compare such a column with a text.
+/// Whether a column of `entities` is owner or parent. It is an error to compare one of these columns with text.
 bool is_reference(int column) { return column == 5 || column == 6; }
 
 int choose_world_plan(sqlite3_vtab* vtab, sqlite3_index_info* plan) {

@@ -1,5 +1,5 @@
 #pragma once
-// Queries a world in SQL. The tables show the columns of its stores in place: nothing is copied.
+// Queries a world in SQL. The tables show the columns of its stores in place, without copying anything.
 //
 //     Result<sql::Answer> heavy = sql::ask(world, "SELECT entity, mass FROM body JOIN fish USING (entity)");
 //     if (!heavy) return heavy.status();  // 1:26: there is no table "bdy"; did you mean "body"?
@@ -18,14 +18,14 @@
 //     tags, zones        how many entities have each tag, and how many rows each zone holds
 //     passes, memory     the costs of passes and component types
 //
-// In SQL an entity is a number, so that tables can be joined by entity quickly; it is shown as index:generation. Write
-// entity('12:3') for the number of an entity given as text, and entity_text(entity) for the text of a number. Enums are
-// shown by name, string ids by text, bools as 0 and 1. A null reference is NULL. Disabled components count as missing,
-// as do components of dead entities. `EXPLAIN QUERY PLAN SELECT ...` shows which tables are looked up by entity and
-// which are scanned.
+// In SQL, an entity is a number, so that tables can be joined by entity quickly. It is shown as index:generation.
+// entity('12:3') converts the text of an entity to its number, and entity_text(entity) converts the number to text.
+// Enums are shown by name, string ids by text, and bools as 0 and 1. A null reference is NULL. Disabled components and
+// the components of dead entities count as missing. `EXPLAIN QUERY PLAN SELECT ...` shows which tables are looked up by
+// entity and which are scanned.
 //
-// Only SELECT is allowed, and `UPDATE component SET field = value` with Options::allow_updates. No file is read or
-// written, and Options limits the time and the size of an answer. docs/guide/sql.md has examples.
+// Only SELECT is allowed and, if Options::allow_updates is set, `UPDATE component SET field = value`. No file is read
+// or written. Options limits the time of a query and the size of its answer. docs/guide/sql.md has examples.
 // Thread: the structural thread of the world, outside of passes.
 
 #include "shoal/base/status.h"
@@ -51,37 +51,37 @@ enum class Kind : std::uint8_t { kNull, kInteger, kReal, kText, kEntity };
 /// One value of an answer.
 struct Value {
     Kind kind = Kind::kNull;
-    bool is_float = false;     ///< for kReal: the value is a float, whose shortest text has fewer digits
+    bool is_float = false;     ///< for kReal, whether the value is a float, whose text needs fewer digits
     std::int64_t integer = 0;  ///< for kInteger, and the number for kEntity
     double real = 0;           ///< for kReal
     std::string_view text{};   ///< for kText. Lifetime: as long as the answer, or the row
 
-    /// The entity of kEntity; null for other kinds.
+    /// Returns the entity of a kEntity, and null for other kinds.
     SHOAL_API Entity entity() const;
-    /// The number of kInteger, kReal and kEntity; 0 for other kinds.
+    /// Returns the number of a kInteger, kReal or kEntity, and 0 for other kinds.
     SHOAL_API double number() const;
-    /// The text for display: `12:3`, `0.1`, a text unchanged, empty for NULL.
+    /// Returns the text for display, such as `12:3` or `0.1`. Text is unchanged, and NULL is empty.
     SHOAL_API std::string to_text() const;
 };
 
 /// A column of an answer.
 struct Column {
     std::string name;
-    /// As declared by the table: "entity", "integer", "boolean", "float", "double", "text". Empty: the column is
-    /// computed.
+    /// The type that the table declares: "entity", "integer", "boolean", "float", "double" or "text". Empty if the
+    /// column is computed.
     std::string type;
 };
 
 struct Options {
     std::uint64_t max_rows = 1'000'000;  ///< in total
     std::uint64_t max_bytes = std::uint64_t(1)
-                              << 28;  ///< for the texts of an answer, and for the memory that SQLite uses
+                              << 28;  ///< for the strings in an answer, and for the memory that SQLite uses
     double max_seconds = 10;
-    std::uint64_t max_steps = 0;  ///< of SQLite's virtual machine, the same in every run; 0: unlimited
+    std::uint64_t max_steps = 0;  ///< steps of SQLite's virtual machine, the same in every run; 0: unlimited
     bool allow_updates = false;   ///< UPDATE of fields is allowed
 };
 
-/// The row that is being read. Lifetime: the call that it is passed to.
+/// The row that is being read. Lifetime: valid during the call to which it is passed.
 class Row {
 public:
     SHOAL_API Row(sqlite3_stmt* statement, const std::vector<Column>& columns);
@@ -98,7 +98,7 @@ private:
 /// Receives rows as they are found. A sink must not change the world.
 class RowSink {
 public:
-    /// Called with the columns of each statement that yields rows, before its rows.
+    /// Called for each statement that returns rows, before its rows are passed to take().
     virtual void begin(const std::vector<Column>& columns) = 0;
     /// Returns false to skip the remaining rows of this statement.
     virtual bool take(const Row& row) = 0;
@@ -115,7 +115,7 @@ public:
     std::size_t num_rows() const { return columns_.empty() ? 0 : cells_.size() / columns_.size(); }
     /// Requires: row < num_rows(), column < num_columns(). Lifetime: as long as the answer.
     SHOAL_API Value at(std::size_t row, std::size_t column) const;
-    /// The index of the column with this name, or num_columns().
+    /// Returns the index of the column with this name, or num_columns().
     SHOAL_API std::size_t find_column(std::string_view name) const;
     /// The number of components that UPDATE has changed.
     std::uint64_t num_updated() const { return num_updated_; }
@@ -140,7 +140,7 @@ struct TableDescription {
     std::vector<std::string> columns;  ///< including hidden ones
 };
 
-/// Keeps the tables of a world between queries. The next query notices added and removed component types.
+/// Keeps the tables of a world between queries. Each query updates them for component types that were added or removed.
 class Connection {
 public:
     /// Lifetime: `world` outlives the connection.
@@ -149,22 +149,24 @@ public:
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    /// Returns the rows of the last statement that yields rows. A text may contain several statements, separated by
-    /// `;`. Errors: the text is not valid SQL, or names something that does not exist or is not allowed; a limit is
-    /// reached; passes are running. The message begins with the line and the column, as in "1:15: ". After an error,
+    /// Returns the rows of the last statement that returns rows. `text` may contain several statements, separated by
+    /// `;`. Errors: the text is not valid SQL, it names something that does not exist or is not allowed, a limit is
+    /// reached, or passes are running. The message begins with the line and the column, as in "1:15: ". After an error,
     /// the updates of all statements are undone.
     SHOAL_API Result<Answer> ask(std::string_view text, const Options& options = {});
-    /// The same, but passes the rows of all statements to `sink`, and returns how many components were updated.
+    /// Like ask() above, but passes the rows of all statements to `sink`, and returns the number of components that
+    /// were updated.
     SHOAL_API Result<std::uint64_t> ask(std::string_view text, RowSink& sink, const Options& options = {});
 
-    /// Returns the tables: component types first, in the order of the stores. Errors: SQLite is out of memory.
+    /// Returns the tables. Those of component types come first, in the order of the stores. Errors: SQLite is out of
+    /// memory.
     SHOAL_API Result<std::vector<TableDescription>> tables();
 
 private:
     Session* session_;
 };
 
-/// Whether a text ends with a `;` that is outside of quotes and comments. Otherwise, a shell should read another line.
+/// Whether `text` ends with a `;` that is outside of quotes and comments. If not, a shell should read another line.
 SHOAL_API bool is_complete(const std::string& text);
 /// The common keywords of SQL, in capitals, for completion in shells.
 SHOAL_API const std::vector<std::string>& keywords();
