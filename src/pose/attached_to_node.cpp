@@ -19,14 +19,14 @@ AttachedToNode read_component(const ComponentTable& at, std::uint32_t row) {
     return component;
 }
 
-/// Whether a store keeps the component type with fields that differ from `component`.
+/// Whether a store has the component type with fields that differ from those of `component`.
 bool has_other_fields(const Store& store, const Schema& component) {
     for (const Schema* schema : store.schemas())
         if (schema->id() == component.id()) return schema->layout_hash() != component.layout_hash();
     return false;
 }
 
-/// Returns the model pose of the node that a child of `parent` is attached to, or nullptr.
+/// Returns the model pose of the node to which a child of `parent` is attached, or nullptr.
 const Matrix3x4* find_node_pose(const ModelPoseManager& models, Entity parent, StringId name) {
     const Instance model = models.instance(parent);
     const std::uint32_t node = model ? models.find_node(models.tree(model), name) : kNilRow;

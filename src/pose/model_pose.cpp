@@ -1,4 +1,4 @@
-// The model poses of a world: node trees, instances, local and model poses, constraints. The code for one tree is in
+// Keeps the node trees, instances, local and model poses, and constraints of a world. The code for one tree is in
 // model_pose_tree.cpp.
 
 #include "shoal/pose/model_pose.h"
@@ -15,7 +15,7 @@
 
 namespace shoal {
 
-/// A row of the table of instances.
+/// A row in the table of instances.
 struct ModelInstance {
     std::uint32_t tree = 0;  ///< slot
     std::uint32_t block = 0;
@@ -138,7 +138,7 @@ void ModelPoseManager::remove_tree(std::uint32_t slot) {
     list_all_tables();
 }
 
-/// Removes trees without instances if they are in blobs, so that the blobs can be unloaded.
+/// Removes trees that are in blobs and have no instances, so that the blobs can be unloaded.
 void ModelPoseManager::remove_unused_trees() {
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
         if (trees_[slot] != nullptr && trees_[slot]->goes_with_last_instance() && trees_[slot]->num_blocks() == 0)
@@ -168,7 +168,7 @@ Status ModelPoseManager::remove_node_tree(NodeTreeId id) {
     return {};
 }
 
-/// Returns the slot of a blob's tree; makes the tree if there is none yet.
+/// Returns the slot of a blob's tree, making the tree if there is none yet.
 Result<std::uint32_t> ModelPoseManager::find_tree(const ModelPose& pose) {
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
         if (trees_[slot] != nullptr && trees_[slot]->in_blob() && trees_[slot]->source == pose) return slot;
@@ -217,7 +217,7 @@ std::uint32_t ModelPoseManager::block(Instance instance) const {
     return value_at(instances_.table(), kBlock, instance.row);
 }
 
-/// Makes room for the nodes of `count` more instances of a tree.
+/// Reserves memory for the nodes of `count` more instances of a tree.
 Status ModelPoseManager::reserve_blocks(std::uint32_t slot, std::size_t count) {
     if (count == 0) return {};
     Tree& tree = *trees_[slot];
@@ -229,14 +229,14 @@ Status ModelPoseManager::reserve_blocks(std::uint32_t slot, std::size_t count) {
     return tree.table.reserve(static_cast<std::uint32_t>(count) * tree.num_nodes());
 }
 
-/// Adds an instance. Requires: the entity has no instance; memory is reserved.
+/// Adds an instance. Requires: the entity has no instance, and memory is reserved.
 void ModelPoseManager::append(Entity entity, std::uint32_t slot) {
     const std::uint32_t row = instances_.append(entity);
     set_value(instances_.table(), kTree, row, slot);
     set_value(instances_.table(), kBlock, row, trees_[slot]->append_block(entity));
 }
 
-/// Forgets which nodes of these entities were moved, because the instances are removed or replaced.
+/// Forgets which nodes of these entities were moved, because their instances are being removed or replaced.
 void ModelPoseManager::forget_moved(std::span<const Entity> entities) {
     if (moved_.empty()) return;
     Array<Entity> sorted(entities.begin(), entities.end(), "model poses");
@@ -295,8 +295,8 @@ std::uint32_t ModelPoseManager::remove(std::span<const Entity> entities) {
     return num_removed;
 }
 
-/// Removes the instances of these entities, or only of the dead ones among them. Does not remove trees without
-/// instances.
+/// Removes the instances of these entities or, if `only_dead` is set, of the dead ones among them. Does not remove
+/// trees without instances.
 std::uint32_t ModelPoseManager::remove_rows(std::span<const Entity> entities, bool only_dead) {
     instances_.require_unlocked("remove()");
     Array<Entity> leaving{Owner("model poses")};  // a copy, because the span may refer to one of the tables
@@ -528,7 +528,7 @@ Status ModelPoseManager::spawn_all(const SpawnBatch& batch, bool replaces) {
         replaces ? instances_.reserve(batch.entity_index.size() * batch.num_copies) : instances_.reserve_batch(batch);
     if (!reserved) return reserved;
     const std::size_t num_components = batch.entity_index.size();
-    Array<std::uint32_t> slots(num_components, 0, "model poses");  // by component
+    Array<std::uint32_t> slots(num_components, 0, "model poses");  // indexed by component
     for (std::size_t i = 0; i < num_components; ++i) {
         const bool as_before = i != 0 && pose_at(batch, i) == pose_at(batch, i - 1);
         Result<std::uint32_t> slot = as_before ? Result<std::uint32_t>(slots[i - 1]) : find_tree(pose_at(batch, i));

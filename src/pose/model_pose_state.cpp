@@ -1,4 +1,5 @@
-// Model poses in a snapshot. A tree from a blob is saved as the names of its arrays, and a tree from memory as a whole.
+// Model poses in a snapshot. A tree from a blob is saved as the names of its arrays, and a tree from memory is saved
+// completely.
 
 #include "pose/model_pose_tree.h"
 #include "shoal/base/text.h"
@@ -19,7 +20,7 @@ struct SavedTree {
 
 std::string tree_name(std::uint32_t slot) { return concat("tree/", slot); }
 
-/// Whether one blob has all arrays of a tree. This is required because only one blob is pinned.
+/// Whether all arrays of a tree are in the same blob. This is required because only one blob is pinned.
 bool has_arrays(const Blob& blob, const ModelPose& pose) {
     const auto is_there = [&]<class T>(const BlobArray<T>& array) {
         return array.resource == blob.id() && find_array(arrays_of(blob), array, FieldTraits<T>::type) != nullptr;

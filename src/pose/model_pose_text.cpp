@@ -1,4 +1,4 @@
-// The text of a model pose: reads the nodes of a tree and puts parents first.
+// Reads the text of a model pose, and puts parents before their children.
 
 #include "shoal/pose/model_pose_text.h"
 
@@ -24,7 +24,7 @@ struct SourceNode {
     Transform local;
 };
 
-/// Reads the list of nodes and puts parents first.
+/// Reads the list of nodes, and puts parents before their children.
 class TreeReader {
 public:
     TreeReader(const CompileInput& in, CompileOutput& out) : in_(in), out_(out) {}
@@ -225,7 +225,7 @@ private:
     CompileOutput& out_;
     std::vector<SourceNode> nodes_;        // in source order
     std::vector<std::uint32_t> order_;     // nodes, parents before children
-    std::vector<std::uint32_t> place_of_;  // index in order_, by node
+    std::vector<std::uint32_t> place_of_;  // each node's index in order_
     HashMap<std::string_view, std::uint32_t> index_of_{Owner("model pose")};
 };
 

@@ -12,7 +12,7 @@
 namespace shoal {
 namespace {
 
-/// Returns what is wrong with a node, or nullptr if it is valid.
+/// Returns the reason why a node is invalid, or nullptr if it is valid.
 const char* fault_of(const NodeTree& tree, std::uint32_t node) {
     if (!tree.names[node]) return "it has no name";
     if (tree.parents[node] != kNilRow && tree.parents[node] >= node) return "its parent does not come before it";
@@ -119,7 +119,7 @@ Array<std::uint32_t> ModelPoseManager::Tree::take_changed_groups() {
     return groups;
 }
 
-/// Returns the columns of one block: the kernel treats a block as a separate table with the parents of the tree.
+/// Returns the columns of one block. The kernel treats a block as a separate table with the tree's parents.
 PoseColumns ModelPoseManager::Tree::columns_of(std::uint32_t block) {
     const std::size_t first = rows(block).begin;
     return {column<Vec3>(kPositions) + first, column<Quaternion>(kRotations) + first, column<Vec3>(kScales) + first,

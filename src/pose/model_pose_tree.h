@@ -33,14 +33,14 @@ struct ModelPoseManager::Tree {
     Array<std::uint32_t> by_name{Owner("model poses")};        // nodes, ascending by name
     Array<std::uint32_t> first_changed{Owner("model poses")};  // by block
     Array<std::uint32_t> changed_groups{Owner("model poses")};
-    Array<std::uint8_t> is_listed{Owner("model poses")};  // by group: whether it is in changed_groups
+    Array<std::uint8_t> is_listed{Owner("model poses")};  // whether each group is in changed_groups
     // A tree from memory; `nodes` refers to these.
     Array<StringId> names{Owner("model poses")};
     Array<std::uint32_t> parents{Owner("model poses")};
     Array<Vec3> positions{Owner("model poses")}, scales{Owner("model poses")};
     Array<Quaternion> rotations{Owner("model poses")};
 
-    Array<Matrix3x4> default_models{Owner("model poses")};  // of a new instance, computed with the first instance
+    Array<Matrix3x4> default_models{Owner("model poses")};  // the default poses, computed for the first instance
     bool was_in_blob = false;                               // the tree was copied from a blob
 
     bool in_blob() const { return source.names.count != 0; }
@@ -72,7 +72,7 @@ struct ModelPoseManager::Tree {
         changed_groups.push_back(group);
     }
 
-    /// Checks the tree and sorts its names. Errors: a node is invalid (the message says which and why).
+    /// Checks the tree and sorts its names. Errors: a node is invalid (the message names it and gives the reason).
     Status accept(const NodeTree& tree);
     void keep_copy(const NodeTree& tree);
     /// Appends a block in the default pose. Requires: memory is reserved.
@@ -83,18 +83,18 @@ struct ModelPoseManager::Tree {
 
     void write_local(std::uint32_t block, std::uint32_t node, const Transform& local);
     void write_model(std::uint32_t block, std::uint32_t node, const Matrix3x4& model);
-    /// Returns the groups that may have a changed block, and clears the list.
+    /// Returns the groups that may have changed blocks, and clears the list.
     Array<std::uint32_t> take_changed_groups();
-    /// Computes the changed nodes of a group. Returns the number of matrices.
+    /// Computes the changed nodes in a group. Returns the number of matrices that were computed.
     std::uint64_t compute_group(std::uint32_t group);
-    /// Computes the descendants of moved nodes, and returns how many were computed. `below` is scratch memory.
+    /// Computes the descendants of moved nodes, and returns the number of them. `below` is scratch memory.
     std::uint64_t compute_below(std::uint32_t block, std::span<const Moved> moved, Array<std::uint8_t>& below);
     void mark_models_written(RowRange blocks) {
         table.mark_written(kModels, {blocks.begin * num_nodes(), blocks.end * num_nodes()});
     }
     void save(SnapshotWriter& to) const;
     Status load(SnapshotReader& from, const ResourceLibrary* library);
-    /// Checks the table, the groups, and every model pose that should be up to date.
+    /// Checks the table, the groups and every model pose that should be up to date.
     Status validate() const;
 
 private:

@@ -7,21 +7,22 @@
 //     commands.add(sword, ChildOf{knight});
 //     commands.add(sword, AttachedToNode{.node = StringId("hand_r")});
 //
-// In the hierarchy of transforms, an attached entity is a child of the entity with the model, so it moves and is copied
-// with its parent, and dies with it if ChildrenOfDead specifies this. The component names the node. It may be added by
-// command, from a blob or from text, and may be kept in any store. In a world with model poses, each settle sets the
-// local pose from the node's pose at the last ModelPoseManager::compute(); in deferred mode, before world poses are
-// computed.
+// In the transform hierarchy, an attached entity is a child of the entity with the model. It therefore moves and is
+// copied with its parent, and dies with it if ChildrenOfDead specifies this. The component names the node. It may be
+// added by command, from a blob or from text, and may be kept in any store. In a world with model poses, each settle
+// sets the local pose from the node's pose at the last ModelPoseManager::compute(). In deferred mode, this is done
+// before world poses are computed.
 //
-// If the parent has no model pose, or no node with that name, the local pose stays unchanged. It also stays unchanged
-// when the component is removed. An entity without a parent, or without a transform, is not attached. Thread: for
-// move_attached(), the same as for set_locals() of the transforms. Cost: a look-up and a pose for each attached entity.
+// If the parent has no model pose, or its model has no node with that name, the local pose stays unchanged. It also
+// stays unchanged when the component is removed. An entity without a parent or without a transform is not attached.
+// Thread: move_attached() may be called where TransformManager::set_locals() may. Cost: a look-up and a pose for each
+// attached entity.
 
 #include "shoal/pose/model_pose.h"
 
 namespace shoal {
 
-/// The node of the parent's model that an entity is attached to, and the entity's pose relative to it.
+/// The node, in the parent's model, to which an entity is attached, and the entity's pose relative to the node.
 struct AttachedToNode {
     StringId node;
     Vec3 position{};
@@ -30,13 +31,14 @@ struct AttachedToNode {
 };
 SHOAL_COMPONENT(AttachedToNode, node, (position, unit("m")), rotation, scale)
 
-/// Sets the local pose of attached entities from their nodes, and returns how many have moved. A world with model poses
-/// calls this when it settles; a program that computes deferred transforms in a pass calls it before that pass.
+/// Sets the local poses of attached entities from their nodes, and returns the number of entities that have moved. A
+/// world with model poses calls this when it settles. A program that computes deferred transforms in a pass calls it
+/// before that pass.
 /// `attached` is the store of AttachedToNode. A pose that would have shear becomes the nearest pose without shear.
 SHOAL_API std::size_t move_attached(Store& attached, const ModelPoseManager& models, TransformManager& transforms,
                                     Executor* executor = nullptr);
 
-/// The same for the stores of a directory; does nothing if one of the three stores is missing.
+/// Like move_attached() above, but takes the stores from a directory. Does nothing if one of the three is missing.
 SHOAL_API std::size_t move_attached(const ComponentDirectory& directory, Executor* executor = nullptr);
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// The text format of the node tree of a model:
+// The text format of a model's node tree:
 //
 //     model_pose = { nodes = [
 //         { name = "hip" }
@@ -12,8 +12,8 @@
 //     position        metres; this and the rest, written as in a transform, are the default local pose
 //
 // Nodes are numbered in this order, except that parents are moved before their children. If the user of a prefab writes
-// a list of nodes, that list replaces the prefab's list. Equal trees, such as the trees of all users of a prefab, are
-// stored once. Thread: as for the registry.
+// a list of nodes, that list replaces the prefab's list. Equal trees, such as those of all users of a prefab, are
+// stored only once. Thread: the same as for the registry.
 
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/detail/registry.h"
@@ -21,7 +21,7 @@
 namespace shoal {
 
 /// Registers ModelPose and the text format above. Calling it again does nothing.
-/// Errors: another component type is called "model_pose", or it has another compile function.
+/// Errors: a different component type is called "model_pose", or it has a different compile function.
 SHOAL_API Status add_model_pose(ComponentRegistry& registry);
 
 }  // namespace shoal
