@@ -1,4 +1,4 @@
-// Makes entities inactive and active.
+// Makes entities active or inactive.
 
 #include "shoal/components/activity.h"
 
@@ -54,7 +54,7 @@ Status ActivityManager::spawn(const SpawnBatch& batch) {
 
 void ActivityManager::finish_load() { note(table().entities(), true); }
 
-/// Tells the entity manager whether the living entities among `entities` are inactive by themselves.
+/// Tells the entity manager that the living entities in `entities` have the component Inactive, or no longer have it.
 void ActivityManager::note(std::span<const Entity> entities, bool is_inactive) {
     Array<Entity> living{Owner("inactive entities")};
     for (const Entity entity : entities)

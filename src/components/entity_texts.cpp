@@ -1,4 +1,4 @@
-// Finds, adds and removes names and tags by their rows, for commands.
+// Finds, adds and removes names and tags through their rows, for commands.
 
 #include "shoal/components/detail/entity_texts.h"
 
@@ -9,8 +9,8 @@
 namespace shoal {
 namespace {
 
-/// Returns the index of a tag among an entity's tags; `at` is the row of the tag, without a table if the entity lacks
-/// the tag.
+/// Returns the index of a tag among an entity's tags, and sets `at` to its row. If the entity does not have the tag,
+/// `at` has no table.
 std::uint32_t find_tag(const Store& store, const Schema& component, Entity entity, StringId tag, ComponentRow& at) {
     std::uint32_t index = 0;
     for (at = store.find_row(component.id(), entity, 0); at; at = store.find_next(at, entity, ++index)) {

@@ -1,4 +1,4 @@
-// Owning and releasing entities, and the deaths that follow from ownership.
+// Makes entities own and release others, and destroys the entities that dead owners owned.
 
 #include "shoal/components/ownership.h"
 
@@ -24,7 +24,7 @@ std::uint32_t blob_owner(const SpawnBatch& batch, std::size_t i) {
     return stored.id < batch.num_blob_entities ? static_cast<std::uint32_t>(stored.id) : kNoBlobEntity;
 }
 
-/// Returns a blob entity that owns itself, directly or not, or kNoBlobEntity.
+/// Returns a blob entity that directly or indirectly owns itself, or kNoBlobEntity.
 std::uint32_t find_cycle(const SpawnBatch& batch) {
     Array<std::uint32_t> owner_of(batch.num_blob_entities, kNoBlobEntity, "ownership");
     for (std::size_t i = 0; i < batch.entity_index.size(); ++i) owner_of[batch.entity_index[i]] = blob_owner(batch, i);
@@ -54,7 +54,7 @@ Result<std::uint32_t> OwnershipManager::remove_values(const Schema&, std::span<c
     return release(entities);
 }
 
-/// Makes room for the entities and the same number of owners.
+/// Reserves memory for the entities and the same number of owners.
 Result<bool> OwnershipManager::prepare_values(const Schema&, std::span<const Entity> entities, bool removes) {
     if (!removes)
         if (Status status = rows_.reserve(2 * entities.size()); !status) return status;
@@ -99,8 +99,8 @@ OwnershipManager::~OwnershipManager() = default;
 
 Status OwnershipManager::own(Entity owner, std::span<const Entity> owned) {
     if (!entities_.alive(owner)) return Status::error("an entity that is not alive cannot own others");
-    Array<Entity> newcomers{Owner("ownership")};  // a copy: `owned` may be in the table
-    Array<Entity> owning{Owner("ownership")};     // newcomers that might be `owner`, or own it
+    Array<Entity> newcomers{Owner("ownership")};  // a copy, because `owned` may be in the table
+    Array<Entity> owning{Owner("ownership")};     // newcomers that might be or own `owner`
     std::uint32_t highest = owner.index();
     for (const Entity entity : owned) {
         if (!entities_.alive(entity)) continue;
@@ -120,7 +120,7 @@ Status OwnershipManager::own(Entity owner, std::span<const Entity> owned) {
     return {};
 }
 
-/// Returns the row of a living entity; adds a row if there is none. Requires: room is reserved.
+/// Returns the row of a living entity, adding it if there is none. Requires: memory is reserved.
 std::uint32_t OwnershipManager::row_of(Entity entity) {
     if (rows_.remove_stale(entity)) return rows_.find(entity);
     const std::uint32_t row = rows_.append(entity);
@@ -128,12 +128,12 @@ std::uint32_t OwnershipManager::row_of(Entity entity) {
     return row;
 }
 
-/// Requires: room is reserved; `owned` does not own `owner`, directly or not.
+/// Requires: memory is reserved, and `owned` does not directly or indirectly own `owner`.
 void OwnershipManager::link(Entity owned, Entity owner) {
     const Entity before = this->owner(owned);
     if (before == owner) return;
     row_of(owner);
-    const std::uint32_t row = row_of(owned);  // may move the row of the owner
+    const std::uint32_t row = row_of(owned);  // may move the owner's row
     rows_.table().link_tree(row, rows_.find(owner));
     std::memcpy(rows_.table().write_element(kOwnerColumn, row), &owner, sizeof owner);
     if (before) remove_if_idle(rows_.find(before));
@@ -153,8 +153,8 @@ Status OwnershipManager::write_field(const ComponentRow& at, const FieldPart&, c
     return {};
 }
 
-/// Removes a row. If the last row owns many entities, it is first swapped with a row in the middle. Otherwise that row
-/// would move whenever a row is removed, and a move costs a step for each entity that the row owns.
+/// Removes a row. If the last row owns many entities, it is first swapped with a row in the middle. Otherwise, that row
+/// would move whenever a row is removed, and each move takes a step for each entity that the row owns.
 void OwnershipManager::remove_row(std::uint32_t row) {
     const std::uint32_t last = rows_.num_rows() - 1, down = last / 2;
     const std::span<const std::uint32_t> next = table().links(LinkColumn::kTreeNext);

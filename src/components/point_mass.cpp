@@ -1,4 +1,4 @@
-// Moves point masses, and transforms with them.
+// Moves point masses, and the transforms of their entities.
 
 #include "shoal/components/point_mass.h"
 
@@ -8,8 +8,8 @@
 namespace shoal {
 namespace {
 
-/// Treats arrays of vectors as arrays of floats. The arrays are parameters, because compilers make use of __restrict
-/// only on parameters.
+/// Treats arrays of vectors as arrays of floats. The arrays are parameters, because compilers only use __restrict on
+/// parameters.
 void integrate(float* __restrict position, float* __restrict velocity, const float* __restrict acceleration,
                std::size_t num_floats, float dt) {
     for (std::size_t i = 0; i < num_floats; ++i) {

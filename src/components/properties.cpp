@@ -1,4 +1,4 @@
-// The named values of entities: values that the program has set, and values from their blobs.
+// Keeps the named values of entities, which are set by the program or come from blobs.
 
 #include "shoal/components/properties.h"
 
@@ -114,7 +114,7 @@ std::uint32_t PropertyManager::next_row(std::uint32_t row) const {
     return own_.table().links(LinkColumn::kChainNext)[row];
 }
 
-/// Returns the row of a part of an own value, or kNilRow.
+/// Returns the row for a part of an entity's own value, or kNilRow.
 std::uint32_t PropertyManager::find_part(Entity entity, StringId path, std::uint32_t part) const {
     std::uint32_t row = own_.find(entity);
     if (row == kNilRow) return row;
@@ -124,7 +124,7 @@ std::uint32_t PropertyManager::find_part(Entity entity, StringId path, std::uint
     return row;
 }
 
-/// Returns the value whose first part is in `row`; none if the value has no elements, or too many.
+/// Returns the value whose first part is in `row`; nothing if the value has no elements or too many.
 PropertyView PropertyManager::own_view(std::uint32_t row) const {
     const PropertyShape shape = PropertyShape::from_word(value_at(row).shape);
     const std::uint32_t num_words = shape.num_words();
@@ -231,7 +231,7 @@ Status PropertyManager::refuse(Entity entity, const PropertyPath& path, const Va
 
 // --- own values --------------------------------------------------------------------------------------------------
 
-/// Removes the rows of an own value, from part `first_part` on.
+/// Removes the rows of an entity's own value from part `first_part` on.
 void PropertyManager::remove_parts(Entity entity, StringId path, std::uint32_t first_part) {
     for (std::uint32_t row = own_.find(entity); row != kNilRow;) {
         const bool leaves = value_at(row).path == path && value_at(row).part >= first_part;
@@ -245,7 +245,7 @@ void PropertyManager::remove_parts(Entity entity, StringId path, std::uint32_t f
     }
 }
 
-/// Sets or removes a value or a part of one. Returns whether the value was accepted. Requires: room is reserved.
+/// Sets or removes a value, or a part of a value. Returns whether the value was accepted. Requires: memory is reserved.
 bool PropertyManager::apply(Entity entity, const PropertyValue& value) {
     const PropertyShape shape = PropertyShape::from_word(value.shape);
     if (shape.word() != value.shape) return false;  // not a valid shape
@@ -315,7 +315,7 @@ bool PropertyManager::reset(Entity entity, const PropertyPath& path) {
 
 namespace {
 
-/// Makes a property element from an element of a field type; kNone if the field type has no property type.
+/// Makes a property element from an element of a field type; kNone if no property type corresponds to the field type.
 PropertyInput input_of(FieldType type, const std::byte* bytes) {
     switch (type) {
         case FieldType::kBool:
@@ -354,7 +354,7 @@ PropertyInput input_of(FieldType type, const std::byte* bytes) {
     return none;
 }
 
-/// Returns the elements of a value that is not empty, as an AnyValue.
+/// Returns the elements of a value as an AnyValue. Requires: the value is not empty.
 template <class T>
 AnyValue any_value(const PropertyView& view, std::uint32_t count) {
     ValueType type = value_type_of<T>();

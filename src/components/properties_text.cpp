@@ -1,5 +1,5 @@
-// Compiles the text of properties: flattens nested mappings to paths, reads values, and marks values of the layers
-// below as hidden.
+// Compiles the text of properties. Flattens nested mappings to paths, reads values, and marks values in lower layers as
+// hidden.
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/base/text.h"
@@ -19,14 +19,14 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kMaxEntries = 65536;
-constexpr std::size_t kMostComparisons = std::size_t(1) << 22;  // of paths with paths of lower layers, for hints
+constexpr std::size_t kMostComparisons = std::size_t(1) << 22;  // between paths and those of lower layers, for hints
 
 void append_words(std::vector<std::uint32_t>& words, std::uint64_t value) {
     words.push_back(static_cast<std::uint32_t>(value));
     words.push_back(static_cast<std::uint32_t>(value >> 32));
 }
 
-/// Whether `a` becomes `b` when one letter is added, removed or replaced, or two are swapped. Digits are ignored,
+/// Whether adding, removing or replacing one letter, or swapping two, turns `a` into `b`. Digits are ignored,
 /// because a different number is usually not a mistake.
 bool is_one_edit_away(std::string_view a, std::string_view b) {
     if (a.size() > b.size()) std::swap(a, b);
@@ -162,7 +162,7 @@ private:
 
     // --- paths ---------------------------------------------------------------------------------------------------
 
-    /// Hashes the paths, and keeps their texts in the blob.
+    /// Hashes the paths, and stores their strings in the blob.
     bool add_ids() {
         HashMap<StringId, std::uint32_t> first_of{Owner("properties")};
         for (std::uint32_t i = 0; i < entries_.size(); ++i) {
@@ -190,7 +190,7 @@ private:
         return {reinterpret_cast<const std::uint32_t*>(bytes.data()), bytes.size() / sizeof(std::uint32_t)};
     }
 
-    /// Lists the combined values of the layers below, ascending by path.
+    /// Lists the combined values of the lower layers, in ascending order of paths.
     void list_below() {
         const std::span<const std::uint32_t> values = table_of(properties_.values),
                                              overrides = table_of(properties_.overrides);
@@ -211,8 +211,8 @@ private:
         return found != below_.end() && found->path == path;
     }
 
-    /// Adds entries that hide values of the layers below: null values, and names that are a value in one layer and a
-    /// mapping in another.
+    /// Adds entries that hide values of lower layers. A value is hidden by null, or if its name is a value in one layer
+    /// and a mapping in the other.
     void hide_below() {
         const bool changes_values_only = std::all_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
             return !entry.node.is_null() && is_below(entry.id);
@@ -220,7 +220,7 @@ private:
         if (changes_values_only) return;
         note_paths();
         Array<StringId> hidden{Owner("properties")};
-        HashMap<StringId, bool> with_hidden{Owner("properties")};  // mappings with a hidden value
+        HashMap<StringId, bool> with_hidden{Owner("properties")};  // mappings that contain a hidden value
         for (const PropertyEntry& entry : below_) {
             const std::string_view path = out_.text(entry.path);
             if (!is_hidden(entry.path, path)) continue;
@@ -236,7 +236,7 @@ private:
         std::erase_if(entries_, [](const Entry& entry) { return entry.node.is_null(); });
     }
 
-    /// Calls visit(id) for the path of each mapping that contains a value: "a" and "a.b" for "a.b.c".
+    /// Calls visit(id) for the path of each mapping that contains a value, which is "a" and "a.b" for "a.b.c".
     template <class Visit>
     static void for_each_mapping(std::string_view path, Visit&& visit) {
         for (std::size_t point = path.find('.'); point != std::string_view::npos; point = path.find('.', point + 1))
@@ -285,7 +285,7 @@ private:
         return out_.add_array(FieldType::kUint32, std::as_bytes(std::span(table)));
     }
 
-    /// Writes this layer's entries as values, or as overrides of the layers below.
+    /// Writes this layer's entries as values, or as overrides of lower layers.
     bool write() {
         if (entries_.empty()) return true;
         std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.id < b.id; });
@@ -305,9 +305,9 @@ private:
     Properties properties_;
     bool good_ = true;
     std::vector<Entry> entries_;
-    HashMap<StringId, bool> is_null_{Owner("properties")};   // by path of each entry
+    HashMap<StringId, bool> is_null_{Owner("properties")};   // by the path of each entry
     HashMap<StringId, bool> mappings_{Owner("properties")};  // mappings that contain entries
-    Array<PropertyEntry> below_{Owner("properties")};        // the combined values of the layers below
+    Array<PropertyEntry> below_{Owner("properties")};        // the combined values of the lower layers
 };
 
 bool compile_properties(void*, const CompileInput& in, CompileOutput& out) { return PropertyReader(in, out).read(); }

@@ -1,6 +1,6 @@
 #pragma once
-// An inactive entity keeps its components, but queries skip it and all its descendants in the tree of transforms. To
-// deactivate a car, its wheels and its driver, without losing anything:
+// An inactive entity keeps its components, but queries skip it and all its descendants in the transform tree. To
+// deactivate a car with its wheels and its driver, without losing anything:
 //
 //     if (Status off = world.activity().set_active(car, false); !off) return off;  // is_active(wheel) is false, too
 //     world.query<Write<&Body::velocity>>().for_each(fall);  // passes over the car, the wheels, the driver
@@ -11,23 +11,23 @@
 //      |- wheel                     passed over             because of the car
 //      '- driver Inactive           passed over             by itself, and because of the car
 //
-// In a source: { type = "inactive" }. Inactive is an ordinary component: commands, blobs, copies, observers, the
-// journal and describe() support it. A query that names it, such as With<Inactive>, or calls with_inactive(), visits
-// inactive entities too. A child that is linked to an inactive parent becomes inactive. A child that is unlinked, or
-// whose parent dies, is inactive only if it has the component itself.
+// In a source: { type = "inactive" }. Inactive is an ordinary component, which commands, blobs, copies, observers, the
+// journal and describe() support. A query also visits inactive entities if it names this component, as in
+// With<Inactive>, or calls with_inactive(). A child that is linked to an inactive parent becomes inactive. A child that
+// is unlinked, or whose parent dies, is inactive only if it has the component itself.
 //
-// Everything else continues: calls by entity find the components, world poses are computed, references and ownership
-// remain valid. Code that reads columns without a query sees all rows.
+// Everything else continues: calls by entity find the components, world poses are computed, and references and
+// ownership remain valid. Code that reads columns without a query sees all rows.
 //
 // If no entity is inactive, a loop makes a single check for all its rows. Otherwise, it checks a bit for each row, and
 // calls its function for each run of active rows.
 //
-// If worlds share an entity manager, an entity that is inactive in one of them is inactive in all; its descendants are
-// inactive only in the world that links them.
+// If worlds share an entity manager, an entity that is inactive in one of them is inactive in all of them. Its
+// descendants are inactive only in the world that links them.
 //
-// A query with changed_since() also skips inactive entities, and does not report later that they were changed while
-// they were inactive. Use world.observers().on_remove<Inactive>() to learn which entities become active.
-// Thread: as for stores: the structural thread of the world.
+// A query with changed_since() also skips inactive entities. It does not report afterwards that they changed while they
+// were inactive. Use world.observers().on_remove<Inactive>() to learn which entities become active.
+// Thread: the structural thread of the world, as for all stores.
 
 #include "shoal/store/detail/owned_rows.h"
 #include "shoal/table/describe.h"
@@ -43,12 +43,12 @@ public:
     SHOAL_API ActivityManager(EntityManager& entities, PagePool& pool);
     SHOAL_API ~ActivityManager() override;
 
-    /// Makes living entities inactive, or active. Skips dead entities. Errors: no memory; nothing has changed.
+    /// Makes living entities active or inactive. Skips dead entities. Errors: no memory; nothing is changed.
     SHOAL_API Status set_active(std::span<const Entity> entities, bool is_active);
     Status set_active(Entity entity, bool is_active) { return set_active({&entity, 1}, is_active); }
 
     const Table& table() const { return rows_.table(); }
-    /// Checks the table, and that the entity manager agrees with it. Cost: O(rows).
+    /// Checks the table, and whether the entity manager agrees with it. Cost: O(rows).
     SHOAL_API Status validate() const;
 
     // Store

@@ -6,7 +6,7 @@
 //
 // DebugNameManager stores no names. It refers to a manager and a string table, for example a world's, which the
 // spawner fills.
-// Thread: as for Manager and StringTable.
+// Thread: the same as for Manager and StringTable.
 
 #include "shoal/base/detail/string_table.h"
 #include "shoal/store/manager.h"
@@ -24,11 +24,13 @@ public:
     DebugNameManager(Manager<DebugName>& names, StringTable& texts) : names_(names), texts_(texts) {}
 
     /// Names a living entity, or renames it. An empty name removes the entity's name.
-    /// Errors: the entity is dead; no memory; the string table has another text with the same hash. The old name stays.
+    /// Errors: the entity is dead, there is no memory, or the string table has a different string with the same hash.
+    /// The old name then stays.
     SHOAL_API Status set_name(Entity entity, std::string_view name);
 
-    /// Returns the name of a living entity; empty if it has none, or if the string table does not have its text.
-    /// Lifetime: until the name changes, or the world of the string table settles.
+    /// Returns the name of a living entity. Empty if it has none, or if the string table does not have it.
+    /// Lifetime:
+    /// until the name changes, or the world with the string table settles.
     SHOAL_API std::string_view name(Entity entity) const;
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
-// Ownership: an entity may own others, which die with it, like the cannons of a ship. Ownership is independent of
-// transforms: an owner needs no transform, and an entity's owner need not be its parent in the scene graph.
+// An entity may own others, such as the cannons of a ship, which die with it. Ownership is independent of transforms.
+// An owner needs no transform, and an entity's owner need not be its parent in the scene graph.
 //
 //     ship ── cannon ── smoke          destroy(ship): ship, then cannon and flag, then smoke, all before it returns
 //          └─ flag
@@ -8,13 +8,13 @@
 // In a source, the owned entity names its owner: `owned = "parent"`, or a name or a GUID path in place of "parent".
 // Deaths spread level by level through EntityManager::destroy_next, without recursion, so chains of owners may be long.
 // There is one ownership manager per entity manager. A world creates it in World::ownership(), or when a query, a
-// command or a blob first names Owned. A row is removed as soon as its entity dies.
+// command or a blob first names Owned. A row is removed immediately when its entity dies.
 //
 //     row        0     1     2     3           one for each entity that owns others or is owned
 //     owner      -     e0    e1    e0          null if the entity has no owner
 //     links      parent, first child, next, previous
 //
-// Thread: the structural thread of the entity manager; between its calls, any thread may make const calls.
+// Thread: the entity manager's structural thread. Between its calls, any thread may make const calls.
 
 #include "shoal/store/detail/owned_rows.h"
 #include "shoal/table/describe.h"
@@ -32,13 +32,15 @@ public:
     SHOAL_API OwnershipManager(EntityManager& entities, PagePool& pool);
     SHOAL_API ~OwnershipManager() override;
 
-    /// Makes `owner` the owner of each of `owned`, in place of any previous owner. Skips dead entities.
-    /// Errors: the owner is not alive, or it is one of `owned` or is owned by one of them, directly or not; no memory.
-    /// Nothing has changed. Cost: one walk up the chain of owners above `owner`, for any number of entities.
+    /// Makes `owner` the owner of each entity in `owned`, replacing any previous owner. Skips dead entities.
+    /// Errors:
+    /// `owner` is not alive, is in `owned`, or is directly or indirectly owned by an entity in `owned`, or there is no
+    /// memory. Nothing is changed. Cost: one walk up the chain of owners above `owner`, for any number of entities.
     SHOAL_API Status own(Entity owner, std::span<const Entity> owned);
     Status own(Entity owner, Entity owned) { return own(owner, std::span<const Entity>(&owned, 1)); }
 
-    /// Releases each entity from its owner, and returns how many had one. Entities keep the entities that they own.
+    /// Releases each entity from its owner, and returns the number of entities that had one. Entities keep the entities
+    /// that they own.
     SHOAL_API std::uint32_t release(std::span<const Entity> owned);
     /// Releases an entity from its owner, and returns whether it had one.
     bool release(Entity owned) { return release(std::span<const Entity>(&owned, 1)) != 0; }
@@ -60,20 +62,22 @@ public:
     /// Returns the number of entities that own others or are owned.
     std::uint32_t num_rows() const { return rows_.num_rows(); }
     const Table& table() const { return rows_.table(); }
-    /// Checks the table, that owners and links agree, that each row owns or is owned, and that its entity is alive.
+    /// Checks the table. Also checks that owners and links agree, and that the entity of each row is alive and owns
+    /// others or is owned.
     /// Cost: O(rows).
     SHOAL_API Status validate() const;
 
     // Store
     std::string_view kind() const override { return "the owners"; }
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
-    /// Entities that own others but have no owner have rows too; a query leaves them out.
+    /// Entities that own others but have no owner also have rows. Queries leave them out.
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
-    /// Errors: an entity of the batch would own itself, directly or not; no memory. Nothing has changed.
+    /// Errors: an entity in the batch would directly or indirectly own itself, or there is no memory. Nothing is
+    /// changed.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     /// Removes the rows of these entities. Their owners release them, and they release the entities that they own.
     SHOAL_API void drop(std::span<const Entity> entities) override;
-    /// The same as own() and release() for each entity separately.
+    /// Like own() and release(), but with a separate value for each entity.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     SHOAL_API Result<bool> prepare_values(const Schema&, std::span<const Entity> entities, bool removes) override;
@@ -85,7 +89,8 @@ public:
     SHOAL_API Status load(SnapshotReader& from) override;
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
-    /// Calls own(), or release() if the value is the null entity. Errors: as for own(). Requires: no pass is running.
+    /// Calls release() if the value is the null entity, and otherwise own(). Errors: those of own(). Requires: no pass
+    /// is running.
     SHOAL_API Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
 
 private:

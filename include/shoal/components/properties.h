@@ -1,6 +1,6 @@
 #pragma once
-// Properties: any number of named values of an entity, which may override values of its resource. A name is a path,
-// such as "armor.front", and is stored as a hash. Only values that are set use memory.
+// Properties are named values of an entity, which may override values of its resource. An entity may have any number of
+// them. A name is a path, such as "armor.front", and is stored as a hash. Only values that are set use memory.
 //
 //     if (Status set = properties.set(tank, "armor.front", 35); !set) return set;  // an own value hides the template's
 //     const float armor = properties.get_or(tank, front, 0.0f);                    // the own value, else the template's
@@ -16,12 +16,12 @@
 //     overrides     a table in the blob, see property_table.h  what the entity's text sets over its prefab
 //     values        the same, one for all users of a prefab    what the prefab sets
 //
-// A look-up searches these in this order. A value is a bool, a 64-bit integer, a float, a string, a vector of 2 to 4
-// floats, or an array of these. A vector can be read as an array of numbers, and vice versa; an integer can be read
-// as a float. Strings are StringIds. set() and sources store the texts in the world; a PropertyValue contains only the
-// hashes. Saved and copied entities keep all of their properties.
-// Use a component for values that loops read for many entities: reading a field costs a load, and reading a property
-// costs a search. Thread: calls that set values are structural; between them, any thread may look up values.
+// A look-up searches these three in this order. A value is a bool, a 64-bit integer, a float, a string, a vector of 2
+// to 4 floats, or an array of these. A vector can be read as an array of numbers, and vice versa. An integer can be
+// read as a float. Strings are StringIds. set() and sources store the strings in the world, but a PropertyValue
+// contains only the hashes. Saved and copied entities keep all of their properties.
+// Use a component for values that loops read for many entities, because reading a field takes a load, while reading a
+// property takes a search. Thread: calls that set values are structural. Between them, any thread may look up values.
 
 #include "shoal/base/detail/string_table.h"
 #include "shoal/resource/detail/property_table.h"
@@ -33,7 +33,7 @@ namespace shoal {
 
 class ComponentRegistry;
 
-/// The path of a value. If it is made from a text, the text is kept for messages when a value is set.
+/// The path of a value. If it is made from a string, set() keeps the string for messages.
 struct PropertyPath {
     PropertyPath(StringId path) : id(path) {}                                        // NOLINT
     PropertyPath(std::string_view path) : id(path), text(path) {}                    // NOLINT
@@ -43,7 +43,7 @@ struct PropertyPath {
     std::string_view text{};
 };
 
-/// A value for set() that is not an array: a bool, a number, a text, a StringId or a vector.
+/// A value for set() that is not an array: a bool, a number, a string, a StringId or a vector.
 struct PropertyInput {
     template <class T>
         requires std::is_arithmetic_v<T>
@@ -73,8 +73,8 @@ private:
     SHOAL_API void put_floats(Vec4 lanes, std::uint32_t count);
 };
 
-/// An own value, or a part of an array: 4 words in each row. Adding it to an entity, also by command, replaces the
-/// entity's own value at the path. Parts of an array are added in order.
+/// An entity's own value, or a part of an array, with 4 words in each row. Adding it to an entity, directly or by
+/// command, replaces the entity's own value at the path. Parts of an array are added in order.
 struct PropertyValue {
     StringId path;
     std::uint32_t shape = 0;  ///< PropertyShape::word()
@@ -83,7 +83,7 @@ struct PropertyValue {
 
     PropertyValue() = default;
     SHOAL_API PropertyValue(const PropertyPath& path, const PropertyInput& value);
-    /// Returns a value that, when it is added, removes the own value.
+    /// Returns a value that removes the entity's own value when it is added.
     static PropertyValue none(const PropertyPath& path) { return PropertyValue(path, PropertyShape()); }
     /// Returns the rows of an array.
     template <class Elements>
@@ -91,7 +91,8 @@ struct PropertyValue {
         return join(path, Array<PropertyInput>(std::begin(elements), std::end(elements), "properties"));
     }
 
-    /// The maximum number of words in an own value: 1,024 floats. Keep longer values in a source or a component.
+    /// The maximum number of words in an entity's own value, which is enough for 1,024 floats. Keep longer values in a
+    /// source or a component.
     static constexpr std::uint32_t kMaxWords = 1024;
 
 private:
@@ -101,7 +102,8 @@ private:
 };
 SHOAL_COMPONENT((PropertyValue, many, whole, computed), path, shape, part, words)
 
-/// The result of a look-up: a value or none. Lifetime: until the next structural call, or until its blob is unloaded.
+/// The result of a look-up, which is a value or nothing. Lifetime: until the next structural call, or until the value's
+/// blob is unloaded.
 class PropertyView {
 public:
     explicit operator bool() const { return word_ != 0; }
@@ -110,7 +112,7 @@ public:
     std::uint32_t count() const { return *this ? shape().count : 0; }
     /// Whether the value was set for this entity, rather than by the entity's source.
     bool is_own() const { return row_ != kNilRow; }
-    /// Reads the value as elements of type T: see read_property().
+    /// Reads the value as elements of type T; see read_property().
     template <PropertyElement T, std::size_t kExtent>
     std::uint32_t read(std::span<T, kExtent> out) const {
         if (rows_ == nullptr) return read_property<T>(shape(), {words_, shape().num_words()}, out);
@@ -124,12 +126,12 @@ private:
     const std::uint32_t* words_ = nullptr;
     const OwnedRows* rows_ = nullptr;  // the rows of a value with several parts
     std::uint32_t row_ = kNilRow;      // the first row of an own value
-    std::uint32_t word_ = 0;           // the word of the value's shape; 0: no value
+    std::uint32_t word_ = 0;           // PropertyShape::word() of the value; 0: no value
 };
 
 struct PropertyOptions {
     const ResourceLibrary* library = nullptr;  ///< outlives the manager; needed to spawn properties from blobs
-    StringTable* texts = nullptr;              ///< outlives the manager; keeps the texts of paths and strings
+    StringTable* texts = nullptr;              ///< outlives the manager; has the strings of paths and values
 };
 
 class SHOAL_API PropertyManager final : public Store {
@@ -140,19 +142,19 @@ public:
 
     // --- look-up -------------------------------------------------------------------------------------------------
 
-    /// Returns the own value of a living entity, or else the value of its template. Any entity and any path are
-    /// allowed. Cost: a look-up of the entity and a step per own value; for the template, another look-up and two
+    /// Returns the own value of a living entity, or else the value of its template. Accepts any entity and any path.
+    /// Cost: a look-up of the entity and a step for each of its own values. For the template, another look-up and two
     /// binary searches.
     PropertyView find(Entity entity, const PropertyPath& path) const { return find_value(entity, path.id); }
     bool has(Entity entity, const PropertyPath& path) const { return bool(find(entity, path)); }
-    /// Errors: there is no value, or it has another type; the message says which.
+    /// Errors: there is no value, or it has a different type, which the message names.
     template <PropertyElement T>
     Result<T> get(Entity entity, const PropertyPath& path) const {
         T value{};
         if (find(entity, path).read(std::span(&value, 1)) == 1) return value;
         return refuse(entity, path, value_type_of<T>());
     }
-    /// The same, but returns `fallback` if there is no such value. In hot code, keep the path as a StringId.
+    /// Like get(), but returns `fallback` instead of an error. In hot code, keep the path as a StringId.
     template <PropertyElement T>
     T get_or(Entity entity, const PropertyPath& path, T fallback) const {
         const PropertyView found = find(entity, path);
@@ -161,10 +163,10 @@ public:
         T value{};
         return found.read(std::span(&value, 1)) == 1 ? value : fallback;
     }
-    /// Returns the text of a string; empty if there is none. Lifetime: until the value changes.
+    /// Returns a string value; empty if there is none. Lifetime: until the value changes.
     SHOAL_API std::string_view text(Entity entity, const PropertyPath& path) const;
-    /// Calls visit(StringId, const PropertyView&) once for each path of an entity: first its own values, newest first,
-    /// then other values, ordered by hash. The visitor must not set values.
+    /// Calls visit(StringId, const PropertyView&) once for each path that an entity has. Visits its own values first,
+    /// newest first, and then the other values, ordered by hash. The visitor must not set values.
     template <class Visitor>
     void for_each(Entity entity, Visitor&& visit) const {
         using Function = std::remove_reference_t<Visitor>;
@@ -173,23 +175,26 @@ public:
             [](void* to, StringId path, const PropertyView& value) { (*static_cast<Function*>(to))(path, value); },
             const_cast<std::remove_const_t<Function>*>(&visit));
     }
-    /// Appends the string ids in an entity's properties: paths and strings, including overridden ones.
+    /// Appends the string ids in an entity's properties, which are those of paths and of strings, including overridden
+    /// ones.
     SHOAL_API void list_texts(Entity entity, Array<StringId>& ids) const;
 
     // --- own values ----------------------------------------------------------------------------------------------
 
-    /// Sets a value of living entities, which replaces their own values at the path.
-    /// Errors: the path is empty; an entity is dead; no memory; another text has the same hash. Nothing has changed.
+    /// Sets a value of living entities, replacing their own values at the path.
+    /// Errors: the path is empty, an entity is dead, there is no memory, or a different string has the same hash.
+    /// Nothing is changed.
     SHOAL_API Status set(std::span<const Entity> entities, const PropertyPath& path, const PropertyInput& value);
     Status set(Entity entity, const PropertyPath& path, const PropertyInput& value) {
         return set({&entity, 1}, path, value);
     }
-    /// The same for an array: a span, a vector, ... Errors: as above; more than PropertyValue::kMaxWords words.
+    /// Like set(), but for an array, such as a span or a vector. Errors: those of set(), or more than
+    /// PropertyValue::kMaxWords words.
     template <class Elements>
     Status set_array(Entity entity, const PropertyPath& path, const Elements& elements) {
         return set_elements(entity, path, Array<PropertyInput>(std::begin(elements), std::end(elements), "properties"));
     }
-    /// Removes the own value, and returns whether there was one. The template's value is visible again.
+    /// Removes the entity's own value, and returns whether there was one. The template's value becomes visible again.
     SHOAL_API bool reset(Entity entity, const PropertyPath& path);
 
     /// Get and set a value whose type is known only at run time.
@@ -203,11 +208,10 @@ public:
     std::string_view kind() const override { return "the properties"; }
     std::span<const Schema* const> schemas() const override { return schemas_; }
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
-    /// Errors: the tables are in a blob that is not in the library; no memory.
+    /// Errors: the tables are in a blob that is not in the library, or there is no memory.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     SHOAL_API void drop(std::span<const Entity> entities) override;
-    /// The same as set() and reset(). Values without a path are skipped, and so are parts of an array whose first part
-    /// does not exist.
+    /// Like set() and reset(). Skips values without a path, and parts of an array whose first part does not exist.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     SHOAL_API Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities,
@@ -252,14 +256,12 @@ private:
 };
 
 /// Registers Properties and its text form in sources. Calling it again does nothing.
-/// Errors: another component type is called "properties", or it has another compile function.
+/// Errors: a different component type is called "properties", or it has a different compile function.
 SHOAL_API Status add_properties(ComponentRegistry& registry);
 
-/// Returns the properties of a directory; nullptr if no store keeps Properties, or if a store of another class keeps
-/// them.
+/// Returns a directory's properties; nullptr if no store has Properties, or if that store is of a different class.
 SHOAL_API PropertyManager* find_properties(const ComponentDirectory& directory);
-/// Whether a PropertyManager keeps the named values, or can be created, because no store of another class keeps
-/// Properties.
+/// Whether a PropertyManager has the properties, or can be created because no other store has them.
 SHOAL_API bool can_keep_properties(const ComponentDirectory& directory);
 
 }  // namespace shoal

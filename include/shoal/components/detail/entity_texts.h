@@ -1,5 +1,5 @@
 #pragma once
-// Sets the names and tags of entities for commands, in the stores that keep them.
+// Sets the names and tags of entities in their stores, for commands.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/detail/string_table.h"
@@ -8,8 +8,9 @@
 
 namespace shoal {
 
-/// Names a living entity, or adds or removes a tag, and interns the text. `component` is DebugName or Tag, which
-/// `store` keeps. Errors: a tag without a text; no memory; another text has the same hash. Nothing has changed.
+/// Names a living entity, or adds or removes a tag, and interns the string. `component` is DebugName or Tag, and
+/// `store` is its store. Errors: a tag is empty, there is no memory, or a different string has the same hash. Nothing
+/// is changed.
 SHOAL_API Status change_text_in(Store& store, const Schema& component, StringTable& texts, TextChange change,
                                 Entity entity, std::string_view text);
 
