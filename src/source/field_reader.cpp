@@ -28,7 +28,8 @@ IntegerRange integer_range(FieldType type) {
     return {is_signed ? -static_cast<std::int64_t>(greatest) - 1 : 0, greatest};
 }
 
-/// Reads an integer, or a number with an integer value such as 2.0, as sign and bits. Returns false for other values.
+/// Reads an integer, or a number with an integer value such as 2.0, into a sign and bits. Returns false for other
+/// values.
 bool to_integer(Node node, bool& negative, std::uint64_t& bits) {
     if (const auto value = node.as_int64()) {
         negative = *value < 0;

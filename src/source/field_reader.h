@@ -1,5 +1,5 @@
 #pragma once
-// Reads the bytes of a field from a node, and checks all requirements of the field's declaration.
+// Reads the bytes of a field from a node, and checks all requirements in the field's declaration.
 
 #include "shoal/document/detail/document.h"
 #include "shoal/table/detail/schema.h"
@@ -11,15 +11,16 @@ namespace shoal {
 
 class BlobWriter;
 
-/// The context of reading a field.
+/// The context in which a field is read.
 struct FieldReader {
     Diagnostics& diagnostics;
     std::string_view component;  ///< for messages
-    BlobWriter* blob = nullptr;  ///< stores texts and arrays; nullptr for schema defaults, which have neither
+    BlobWriter* blob = nullptr;  ///< stores strings and arrays; nullptr for schema defaults, which have neither
 
-    /// Writes the value of `node` to `value`, which holds the current value: `{ z = 3 }` keeps x and y of a vector.
-    /// References are only checked for their kind, because they are set later, when all entities are known.
-    /// Shape: field.size bytes. Errors: returns false after reporting the error; `value` may be partly written.
+    /// Writes the value of `node` to `value`. Parts that the node does not set keep their current value: `{ z = 3 }`
+    /// keeps x and y of a vector.
+    /// Only the kind of a reference is checked, because references are set later, when all entities are known.
+    /// Shape: `value` has field.size bytes. Errors: reports them and returns false; `value` may be partly written.
     bool read(const Field& field, Node node, std::byte* value);
 
 private:

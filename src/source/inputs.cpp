@@ -13,7 +13,7 @@
 namespace shoal {
 namespace {
 
-/// Collects values for a hash that is the same for both byte orders. Each text is preceded by its length.
+/// Collects values for a hash that is the same for both byte orders. Each string is preceded by its length.
 class HashedText {
 public:
     HashedText& add(std::string_view text) {
@@ -29,7 +29,7 @@ public:
         return *this;
     }
     HashedText& add(double number) { return add(std::bit_cast<std::uint64_t>(number)); }
-    /// Adds numbers from memory, each with `number_bytes` bytes.
+    /// Adds numbers from memory, each of which has `number_bytes` bytes.
     void add_numbers(std::span<const std::byte> numbers, std::size_t number_bytes) {
         for (; numbers.size() >= number_bytes; numbers = numbers.subspan(number_bytes))
             for (std::size_t i = 0; i < number_bytes; ++i)
@@ -64,7 +64,7 @@ void add_schema(const Schema& schema, HashedText& text) {
     for (const Field& field : schema.fields()) add_field(schema, field, text);
 }
 
-/// Returns the index of the root with which a name begins, or none.
+/// Returns the index of the root that a name begins with, or nothing.
 std::optional<std::size_t> root_of(std::string_view name) {
     std::size_t root = 0;
     const std::size_t slash = name.find('/');
@@ -127,7 +127,7 @@ private:
             concat(without_root(file.name), files_.exists(file.path) ? " cannot be read" : " is gone"));
     }
 
-    /// Reports that a file is new. The file that the search found instead is the next existing file in the list.
+    /// Reports that a file is new. The file that the search found instead is the next one in the list that exists.
     void new_file(std::size_t index) {
         const std::string_view name = inputs_.files[index].name;
         std::size_t found = index;

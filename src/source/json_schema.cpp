@@ -88,9 +88,9 @@ constexpr std::string_view kValueOfProperty = R"(
     }
 )";
 
-/// The places of a component, which differ in the keys that are allowed beside its fields.
+/// The places where a component may be. They differ in the keys that are allowed beside its fields.
 enum class Form : std::uint8_t {
-    kFields,    ///< in `data`, or in the short form of an entity: only fields
+    kFields,    ///< in `data`, or in a short-form entity: only fields
     kDeclared,  ///< under `components`: may also have a type
     kChange,    ///< under `modified_components`: `type` is a field
 };
@@ -112,7 +112,7 @@ public:
     }
 
 private:
-    /// Adds a key, unless the mapping already has it: the first definition is kept. Returns whether it was added.
+    /// Adds a key, unless the mapping already has a definition of it. Returns whether the key was added.
     bool add_key(std::string_view key) {
         if (!keys_.back().insert(std::string(key)).second) return false;
         builder_.key(key);
@@ -158,7 +158,7 @@ private:
             builder_.number(value);
     }
 
-    /// Returns the pointer to a definition. It is part of a URI, so special characters are escaped.
+    /// Returns the pointer to a definition. Special characters are escaped, because the pointer is a part of a URI.
     static std::string reference(std::string_view name) {
         std::string result = "#/$defs/";
         for (const char c : name) {
@@ -229,7 +229,7 @@ private:
         unknown_keys(rules_.keep_unknown_fields);
     }
 
-    /// Selects the schema of an entity: the short form, unless a key marks the long form.
+    /// Selects the schema of an entity, which is that of the short form unless a key marks the long form.
     void entity() {
         string("type", "object");
         object("if", [&] {
@@ -294,7 +294,7 @@ private:
         if (!keeps) builder_.boolean("additionalProperties", false);
     }
 
-    /// Allows keys with a # before them. They are rare, so their values are not checked.
+    /// Allows keys that begin with a #. They are rare, so their values are not checked.
     void keys_with_hash() {
         object("patternProperties", [&] { any("^#"); });
     }
@@ -305,7 +305,7 @@ private:
         unknown_keys(rules_.keep_unknown_fields);
     }
 
-    /// Writes an entity in the short form, whose keys are component types.
+    /// Writes a short-form entity, whose keys are component types.
     void entity_short() {
         string("type", "object");
         object("properties", [&] {
@@ -319,7 +319,7 @@ private:
 
     // --- components --------------------------------------------------------------------------------------------------
 
-    /// Writes `components`, whose keys are component types, unless the value has a key `type` or `_type`.
+    /// Writes `components`. Its keys are component types, unless their value has a key `type` or `_type`.
     void components() {
         add(R"(type = [object array "null"]  description = "the components that the entity gets")");
         object("properties", [&] {
@@ -347,7 +347,7 @@ private:
         add("items = { type = object  anyOf = [{ required = [_guid] } { required = [guid] } { required = [id] }] }");
     }
 
-    /// Writes a component with a key for its type.
+    /// Writes a component that has a key for its type.
     void typed() {
         string("type", "object");
         const auto names = [&](std::string_view key) {
@@ -417,7 +417,7 @@ private:
         });
     }
 
-    /// Writes a component with its fields in `data`, and keys beside it that describe the component.
+    /// Writes a component whose fields are in `data`, beside keys that describe the component.
     void wrapped(const RegisteredComponent& component) {
         object("properties", [&] {
             object("data", [&] {
@@ -448,7 +448,7 @@ private:
         unknown_keys(rules_.keep_unknown_fields || has_own_text(component));
     }
 
-    /// Writes the keys that are allowed beside fields, unless a field has the same name.
+    /// Writes the keys that are allowed beside fields, except those that are also the name of a field.
     void beside_fields(const Schema* schema, Form form) {
         any("_guid");
         any("_type");
@@ -463,7 +463,7 @@ private:
             if (schema->find_field(key) < 0 && key != "type" && key != "_guid" && key != "_type") any(key);
     }
 
-    /// Writes the fields whose names begin with `prefix`, in both forms: as "aabbox.min", and as `min` in the mapping
+    /// Writes the fields whose names begin with `prefix`, both in the form "aabbox.min" and as `min` in the mapping
     /// `aabbox`.
     void members(const RegisteredComponent& component, std::string_view prefix) {
         std::vector<std::string_view> groups;
@@ -515,7 +515,7 @@ private:
         return component.compile != nullptr && std::ranges::find(kKnown, component.name) == std::end(kKnown);
     }
 
-    /// Writes the schemas of texts that compile functions of built-in component types read.
+    /// Writes the schemas of the texts that the built-in compile functions read.
     void known_functions() {
         Field vector, quaternion;
         vector.type = FieldType::kVec3;
@@ -545,7 +545,7 @@ private:
 
     // --- fields ------------------------------------------------------------------------------------------------------
 
-    /// Writes a field. It accepts null, which resets it.
+    /// Writes a field. A field may be null, which resets it.
     void field(const RegisteredComponent& component, const Field& field) {
         if (component.compile != nullptr && component.name == "transform" && field.name == "scale")
             return refer("scale");

@@ -34,7 +34,7 @@ void merge_values(DocumentBuilder& builder, std::span<const Node> values) {
 
 namespace {
 
-/// Merges layers whose fields are mappings. Keys that are not fields are left out.
+/// Merges layers whose fields are in mappings. Leaves out keys that are not fields.
 void merge_fields(DocumentBuilder& builder, std::span<const ComponentLayer* const> layers) {
     const auto field = [](const ComponentLayer* layer, std::string_view key) {
         return is_consumed(*layer, key) ? Node() : layer->fields.find(key);

@@ -9,11 +9,11 @@
 
 namespace shoal {
 
-/// Returns whether a key of a layer describes the component and is not a field.
+/// Returns whether a key in a layer describes the component, and is thus not a field.
 bool is_consumed(const ComponentLayer& layer, std::string_view key);
 
-/// Adds one field's nodes from several texts, lowest first, as one value: mappings are merged key by key, and other
-/// values replace the value below. Requires: `values` is not empty.
+/// Adds one field's nodes from several texts, lowest first, as one value. Mappings are merged key by key, and other
+/// values replace the value below them. Requires: `values` is not empty.
 void merge_values(DocumentBuilder& builder, std::span<const Node> values);
 
 }  // namespace shoal

@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-/// Returns the problem with an older declaration compared to the newest one; empty if there is none.
+/// Returns the reason why an older declaration does not fit the newest one; empty if it fits.
 std::string problem_of(const Schema& older, const Schema& newest) {
     if (older.version() > newest.version())
         return concat("version ", older.version(), " of ", quoted(older.name()), " is newer than the newest, ",
@@ -32,7 +32,7 @@ bool read_older_schema_text(std::uint32_t file, const ComponentRegistry& registr
     for (const SourceRules::Declaration& declaration : unused.declarations) {
         const Schema& older = *declared.find(declaration.component)->schema;
         const RegisteredComponent* const known = registry.find_current(older.id());
-        if (known == nullptr || known->schema == nullptr) continue;  // an error if a source has such a component
+        if (known == nullptr || known->schema == nullptr) continue;  // it is an error if a source has the component
         std::string problem = problem_of(older, *known->schema);
         bool is_new = older.version() < known->schema->version();
         for (const Schema& other : rules.older_schemas) {

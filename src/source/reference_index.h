@@ -68,7 +68,7 @@ private:
         return path;
     }
 
-    /// Searches inside one entity; if it is kNoBlobEntity, everywhere.
+    /// Searches inside one entity, or everywhere if it is kNoBlobEntity.
     Found find_inside(std::uint32_t scope, std::string_view reference) const {
         const std::string path = path_of(scope) + std::string(reference);
         if (const std::uint32_t* const exact = by_guid_.find(hash_text(path))) return {*exact};

@@ -22,7 +22,7 @@ namespace {
 
 // --- parts that schema files are made of -----------------------------------------------------------------------------
 
-/// Functions that return a bool return false after reporting an error.
+/// If there is an error, functions that return a bool report it and return false.
 class SchemaNodes {
 public:
     explicit SchemaNodes(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
@@ -33,7 +33,7 @@ public:
         return false;
     }
 
-    /// Reports that `owner` does not have a key.
+    /// Reports a key that `owner` does not have.
     void unknown_key(Node child, std::string_view owner, std::span<const std::string_view> known) {
         const int close = closest_text(child.key(), known.data(), known.size());
         std::string list;
@@ -141,7 +141,8 @@ public:
     }
 
 private:
-    /// A field of a step in the newest version: its current name, and whether it was removed or converted.
+    /// What has become of a step's field in the newest version: its current name, and whether it was removed or
+    /// converted.
     struct Fate {
         std::string name;
         bool is_gone = false;       ///< a later change removes the field
@@ -350,7 +351,7 @@ private:
 
     // --- names -------------------------------------------------------------------------------------------------------
 
-    /// `is_early`: the step's own conversions follow the naming.
+    /// `is_early` is set if the step's own conversions come after the naming.
     Fate fate_of(std::string_view name, const DeclaredStep& step, bool is_early) const {
         Fate fate{std::string(name)};
         const auto convert = [&](const DeclaredStep& later) {
@@ -378,7 +379,7 @@ private:
         return fate;
     }
 
-    /// Reports a new name that is missing in the newest version, unless a later change removes it.
+    /// Reports a new name that is missing from the newest version, unless a later change removes it.
     void check_name(SourcePosition position, std::string_view name, const DeclaredStep& step, bool is_early) {
         const Fate fate = fate_of(name, step, is_early);
         if (fate.is_gone || schema_.find_field(fate.name) >= 0) return;
@@ -413,7 +414,7 @@ private:
 
 // --- names of component types ----------------------------------------------------------------------------------------
 
-/// Reads the old names of a component type, which are a text or a list of texts. Reports errors.
+/// Reads the old names of a component type, which are a string or a list of strings. Reports errors.
 std::vector<std::string> read_old_names(Node node, std::string_view component, Diagnostics& diagnostics) {
     SchemaNodes nodes(diagnostics);
     std::vector<std::string> names;
@@ -437,7 +438,7 @@ std::vector<std::string> read_old_names(Node node, std::string_view component, D
 
 // --- schema files ----------------------------------------------------------------------------------------------------
 
-/// Returns whether a key is the old name of `word`. If so, warns with the new name.
+/// Returns whether a key is the old name of `word`. If so, warns and gives the new name.
 bool is_old_word(Node child, std::string_view old, std::string_view word, Diagnostics& diagnostics) {
     if (child.key() != old) return false;
     diagnostics.warning(child.key_position(), concat('`', old, "` is called `", word, "` now"),
@@ -445,7 +446,7 @@ bool is_old_word(Node child, std::string_view old, std::string_view word, Diagno
     return true;
 }
 
-/// Reads one schema file. Nothing is registered unless the whole file is correct.
+/// Reads one schema file. Registers nothing unless the whole file is correct.
 class SchemaReader {
 public:
     SchemaReader(ComponentRegistry& registry, SourceRules& rules, Diagnostics& diagnostics)
@@ -510,7 +511,8 @@ private:
         }
     }
 
-    /// Returns whether a schema file may define a key, because it has no built-in meaning. Reports an error if not.
+    /// Returns whether a schema file may define a key, because the key has no built-in meaning. If not, reports an
+    /// error.
     bool is_free(Node node, std::string_view key, std::string_view list) {
         if (!is_structural_key(key)) return true;
         diagnostics_.error(node.has_key() ? node.key_position() : node.position(),
@@ -755,8 +757,7 @@ private:
         if (diagnostics_.num_errors() == errors) finish(std::move(definition), defaults, node, marks);
     }
 
-    /// Makes the schema. Since defaults can only be read when sizes are known, it then reads them and makes the schema
-    /// again.
+    /// Makes the schema twice, because defaults can only be read when the sizes are known from the first schema.
     void finish(ComponentDefinition definition, std::span<const Node> defaults, Node node, const Marks& marks) {
         const std::size_t errors = diagnostics_.num_errors();
         for (FieldDefinition& field : definition.fields) field.default_value = default_without_declaration(field);
@@ -822,7 +823,7 @@ private:
             if (declaration.component == schema.name()) error.note(declaration.position, "it is declared here");
     }
 
-    /// Reports old names that other component types have or had.
+    /// Reports old names that other component types also have or had.
     void check_old_names() {
         const auto refuse = [&](const Read& component, std::string_view old_name, std::string_view other) {
             diagnostics_.error(

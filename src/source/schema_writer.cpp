@@ -116,7 +116,7 @@ private:
     DocumentBuilder builder_;
 };
 
-/// Returns the reason why a field cannot be declared by text; empty if it can.
+/// Returns the reason why a field cannot be declared in text; empty if it can.
 std::string_view why_not_text(const Schema& schema, const Field& field, const ValueNames& names) {
     if (field.type == FieldType::kOpaque) return " is of a C++ type that no source can write";
     if (field.type != FieldType::kStringId && field.type != FieldType::kResourceId) return {};

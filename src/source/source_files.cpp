@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxResourceName = 1024;
 constexpr std::size_t kMostListed = 4096;  // maximum number of names from which a hint is chosen
 
-/// Returns the start of the first line at or after `begin` that is the conflict mark `mark`; npos if there is none.
+/// Returns the start of the first line at or after `begin` that is the conflict marker `mark`; npos if there is none.
 std::size_t find_mark(std::string_view text, std::string_view mark, std::size_t begin) {
     for (std::size_t at = text.find(mark, begin); at != std::string_view::npos; at = text.find(mark, at + 1)) {
         const std::size_t end = at + mark.size();
@@ -27,7 +27,7 @@ std::size_t find_mark(std::string_view text, std::string_view mark, std::size_t 
     return std::string_view::npos;
 }
 
-/// Reads a file without looking for conflict marks, which may be valid lines of a multi-line string.
+/// Reads a file without looking for conflict markers, which may be valid lines in a multi-line string.
 Result<Document> read_in_format(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
     switch (source_format(diagnostics.name(file))) {
         case SourceFormat::kYaml:
@@ -40,7 +40,7 @@ Result<Document> read_in_format(std::uint32_t file, Diagnostics& diagnostics, co
     return read_sjson(file, diagnostics, options);
 }
 
-/// Returns whether git's conflict marks make a file of `diagnostics` unreadable. Reports an error, because the errors
+/// Returns whether git's conflict markers make a file of `diagnostics` unreadable. Reports an error, because the errors
 /// of the reader would not mention git.
 bool refuse_conflict_marks(std::uint32_t file, const ReadOptions& options, Diagnostics& diagnostics) {
     const std::string_view text = diagnostics.text(file);

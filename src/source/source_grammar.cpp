@@ -33,7 +33,7 @@ SourceGrammar::SourceGrammar(GrammarUser& user, std::span<const RenamedKey> rena
       keys_(names_of(kSourceKeys, renamed_keys)),
       component_keys_(names_of(kComponentKeys, {})) {}
 
-/// An entity with a key that the short form does not allow is in the long form, so that misspelled keys are reported.
+/// If a key is not allowed in the short form, the entity is in the long form, so that misspelled keys are reported.
 /// Each key is checked only once.
 bool SourceGrammar::is_short_form(Node entity) {
     return std::all_of(entity.begin(), entity.end(), [&](Node child) {

@@ -1,5 +1,5 @@
 #pragma once
-// The versions of component types that the texts of a composition are written for.
+// The versions of component types for which the texts of a composition are written.
 
 #include "shoal/base/text.h"
 #include "shoal/source/compiler.h"
@@ -9,11 +9,12 @@
 
 namespace shoal {
 
-/// A text is written for the versions that its file declares. For other component types, it is written for the oldest
-/// version whose schema the rules have. Lifetime: the constructor's arguments outlive this object.
+/// A text is written for the versions that its file declares. If the file does not declare a version of a component
+/// type, the text is written for the oldest version whose schema is in the rules. Lifetime: the constructor's arguments
+/// outlive this object.
 class SourceVersions {
 public:
-    /// Errors: a file declares an unknown version; this is reported.
+    /// Errors: reports files that declare an unknown version.
     SourceVersions(const Composition& composition, const ComponentRegistry& registry, const SourceRules& rules,
                    Diagnostics& diagnostics)
         : registry_(registry), rules_(rules) {

@@ -34,7 +34,7 @@ std::string_view text_of(const yaml_char_t* text) {
     return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text));
 }
 
-/// Converts the parser's marks, which count code points, to byte offsets. Fast if the marks are mostly in text order.
+/// Converts the parser's marks, which count code points, to byte offsets. This is fast if most marks are in text order.
 class MarkCursor {
 public:
     explicit MarkCursor(std::string_view text) : text_(text) {}
@@ -83,7 +83,7 @@ std::size_t line_break_bytes(std::string_view text) {
     return 0;
 }
 
-/// The syntax of the text between tokens, which is scanned for comments because the parser drops them.
+/// The syntax between tokens. It is scanned for comments, because the parser drops them.
 struct GapSyntax {
     static std::size_t line_end_bytes(std::string_view text, std::size_t at) {
         return line_break_bytes(text.substr(at));
@@ -104,7 +104,7 @@ std::size_t property_bytes(std::string_view text) {
     return std::min(end, text.size());
 }
 
-/// Returns the length of the anchor and the tag, including the blanks after them on the same line.
+/// Returns the length of the anchor and the tag, including blanks that follow them on the same line.
 std::size_t properties_bytes(std::string_view text) {
     std::size_t at = 0;
     while (const std::size_t num_bytes = property_bytes(text.substr(at)))
@@ -173,7 +173,7 @@ private:
                         is_nul ? "there is a NUL byte in the text" : "this is not UTF-8",
                         is_nul ? "is this a text file?" : "save the file as UTF-8");
         }
-        // Limited, because the parser compares each directive with all earlier ones.
+        // The number is limited, because the parser compares each directive with all earlier ones.
         std::uint32_t num_directives = 0;
         for (std::size_t line = bom_bytes_; line < text_.size();) {
             const std::size_t sign = text_.find_first_not_of(" \t", line);
@@ -208,7 +208,7 @@ private:
         return true;
     }
 
-    /// Records the token of an event. Requires: read_event() has not processed it yet.
+    /// Records the token of an event. Requires: read_event() has not yet processed the event.
     void note_token(const yaml_event_t& event) {
         const bool is_key = !open_.empty() && open_.back().is_mapping && open_.back().expects_key;
         const auto add = [&](TokenKind kind, bool is_unmarked) {
@@ -240,7 +240,7 @@ private:
         }
     }
 
-    /// Records a comment after the sign that begins a block scalar.
+    /// Records a comment that follows the sign at the start of a block scalar.
     void note_comment_of_block(const yaml_event_t& event) {
         const yaml_scalar_style_t style = event.data.scalar.style;
         if (style != YAML_LITERAL_SCALAR_STYLE && style != YAML_FOLDED_SCALAR_STYLE) return;
@@ -278,7 +278,7 @@ private:
         }
     }
 
-    /// Checks that there is no text after the document, because it would not be parsed.
+    /// Checks that nothing follows the document, because it would not be parsed.
     void end_document(const yaml_event_t& event) {
         has_ended_ = true;
         std::size_t line = at(event.end_mark).offset;
@@ -322,7 +322,7 @@ private:
 
     // --- lists and mappings ------------------------------------------------------------------------------------------
 
-    /// Checks that a value is allowed here. Returns false if a key is expected instead.
+    /// Reports an error if a value is not allowed here. Returns false if a key is expected instead.
     bool check_place(SourcePosition position, std::string_view what, bool is_mapping) {
         if (open_.empty()) return true;
         Open& parent = open_.back();
@@ -473,7 +473,7 @@ private:
         builder_.null(position);
     }
 
-    /// Adds a plain scalar as its core schema value, which must match `tag` if there is a tag.
+    /// Adds a plain scalar as the value that it has in the core schema. If there is a tag, the value must match `tag`.
     void plain_value(std::string_view text, std::string_view tag, SourcePosition position) {
         const YamlScalar scalar = read_yaml_scalar(text);
         const YamlMeaning meaning = scalar.meaning;

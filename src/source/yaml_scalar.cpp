@@ -44,7 +44,7 @@ YamlScalar read_json_number(std::string_view text) {
     return result;
 }
 
-/// Reads a text that begins with a digit, a sign or a point; the text is a string if it is not a number.
+/// Reads a scalar that begins with a digit, a sign or a point. If it is not a number, it is a string.
 YamlScalar read_number(std::string_view text) {
     const std::string_view sign = text[0] == '-' ? "-" : "";
     if (text[0] == '-' || text[0] == '+') text.remove_prefix(1);

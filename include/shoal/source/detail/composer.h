@@ -14,7 +14,7 @@
 // its position. A prefab is read and merged only once, even if it is used often. See docs/formats/source.md for the
 // rules.
 // Errors are reported to Diagnostics. Everything that is valid is composed anyway, so that the compiler can find more
-// errors. Depth is limited, and entities are counted before they are expanded, so that hostile texts cannot exhaust
+// errors. Depth is limited, and entities are counted before they are expanded, so that hostile sources cannot exhaust
 // memory.
 // Lifetime: a Composition refers to the texts that the Diagnostics keeps.
 // Thread: one thread at a time per Diagnostics; a Composition does not change.

@@ -23,7 +23,7 @@
 
 namespace shoal {
 
-/// Reads texts by path.
+/// Reads source texts by path.
 class SourceFiles {
 public:
     virtual ~SourceFiles() = default;
@@ -57,10 +57,10 @@ public:
     SHOAL_API std::int64_t now_ns() const override;
 };
 
-/// Texts in memory, for tools that generate sources, and for tests.
+/// Source texts in memory, for tests and for tools that generate sources.
 class MemoryFiles final : public SourceFiles {
 public:
-    /// Adds a text, or replaces it.
+    /// Adds or replaces the text at a path.
     SHOAL_API void add(std::string path, std::string text);
     SHOAL_API void remove(const std::string& path);
 
